@@ -58,6 +58,16 @@ fn nobody_below_the_binary_touches_the_world_unnoticed() {
 }
 
 #[test]
+fn a_closed_run_is_changed_only_in_tests() {
+    // Where the method is, and the made-up runs for tests.
+    let allowed = ["measure/fixtures", "measure/summary"];
+    let sources = sources();
+    let naming = sources.iter().filter(|source| source.paths.iter().any(|path| path.last().is_some_and(|name| name == "edit_for_test")));
+    let found: Vec<String> = naming.map(Source::shown).collect();
+    assert_eq!(found, allowed, "Summary::edit_for_test is for tests alone: complete a SummaryBuilder instead");
+}
+
+#[test]
 fn no_circle_of_imports_leaves_its_folder() {
     let circles: Vec<String> = crate_graph().keys().flat_map(|krate| circles_of(krate)).collect();
     assert!(circles.is_empty(), "files of several folders import each other in a circle: {circles:#?}");

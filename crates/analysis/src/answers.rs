@@ -59,9 +59,9 @@ mod tests {
     #[test]
     fn some_redirects_are_said_and_few_are_not() {
         let mut run = fixture();
-        run.status = [(200, 100_000), (302, 20_000)].into();
+        run.edit_for_test().status = [(200, 100_000), (302, 20_000)].into();
         assert!(sentences(&run)[0].starts_with("20,000 answers (16.67 %) were redirects"), "{:?}", sentences(&run));
-        run.status = [(200, 119_999), (302, 1)].into();
+        run.edit_for_test().status = [(200, 119_999), (302, 1)].into();
         assert_eq!(redirects_not_followed(&run), None);
     }
 

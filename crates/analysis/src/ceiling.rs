@@ -66,10 +66,10 @@ mod tests {
     fn near_the_ceiling_is_said_and_without_one_nothing_is() {
         let (_, mut run) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
         assert_eq!(CeilingUse::of(&run), None);
-        run.qps = 31_000.0;
-        run.generator.ceiling_qps = Some(100_000.0);
+        run.edit_for_test().qps = 31_000.0;
+        run.edit_for_test().generator.ceiling_qps = Some(100_000.0);
         assert_eq!(CeilingUse::of(&run).unwrap().in_words(), "used 31 % of this machine's ceiling of 100,000 requests a second");
-        run.qps = 71_000.0;
+        run.edit_for_test().qps = 71_000.0;
         let near = CeilingUse::greatest([&run]).unwrap();
         assert!(near.is_near() && near.in_words().contains("above 70 %"), "{}", near.in_words());
     }

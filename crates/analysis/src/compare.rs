@@ -951,13 +951,13 @@ mod tests {
         let mut random = Random::new(85, 0);
         let mut run = |one_in_fifty: u64| {
             let mut summary = fixtures::summaries().remove(0).1;
-            summary.response_time_succeeded = Histogram::new();
+            summary.edit_for_test().response_time_succeeded = Histogram::new();
             for _ in 0..2_000 {
                 let time = 1e6 * (0.2 * normal(&mut random)).exp();
                 let slower = if random.unit() < 0.02 { one_in_fifty } else { 1 };
-                summary.response_time_succeeded.record(plan::Nanos(time as u64 * slower));
+                summary.edit_for_test().response_time_succeeded.record(plan::Nanos(time as u64 * slower));
             }
-            summary.requests.due = 2_000;
+            summary.edit_for_test().requests.due = 2_000;
             summary
         };
         // One request in fifty takes ten times as long in B.
@@ -977,7 +977,7 @@ mod tests {
         assert!(shift_by_quantile(&pairs[..1]).is_empty());
         // Never answered has no size.
         let mut failing = runs[0].1.clone();
-        failing.requests.due = 2_100;
+        failing.edit_for_test().requests.due = 2_100;
         assert_eq!(shift_by_quantile(&[pairs[0], pairs[1], (pairs[2].0, &failing)]).last().unwrap().q, 0.95);
     }
 }

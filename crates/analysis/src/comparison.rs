@@ -156,7 +156,7 @@ impl Comparison {
     pub fn judge(&mut self) {
         let sound: Vec<&Pair> = self.sound().collect();
         let both = self.values();
-        let all_of_b = gate::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
+        let all_of_b = Summary::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
         let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
         let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
         let shifts = shift_by_quantile(&sound.iter().map(|pair| (&pair.a, &pair.b)).collect::<Vec<_>>());

@@ -114,7 +114,7 @@ mod tests {
         let level = doubtful(&sweep.rows())[0];
         let mut again = sweep.trials.iter().find(|trial| trial.level == level).unwrap().clone();
         again.repetition = 2;
-        again.summary.qps_succeeded = 501.0;
+        again.summary.edit_for_test().qps_succeeded = 501.0;
         let mut repeated = sweep.clone();
         sweep.trials.push(again.clone());
         settle(&mut sweep, level);
@@ -123,7 +123,7 @@ mod tests {
         assert!(said[0].contains("there is no knee up to 100 users"), "{said:?}");
         assert!(said.last().unwrap().starts_with("5 users disagreed with the levels beside them"), "{said:?}");
         // A server that does so every time is believed.
-        again.summary.qps_succeeded = 371.0;
+        again.summary.edit_for_test().qps_succeeded = 371.0;
         repeated.trials.push(again);
         settle(&mut repeated, level);
         assert_eq!((repeated.set_aside.len(), doubted(&repeated)), (0, vec![5.0]));

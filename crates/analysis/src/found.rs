@@ -72,6 +72,9 @@ pub struct Found {
     /// Two runs more with profiles of the server, at a part of the rate found and at it; they are no part of the search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<sweep::Trial>,
+    /// What the user should know of the search besides what its trials say, such as a teardown that failed after the last of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// What a rate of a search begins. The promises are about requests in both cases.
@@ -169,6 +172,7 @@ impl Found {
             checks: Vec::new(),
             rated: Rated::Requests,
             profiled: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -447,15 +451,15 @@ mod tests {
 
     fn run(name: &str) -> Summary {
         let mut run = fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1;
-        run.generator.cpu_share_busiest = 0.1;
+        run.edit_for_test().generator.cpu_share_busiest = 0.1;
         run
     }
 
     fn late(run: &mut Summary, sends: u64) {
-        run.lag = Histogram::new();
+        run.edit_for_test().lag = Histogram::new();
         let rest = run.requests.due - sends;
-        (0..rest).for_each(|_| run.lag.record(Nanos::from_micros(20)));
-        (0..sends).for_each(|_| run.lag.record(Nanos::SECOND));
+        (0..rest).for_each(|_| run.edit_for_test().lag.record(Nanos::from_micros(20)));
+        (0..sends).for_each(|_| run.edit_for_test().lag.record(Nanos::SECOND));
     }
 
     #[test]
@@ -474,7 +478,7 @@ mod tests {
         let promised = slos(&["p99 < 5ms"]);
         let whole = stretches(&promised[0], &run);
         // Ended just after the nineteenth second: what ends in the twentieth belongs to the one before.
-        run.ended.load_until = Nanos::from_millis(19_010);
+        run.edit_for_test().ended.load_until = Nanos::from_millis(19_010);
         let ended = stretches(&promised[0], &run);
         assert_eq!((whole.len(), ended.len()), (20, 19));
         assert_eq!(ended[18].0, whole[18].0 + whole[19].0);
@@ -490,12 +494,12 @@ mod tests {
         let mut ours = stalled.clone();
         late(&mut ours, bad);
         assert_eq!(standing(&promised, &ours).0, Standing::Invalid);
-        ours.generator.cpu_share_busiest = 0.7;
+        ours.edit_for_test().generator.cpu_share_busiest = 0.7;
         let (limited, why) = standing(&promised, &ours);
         assert_eq!(limited, Standing::GeneratorLimited);
         assert!(why.unwrap().starts_with("the load generator was the limit: loadline sent "));
         let mut starved = stalled.clone();
-        starved.generator.run_queue_share = Some(0.3);
+        starved.edit_for_test().generator.run_queue_share = Some(0.3);
         let (invalid, why) = standing(&promised, &starved);
         assert_eq!(invalid, Standing::Invalid);
         assert_eq!(why.unwrap(), "loadline was ready but got no core for 30 % of the time, because something else kept this machine busy");
@@ -506,7 +510,7 @@ mod tests {
     #[test]
     fn a_trial_in_which_loadline_did_not_run_is_rejected_whatever_it_showed() {
         let mut paused = run("open_with_a_stall");
-        paused.generator.gaps = measure::Gaps { count: 1, total: Nanos::from_secs(2), longest: Nanos::SECOND };
+        paused.edit_for_test().generator.gaps = measure::Gaps { count: 1, total: Nanos::from_secs(2), longest: Nanos::SECOND };
         for slo in ["p99 < 50ms", "p99 < 1h"] {
             let (standing, why) = standing(&slos(&[slo]), &paused);
             assert_eq!(standing, Standing::Invalid);
@@ -518,7 +522,7 @@ mod tests {
     fn a_generator_without_room_or_ports_counts_for_nothing() {
         let promised = slos(&["p99 < 1h"]);
         let mut busy = run("open_with_a_stall");
-        busy.generator.cpu_share_busiest = 0.95;
+        busy.edit_for_test().generator.cpu_share_busiest = 0.95;
         assert_eq!(standing(&promised, &busy).0, Standing::GeneratorLimited);
         let failing = run("failures_of_every_side");
         assert!(failing.failures.iter().any(|it| it.side == Side::ThisMachine));

@@ -185,9 +185,9 @@ mod tests {
     fn run(load: Draft, seconds: &[Vec<Nanos>]) -> Summary {
         let mut run = fixture("closed_all_well");
         let url = Some("http://127.0.0.1:8080/".to_owned());
-        run.plan = Draft { url, duration: "60s".parse().ok(), ..load }.try_into().unwrap();
-        run.timeline = seconds.iter().enumerate().map(|(second, times)| tick(second as u64, times)).collect();
-        run.ended.load_until = Nanos::from_secs(seconds.len() as u64);
+        run.edit_for_test().plan = Draft { url, duration: "60s".parse().ok(), ..load }.try_into().unwrap();
+        run.edit_for_test().timeline = seconds.iter().enumerate().map(|(second, times)| tick(second as u64, times)).collect();
+        run.edit_for_test().ended.load_until = Nanos::from_secs(seconds.len() as u64);
         run
     }
 
@@ -251,7 +251,7 @@ mod tests {
     fn what_loadline_did_itself_is_no_freeze_of_the_server() {
         let seconds: Vec<_> = (0..12).map(|second| if second % 2 == 1 { answers(1_200, 10) } else { answers(2_000, 0) }).collect();
         let mut paused = run(closed("10"), &seconds);
-        paused.generator.gaps.record(Nanos::from_millis(390));
+        paused.edit_for_test().generator.gaps.record(Nanos::from_millis(390));
         assert_eq!(freezes(&paused), None, "loadline was stopped");
         let frozen = |slow: u64| (0..slow).map(move |at| Nanos::from_micros(5_000 + 400_000 * at / slow.max(1)));
         let second = |slow: u64| std::iter::repeat_n(Nanos::from_millis(5), 500 - slow as usize).chain(frozen(slow)).collect::<Vec<_>>();

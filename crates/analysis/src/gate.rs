@@ -608,55 +608,6 @@ pub fn judge(checks: &[Check], run: &Summary) -> Vec<Judgement> {
     checks.iter().map(|check| check.judge(run)).collect()
 }
 
-/// Several runs of one load as one, as a check on all of them sees it: counts and histograms added up, rates over the time of
-/// all. What depends on the moment within a run (its timeline) stays that of the first. `None` of no runs.
-#[must_use]
-pub fn together(runs: &[&Summary]) -> Option<Summary> {
-    let (first, others) = runs.split_first()?;
-    let mut all = (*first).clone();
-    let (mut answered, mut well) = (first.qps * first.duration_s, first.qps_succeeded * first.duration_s);
-    for run in others {
-        let weights = (all.duration_s, run.duration_s);
-        if let (Some(all), Some(more)) = (&mut all.scenario, &run.scenario) {
-            all.steps.iter_mut().zip(&more.steps).for_each(|(row, more)| row.add(more, weights));
-            all.journeys.iter_mut().zip(&more.journeys).for_each(|(row, more)| row.add(more, weights));
-            all.tps_succeeded =
-                (all.tps_succeeded * weights.0 + more.tps_succeeded * weights.1) / (weights.0 + weights.1).max(f64::MIN_POSITIVE);
-        }
-        all.urls.iter_mut().zip(&run.urls).for_each(|(row, more)| row.add(more, weights));
-        answered += run.qps * run.duration_s;
-        well += run.qps_succeeded * run.duration_s;
-        all.duration_s += run.duration_s;
-        all.requests.due += run.requests.due;
-        all.requests.succeeded += run.requests.succeeded;
-        all.requests.failed += run.requests.failed;
-        all.requests.unsent += run.requests.unsent;
-        run.status.iter().for_each(|(status, count)| *all.status.entry(*status).or_default() += count);
-        for failure in &run.failures {
-            match all.failures.iter_mut().find(|known| known.class == failure.class) {
-                Some(known) => known.count += failure.count,
-                None => all.failures.push(failure.clone()),
-            }
-        }
-        for (to, from) in [
-            (&mut all.response_time, &run.response_time),
-            (&mut all.response_time_succeeded, &run.response_time_succeeded),
-            (&mut all.service_time, &run.service_time),
-            (&mut all.ttfb, &run.ttfb),
-            (&mut all.connect, &run.connect),
-            (&mut all.tls, &run.tls),
-            (&mut all.wait, &run.wait),
-            (&mut all.lag, &run.lag),
-        ] {
-            to.add(from);
-        }
-    }
-    if all.duration_s > 0.0 {
-        (all.qps, all.qps_succeeded) = (answered / all.duration_s, well / all.duration_s);
-    }
-    Some(all)
-}
-
 impl Check {
     fn judge(&self, run: &Summary) -> Judgement {
         let judged = |measured, verdict| Judgement { check: self.clone(), measured, interval: None, verdict };
@@ -987,7 +938,8 @@ mod tests {
 
     /// `good` answers after 10 ms and `bad` failures after 1 ms.
     fn fast_failures(good: u64, bad: u64) -> Summary {
-        let mut run = run("a_single_request");
+        let mut summary = run("a_single_request");
+        let run = summary.edit_for_test();
         for histogram in [&mut run.response_time, &mut run.response_time_succeeded, &mut run.service_time, &mut run.ttfb] {
             *histogram = Histogram::new();
             (0..good).for_each(|_| histogram.record(Nanos::from_millis(10)));
@@ -999,7 +951,7 @@ mod tests {
         run.status = [(200, good), (503, bad)].into();
         (run.duration_s, run.qps, run.qps_succeeded) = (10.0, (good + bad) as f64 / 10.0, good as f64 / 10.0);
         run.timeline.clear();
-        run
+        summary
     }
 
     #[test]
@@ -1123,8 +1075,9 @@ mod tests {
     fn failures_that_cannot_be_told_apart_leave_a_doubt_only_where_they_decide() {
         let mut run = fast_failures(8_000, 1_000);
         // Of the good ones an eighth took 100 ms: p85 of all due is 10 ms or 100 ms, as the failures are the fast or slow ones.
-        (0..1_000).for_each(|_| run.service_time.record(Nanos::from_millis(100)));
-        (run.requests.due, run.requests.succeeded) = (10_000, 9_000);
+        (0..1_000).for_each(|_| run.edit_for_test().service_time.record(Nanos::from_millis(100)));
+        let record = run.edit_for_test();
+        (record.requests.due, record.requests.succeeded) = (10_000, 9_000);
         assert_eq!(verdict("service_time.p85 < 50ms", &run), Verdict::NotJudgeable { why: Why::FailuresWithin });
         assert_eq!(verdict("service_time.p85 < 200ms", &run), Verdict::Held);
         assert_eq!(verdict("service_time.p50 < 50ms", &run), Verdict::Held);
@@ -1166,12 +1119,12 @@ mod tests {
     #[test]
     fn several_runs_are_judged_by_all_their_requests() {
         let (fine, slow) = (fast_failures(900, 0), fast_failures(90, 10));
-        let all = together(&[&fine, &slow, &fine]).unwrap();
+        let all = Summary::together(&[&fine, &slow, &fine]).unwrap();
         assert_eq!((all.requests.due, all.requests.failed, all.status[&503], all.response_time.count()), (1_900, 10, 10, 1_900));
         assert!((all.qps_succeeded - 1_890.0 / 30.0).abs() < 1e-9, "{}", all.qps_succeeded);
         // One run of the three alone breaks it; what was promised is about the side.
         assert_eq!((verdict("failed < 1%", &slow), verdict("failed < 1%", &all)), (Verdict::Broken, Verdict::Held));
-        assert_eq!(together(&[]), None);
+        assert_eq!(Summary::together(&[]), None);
     }
 
     #[test]
@@ -1180,7 +1133,7 @@ mod tests {
         for text in ["p99 < 1s", "failed < 1%", "mean < 1s", "tls.p99 < 1s"] {
             assert_eq!(verdict(text, &run), Verdict::NotJudgeable { why: Why::Nothing }, "{text}");
         }
-        run.duration_s = 0.0;
+        run.edit_for_test().duration_s = 0.0;
         assert_eq!(verdict("qps > 1", &run), Verdict::NotJudgeable { why: Why::Nothing });
     }
 

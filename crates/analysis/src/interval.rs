@@ -22,7 +22,7 @@
 
 use std::fmt;
 
-use measure::{QUANTILES, Summary, Tick};
+use measure::{QUANTILES, SummaryRecord, Tick};
 use plan::{Nanos, Random};
 use serde::Serialize;
 
@@ -93,7 +93,7 @@ pub struct Slice {
 ///
 /// # Errors
 /// In words, if a tick's histogram cannot be read.
-pub fn slices(run: &Summary) -> Result<Vec<Slice>, String> {
+pub fn slices(run: &SummaryRecord) -> Result<Vec<Slice>, String> {
     slices_between(&run.timeline, Nanos::ZERO, run.ended.load_until)
 }
 

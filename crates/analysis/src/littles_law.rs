@@ -134,29 +134,29 @@ mod tests {
         let whole = fixture("closed_all_well");
         let with = |change: &dyn Fn(&mut Summary)| {
             let mut run = whole.clone();
-            run.in_flight_mean *= 1.04;
+            run.edit_for_test().in_flight_mean *= 1.04;
             change(&mut run);
             of_run(&run).map(|law| law.holds)
         };
         assert_eq!(with(&|_| ()), Some(false));
-        assert_eq!(with(&|run| run.redirects = 1), None);
+        assert_eq!(with(&|run| run.edit_for_test().redirects = 1), None);
         let timeouts =
             |count| measure::FailureCount { class: Failure::RecvIdleTimeout, side: Failure::RecvIdleTimeout.side(), count, example: None };
         // Of 30 s each, noticed up to 50 ms late, where some 18 requests were under way for 10 s.
-        assert_eq!([1, 200].map(|count| with(&|run| run.failures.push(timeouts(count)))), [Some(false), Some(true)]);
+        assert_eq!([1, 200].map(|count| with(&|run| run.edit_for_test().failures.push(timeouts(count)))), [Some(false), Some(true)]);
         // What a load in line for its connections sends while draining is on neither side.
         let mut drained = whole.clone();
         let half = drained.service_time.sum() / 2;
-        drained.service_drained = Some(Nanos(half as u64));
-        drained.in_flight_mean /= 2.0;
+        drained.edit_for_test().service_drained = Some(Nanos(half as u64));
+        drained.edit_for_test().in_flight_mean /= 2.0;
         assert!(of_run(&drained).unwrap().holds);
-        drained.service_drained = None;
+        drained.edit_for_test().service_drained = None;
         assert_eq!(of_run(&drained), None, "older results do not tell");
         // A burst of the warm-up that is answered after it is on both sides.
         let of_warmup = Nanos((whole.in_flight_mean * 0.04 * whole.duration_s * 1e9) as u64);
-        assert_eq!(with(&|run| run.service_of_warmup = of_warmup), Some(true));
+        assert_eq!(with(&|run| run.edit_for_test().service_of_warmup = of_warmup), Some(true));
         let cut = |at| Some(WarmUp::Until { at, series: measure::Series::Throughput });
-        assert_eq!([0, 2].map(|at| with(&|run| run.excluded.found = cut(Nanos::from_secs(at)))), [Some(false), None]);
+        assert_eq!([0, 2].map(|at| with(&|run| run.edit_for_test().excluded.found = cut(Nanos::from_secs(at)))), [Some(false), None]);
     }
 
     #[test]

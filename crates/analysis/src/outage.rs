@@ -53,7 +53,7 @@ mod tests {
 
     fn silent_from(second: usize) -> Summary {
         let mut run = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1;
-        for tick in run.timeline.iter_mut().skip(second) {
+        for tick in run.edit_for_test().timeline.iter_mut().skip(second) {
             (tick.answered, tick.succeeded, tick.failed) = (0, 0, 50);
         }
         run
@@ -72,7 +72,7 @@ mod tests {
             assert_eq!(outage(&run), None, "{name}");
         }
         let mut run = silent_from(4);
-        run.timeline.last_mut().unwrap().answered = 1;
+        run.edit_for_test().timeline.last_mut().unwrap().answered = 1;
         assert_eq!(outage(&run), None);
         assert_eq!(outage(&silent_from(9)), None, "a last second without an answer may be a pause");
     }

@@ -239,15 +239,15 @@ mod tests {
     #[test]
     fn lost_samples_break_the_law() {
         let mut run = fixture("closed_all_well");
-        run.in_flight_mean *= 1.2;
+        run.edit_for_test().in_flight_mean *= 1.2;
         assert!(!Reading::new(&run, &[]).littles_law.unwrap().holds);
     }
 
     #[test]
     fn growth_over_the_run_is_said_with_its_size() {
         let mut run = fixture("closed_all_well");
-        run.timeline = ticks(40, 500, 7, |at| 1.0 + 0.01 * f64::from(u32::try_from(at).unwrap()));
-        run.ended.load_until = Nanos::from_secs(40);
+        run.edit_for_test().timeline = ticks(40, 500, 7, |at| 1.0 + 0.01 * f64::from(u32::try_from(at).unwrap()));
+        run.edit_for_test().ended.load_until = Nanos::from_secs(40);
         let said = Reading::new(&run, &[]).noticed();
         assert!(said.iter().any(|sentence| sentence.starts_with("p50 grew ") && sentence.contains("over the run, from ")), "{said:?}");
     }
@@ -256,12 +256,12 @@ mod tests {
     fn seconds_that_resemble_each_other_are_said_to_make_the_intervals_too_narrow() {
         let mut run = fixture("closed_all_well");
         // Ten seconds slow, ten fast, and so on: far from a trend, and far from independent.
-        run.timeline = ticks(60, 500, 7, |at| if at / 10 % 2 == 0 { 1.0 } else { 1.3 });
-        run.ended.load_until = Nanos::from_secs(60);
+        run.edit_for_test().timeline = ticks(60, 500, 7, |at| if at / 10 % 2 == 0 { 1.0 } else { 1.3 });
+        run.edit_for_test().ended.load_until = Nanos::from_secs(60);
         let said = Reading::new(&run, &[]).noticed();
         let sentence = said.iter().find(|sentence| sentence.contains("± is too narrow"));
         assert!(sentence.is_some_and(|it| it.contains("(correlation 0.8") || it.contains("(correlation 0.7")), "{said:?}");
-        run.timeline = ticks(60, 500, 7, |_| 1.0);
+        run.edit_for_test().timeline = ticks(60, 500, 7, |_| 1.0);
         assert!(!Reading::new(&run, &[]).noticed().iter().any(|sentence| sentence.contains("too narrow")));
     }
 
@@ -274,7 +274,7 @@ mod tests {
             let base = if k % 14 == 0 { 40_200_000 } else { 1_000_000 };
             times.record(Nanos(base + (random.unit() * 300_000.0) as u64));
         }
-        run.service_time = times;
+        run.edit_for_test().service_time = times;
         let said = Reading::new(&run, &[]).noticed();
         assert!(said.iter().any(|sentence| sentence.contains("of answers near 40 ms: looks like delayed ACK")), "{said:?}");
     }
@@ -282,8 +282,8 @@ mod tests {
     #[test]
     fn nothing_is_judged_by_a_run_that_is_not_valid() {
         let mut run = fixture("closed_all_well");
-        run.lag = Histogram::new();
-        (0..10_000).for_each(|_| run.lag.record(Nanos::SECOND));
+        run.edit_for_test().lag = Histogram::new();
+        (0..10_000).for_each(|_| run.edit_for_test().lag.record(Nanos::SECOND));
         let reading = Reading::new(&run, &["p99 < 10ms".parse().unwrap(), "failed < 1%".parse().unwrap()]);
         assert_eq!(reading.validity.standing, Standing::Invalid);
         assert!(reading.checks.iter().all(|judgement| judgement.verdict == Verdict::NotJudgeable { why: Why::Invalid }));

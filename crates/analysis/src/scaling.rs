@@ -234,8 +234,8 @@ pub(crate) mod tests {
             for (at, level) in levels.iter().enumerate() {
                 let mut summary = fixture("closed_all_well");
                 let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(at * 2 + repetition as usize) % 5];
-                summary.qps_succeeded = curve(f64::from(*level)) * (1.0 + wobble);
-                summary.qps = summary.qps_succeeded;
+                summary.edit_for_test().qps_succeeded = curve(f64::from(*level)) * (1.0 + wobble);
+                summary.edit_for_test().qps = summary.qps_succeeded;
                 sweep.trials.push(Trial { level: users(*level), repetition, summary });
             }
         }
@@ -257,7 +257,7 @@ pub(crate) mod tests {
     fn where_users_pause_a_knee_is_no_number_of_workers() {
         let mut sweep = swept(&LEVELS, |n| n.min(8.0) * 200.0);
         let draft = plan::Draft { pause: "5ms".parse().ok(), ..sweep.trials[0].summary.plan.clone().into() };
-        sweep.trials[0].summary.plan = draft.try_into().unwrap();
+        sweep.trials[0].summary.edit_for_test().plan = draft.try_into().unwrap();
         let curve = scaling(&sweep).curve.unwrap();
         assert_eq!(curve.sentences()[1], "this is a ceiling, not a scalability curve");
         assert_eq!(curve.drawn().unwrap().name, "ceiling reached at 8 users");
@@ -267,10 +267,10 @@ pub(crate) mod tests {
     fn users_who_think_on_their_journeys_pause() {
         let mut sweep = swept(&LEVELS, |n| n.min(8.0) * 200.0);
         let shop = fixtures::journeys_of_a_shop();
-        sweep.trials[5].summary.scenario = shop.scenario;
-        sweep.trials[5].summary.in_flight_mean = sweep.trials[5].summary.concurrency as f64 * 0.98;
+        sweep.trials[5].summary.edit_for_test().scenario = shop.scenario.clone();
+        sweep.trials[5].summary.edit_for_test().in_flight_mean = sweep.trials[5].summary.concurrency as f64 * 0.98;
         assert_eq!(scaling(&sweep).curve.unwrap().pausing, Pausing::Never);
-        sweep.trials[5].summary.in_flight_mean /= 2.0;
+        sweep.trials[5].summary.edit_for_test().in_flight_mean /= 2.0;
         assert_eq!(scaling(&sweep).curve.unwrap().pausing, Pausing::Between);
     }
 
@@ -287,9 +287,9 @@ pub(crate) mod tests {
         let mut sweep = swept(&[1, 2, 4, 8, 16, 50, 100, 200, 500], |n| n.min(8.0) * 200.0);
         for trial in &mut sweep.trials {
             if trial.level.value() > 150.0 {
-                trial.summary.qps_succeeded = 90.0;
-                trial.summary.requests.succeeded /= 2;
-                trial.summary.requests.failed = trial.summary.requests.due - trial.summary.requests.succeeded;
+                trial.summary.edit_for_test().qps_succeeded = 90.0;
+                trial.summary.edit_for_test().requests.succeeded /= 2;
+                trial.summary.edit_for_test().requests.failed = trial.summary.requests.due - trial.summary.requests.succeeded;
             }
         }
         let said = said(&sweep);
@@ -300,7 +300,7 @@ pub(crate) mod tests {
     #[test]
     fn a_level_that_the_generator_limited_once_is_left_out_whole() {
         let mut sweep = swept(&LEVELS, |n| n.min(8.0) * 200.0);
-        sweep.trials[6].summary.generator.cpu_share_busiest = 0.97;
+        sweep.trials[6].summary.edit_for_test().generator.cpu_share_busiest = 0.97;
         let curve = scaling(&sweep).curve.unwrap();
         assert_eq!((curve.reading.left_out.as_slice(), curve.reading.levels.len()), ([64.0].as_slice(), 7));
     }
@@ -325,7 +325,11 @@ pub(crate) mod tests {
     #[test]
     fn a_curve_is_drawn_over_the_levels_it_was_fitted_on_and_no_further() {
         let mut sweep = swept(&LEVELS, |n| n.min(8.0) * 200.0);
-        sweep.trials.iter_mut().filter(|it| it.level == users(128)).for_each(|it| it.summary.generator.cpu_share_busiest = 0.97);
+        sweep
+            .trials
+            .iter_mut()
+            .filter(|it| it.level == users(128))
+            .for_each(|it| it.summary.edit_for_test().generator.cpu_share_busiest = 0.97);
         let drawn = scaling(&sweep).curve.unwrap().drawn().unwrap();
         assert_eq!(drawn.name, "ceiling at about 8 requests at once");
         let (first, last) = (drawn.points[0].level, drawn.points.last().unwrap().level);

@@ -416,7 +416,7 @@ mod tests {
         let (name, used) = side.busiest_thread().unwrap();
         assert!(name == "app-main 812" && used > 0.9, "{name} {used}");
         // The first interval is half idle; without it the mean is higher.
-        run.excluded.duration_s = 1.0;
+        run.edit_for_test().excluded.duration_s = 1.0;
         assert!(ServerSide::of_processes(&run).unwrap().cpu().unwrap() > whole);
     }
 
@@ -447,7 +447,7 @@ mod tests {
         let count = run.observed[0].to_ns.len();
         let mut put = |name: &str, limit: Option<f64>, value: f64| {
             let series = Series { name: name.to_owned(), of: None, unit: Unit::Number, limit, values: vec![Some(value); count] };
-            run.observed[0].series.push(series);
+            run.edit_for_test().observed[0].series.push(series);
         };
         for (name, value) in [("io_read", 0.0), ("io_written", 3e6), ("network_in", 2e6), ("network_out", 9e6), ("pressure_memory", 0.25)] {
             put(name, None, value);
@@ -484,7 +484,7 @@ mod tests {
     fn watched_by(asked: &[&str]) -> Summary {
         let mut run = watched();
         let one = run.observed[0].clone();
-        run.observed = asked.iter().map(|asked| Observed { asked: (*asked).to_owned(), ..one.clone() }).collect();
+        run.edit_for_test().observed = asked.iter().map(|asked| Observed { asked: (*asked).to_owned(), ..one.clone() }).collect();
         run
     }
 

@@ -50,6 +50,9 @@ pub struct Sweep {
     /// Two runs more with profiles of the server, at a part of the best level and at it; they are no part of the ladder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<Trial>,
+    /// What the user should know of the sweep besides what its trials say, such as a teardown that failed after the last of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// One measured load.
@@ -329,6 +332,7 @@ impl Sweep {
             stopped: None,
             set_aside: Vec::new(),
             profiled: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -444,8 +448,8 @@ pub(crate) mod tests {
         );
         assert_eq!(promises_kept(&sweep.checks[..1], &rows[..1]), ["'p99 < 10ms' held at every level, up to 1 user."]);
         assert_eq!(promises_kept(&sweep.checks[..1], &rows[1..]), ["'p99 < 10ms' was broken from the first level on, 50 users."]);
-        sweep.trials[1].summary.lag = sweep.trials[1].summary.response_time.clone();
-        (0..1_000).for_each(|_| sweep.trials[1].summary.lag.record(Nanos::SECOND));
+        sweep.trials[1].summary.edit_for_test().lag = sweep.trials[1].summary.response_time.clone();
+        (0..1_000).for_each(|_| sweep.trials[1].summary.edit_for_test().lag.record(Nanos::SECOND));
         let said = promises_kept(&sweep.checks[..1], &sweep.rows());
         assert!(
             said[0].contains("cannot be judged at 50 users")
@@ -467,8 +471,8 @@ pub(crate) mod tests {
     #[test]
     fn fast_errors_are_no_throughput() {
         let mut run = fixture("closed_all_well");
-        run.qps = 90_000.0;
-        run.qps_succeeded = 10.0;
+        run.edit_for_test().qps = 90_000.0;
+        run.edit_for_test().qps_succeeded = 10.0;
         assert_eq!(LevelRow::new(Level::Users(NonZeroU32::MIN), &[&run], &[]).qps, 10.0);
     }
 

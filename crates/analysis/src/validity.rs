@@ -697,8 +697,8 @@ mod tests {
 
     fn lagging(lag: Nanos) -> Summary {
         let mut summary = healthy();
-        summary.lag = Histogram::new();
-        (0..2_000).for_each(|_| summary.lag.record(lag));
+        summary.edit_for_test().lag = Histogram::new();
+        (0..2_000).for_each(|_| summary.edit_for_test().lag.record(lag));
         summary
     }
 
@@ -710,24 +710,25 @@ mod tests {
     #[test]
     fn a_worker_that_fills_its_core_is_the_limit() {
         let mut summary = healthy();
-        summary.generator.cpu_share_busiest = 0.97;
+        summary.edit_for_test().generator.cpu_share_busiest = 0.97;
         assert_eq!(generator_limit(&summary).unwrap().to_string(), "its busiest thread used 97 % of a core");
     }
 
     #[test]
     fn a_run_too_short_to_tell_is_not_blamed_on_the_processor_or_the_host() {
         let mut summary = healthy();
-        summary.generator.cpu_share_busiest = 0.97;
-        summary.ended.drained_at = Nanos::from_millis(20);
+        summary.edit_for_test().generator.cpu_share_busiest = 0.97;
+        summary.edit_for_test().ended.drained_at = Nanos::from_millis(20);
         // One hundredth of a second of the host's, among the three that there were.
-        summary.generator.steal_share = Some(0.33);
+        summary.edit_for_test().generator.steal_share = Some(0.33);
         assert_eq!(generator_limit(&summary), None);
         assert_eq!(Validity::of(&summary).standing, Standing::Valid);
     }
 
     /// A healthy run of which that share of the requests was sent so late.
     fn delayed(share: f64, delay: Nanos) -> Summary {
-        let mut run = healthy();
+        let mut summary = healthy();
+        let run = summary.edit_for_test();
         (run.response_time, run.lag) = (Histogram::new(), Histogram::new());
         let every = (1.0 / share) as u64;
         let mut k = 0;
@@ -748,7 +749,7 @@ mod tests {
             run.response_time.add(&slowed);
             tick.response_time = slowed.pack();
         }
-        run
+        summary
     }
 
     #[test]
@@ -778,7 +779,7 @@ mod tests {
     fn a_generator_that_did_not_run_says_so_and_for_how_long() {
         let stopped = |total: u64, longest: u64| {
             judged(|run| {
-                run.generator.gaps = measure::Gaps {
+                run.edit_for_test().generator.gaps = measure::Gaps {
                     count: 2,
                     total: Nanos::from_millis(total * u64::from(run.generator.threads)),
                     longest: Nanos::from_millis(longest),
@@ -797,8 +798,8 @@ mod tests {
         // One short gap is a large share of a short run, and no more than every machine has now and then.
         let short = |total: u64| {
             let mut run = healthy();
-            run.duration_s = 0.4;
-            run.generator.gaps = measure::Gaps {
+            run.edit_for_test().duration_s = 0.4;
+            run.edit_for_test().generator.gaps = measure::Gaps {
                 count: 1,
                 total: Nanos::from_millis(total * u64::from(run.generator.threads)),
                 longest: Nanos::from_millis(total),
@@ -809,13 +810,13 @@ mod tests {
         let what = short(7).what.to_string();
         assert_eq!(what, "loadline itself did not run for 7.00 ms (1.7 % of the time): it was paused, frozen or stopped");
         let mut run = healthy();
-        run.generator.gaps = measure::Gaps { count: 1, total: Nanos::from_secs(4), longest: Nanos::from_secs(2) };
+        run.edit_for_test().generator.gaps = measure::Gaps { count: 1, total: Nanos::from_secs(4), longest: Nanos::from_secs(2) };
         assert_eq!(generator_limit(&run), Some(GeneratorLimit::Stopped(Nanos::from_secs(2))));
     }
 
     #[test]
     fn requests_that_were_lost_make_a_run_invalid() {
-        let (standing, why) = judged(|run| run.in_flight_mean *= 1.2);
+        let (standing, why) = judged(|run| run.edit_for_test().in_flight_mean *= 1.2);
         assert_eq!(standing, Standing::Invalid);
         assert!(why.contains("requests or times were lost"), "{why}");
     }
@@ -824,11 +825,11 @@ mod tests {
     fn a_rate_that_a_full_thread_missed_says_nothing_about_the_server() {
         let unsent = |cpu: f64| {
             judged(|run| {
-                run.qps_offered = Some(run.requests.due as f64 / run.duration_s);
+                run.edit_for_test().qps_offered = Some(run.requests.due as f64 / run.duration_s);
                 let unsent = run.requests.due * 4 / 5;
-                run.requests.unsent = unsent;
-                run.requests.succeeded -= unsent;
-                run.generator.cpu_share_busiest = cpu;
+                run.edit_for_test().requests.unsent = unsent;
+                run.edit_for_test().requests.succeeded -= unsent;
+                run.edit_for_test().generator.cpu_share_busiest = cpu;
             })
         };
         let (standing, why) = unsent(0.99);
@@ -841,10 +842,10 @@ mod tests {
     fn a_thread_that_was_full_while_the_load_was_on_was_full_though_it_rested_while_draining() {
         let mut run = healthy();
         let threads = u64::from(run.generator.threads);
-        run.generator.cpu_share_busiest = 0.6;
-        run.timeline.iter_mut().for_each(|tick| tick.cpu = Nanos::from_millis(1_300 * threads));
+        run.edit_for_test().generator.cpu_share_busiest = 0.6;
+        run.edit_for_test().timeline.iter_mut().for_each(|tick| tick.cpu = Nanos::from_millis(1_300 * threads));
         assert_eq!(generator_limit(&run), Some(GeneratorLimit::Processor(1.0)), "and no more than full");
-        run.timeline.iter_mut().skip(2).for_each(|tick| tick.cpu = Nanos::from_millis(300 * threads));
+        run.edit_for_test().timeline.iter_mut().skip(2).for_each(|tick| tick.cpu = Nanos::from_millis(300 * threads));
         assert_eq!(generator_limit(&run), None);
     }
 
@@ -854,15 +855,15 @@ mod tests {
         assert_eq!(connections_limit(&run), None, "a stall is the server's");
         let connections = run.plan.connections_max().get();
         let service = run.service_time.mean().unwrap() / 1e9;
-        run.in_flight_mean = f64::from(connections) * 0.99;
-        run.qps_offered = Some(run.qps * 2.0);
-        run.wait = Histogram::new();
-        run.wait.record(Nanos::from_secs(2));
+        run.edit_for_test().in_flight_mean = f64::from(connections) * 0.99;
+        run.edit_for_test().qps_offered = Some(run.qps * 2.0);
+        run.edit_for_test().wait = Histogram::new();
+        run.edit_for_test().wait.record(Nanos::from_secs(2));
         let limit = connections_limit(&run).unwrap();
         assert_eq!((limit.connections, limit.wait_mean), (connections, Nanos::from_secs(2)));
         assert!((limit.carries - f64::from(connections) / service).abs() < 1e-6 * limit.carries && limit.busy > 0.98);
         assert!((limit.needed - (run.qps * 2.0 * service).ceil()).abs() < 1e-9);
-        run.in_flight_mean = f64::from(connections) * 0.5;
+        run.edit_for_test().in_flight_mean = f64::from(connections) * 0.5;
         assert_eq!(connections_limit(&run), None, "half of them had nothing to do");
         assert_eq!(connections_limit(&healthy()), None, "closed load has one a user");
     }
@@ -875,7 +876,7 @@ mod tests {
     }
 
     fn local(run: &mut Summary) {
-        run.resolution.addresses = vec!["127.0.0.1:80".to_owned(), "[::1]:80".to_owned()];
+        run.edit_for_test().resolution.addresses = vec!["127.0.0.1:80".to_owned(), "[::1]:80".to_owned()];
     }
 
     #[test]
@@ -888,7 +889,7 @@ mod tests {
 
     #[test]
     fn waiting_for_a_lane_is_the_servers_doing() {
-        let run = judged(|run| (0..200_000).for_each(|_| run.wait.record(Nanos::SECOND)));
+        let run = judged(|run| (0..200_000).for_each(|_| run.edit_for_test().wait.record(Nanos::SECOND)));
         assert_eq!(run.0, Standing::Valid);
     }
 
@@ -896,7 +897,7 @@ mod tests {
     fn waiting_for_a_core_condemns_only_where_the_server_has_its_own() {
         let starved = |share: f64, at: fn(&mut Summary)| {
             judged(|run| {
-                run.generator.run_queue_share = Some(share);
+                run.edit_for_test().generator.run_queue_share = Some(share);
                 at(run);
             })
             .0
@@ -906,7 +907,7 @@ mod tests {
         assert_eq!([0.04, 0.4, 0.7].map(|share| starved(share, local)), [Standing::Valid, Standing::Valid, Standing::Degraded]);
         let mut run = healthy();
         local(&mut run);
-        run.generator.run_queue_share = Some(0.042);
+        run.edit_for_test().generator.run_queue_share = Some(0.042);
         let said = disturbances(&Validity::of(&run));
         assert!(said.len() == 1 && said[0].contains("no core for 4.2 %"), "{said:?}");
     }
@@ -916,7 +917,8 @@ mod tests {
         let with = |had: f64, waited: f64| {
             let mut run = healthy();
             local(&mut run);
-            (run.generator.cpu_share_busiest, run.generator.run_queue_share) = (had, Some(waited));
+            let record = run.edit_for_test();
+            (record.generator.cpu_share_busiest, record.generator.run_queue_share) = (had, Some(waited));
             (Validity::of(&run).standing, generator_limit(&run).map(|limit| limit.to_string()))
         };
         // A tenth of a core, and beside one, two and three others that want it all.
@@ -931,8 +933,9 @@ mod tests {
         // And one that was too short to be known.
         let mut run = healthy();
         local(&mut run);
-        (run.generator.cpu_share_busiest, run.generator.run_queue_share) = (0.1, Some(0.9));
-        run.ended.drained_at = Nanos::from_millis(20);
+        let record = run.edit_for_test();
+        (record.generator.cpu_share_busiest, record.generator.run_queue_share) = (0.1, Some(0.9));
+        run.edit_for_test().ended.drained_at = Nanos::from_millis(20);
         assert_eq!(generator_limit(&run), None);
     }
 
@@ -941,7 +944,9 @@ mod tests {
         let beside = |others: Option<f64>, waited: f64| {
             let mut run = healthy();
             local(&mut run);
-            (run.generator.others_share, run.generator.cpu_share_busiest, run.generator.run_queue_share) = (others, 0.3, Some(waited));
+            let record = run.edit_for_test();
+            (record.generator.others_share, record.generator.cpu_share_busiest, record.generator.run_queue_share) =
+                (others, 0.3, Some(waited));
             Validity::of(&run).standing
         };
         assert_eq!(beside(Some(0.25), 0.697), Standing::Invalid);
@@ -953,7 +958,7 @@ mod tests {
     fn a_quota_that_stops_loadline_condemns_unless_it_is_the_server_s_as_well() {
         let with = |share: f64, at: fn(&mut Summary)| {
             let mut run = healthy();
-            run.generator.throttled_share = Some(share);
+            run.edit_for_test().generator.throttled_share = Some(share);
             at(&mut run);
             (Validity::of(&run).standing, generator_limit(&run).map(|limit| limit.to_string()))
         };
@@ -966,17 +971,19 @@ mod tests {
         // The server that is watched has a quota of its own, or none.
         let watched: fn(&mut Summary) = |run| {
             local(run);
-            run.observed = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1.observed;
+            run.edit_for_test().observed =
+                fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1.observed.clone();
         };
         assert_eq!(with(0.6, watched), (Standing::Invalid, said()));
         let stopped_too: fn(&mut Summary) = |run| {
             local(run);
-            run.observed = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1.observed;
-            let series = run.observed[0].series.iter_mut().find(|series| series.name == "cpu_user").unwrap();
+            run.edit_for_test().observed =
+                fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1.observed.clone();
+            let series = run.edit_for_test().observed[0].series.iter_mut().find(|series| series.name == "cpu_user").unwrap();
             let mut stopped = series.clone();
             "cgroup_throttled".clone_into(&mut stopped.name);
             stopped.values = vec![Some(0.7); stopped.values.len()];
-            run.observed[0].series.push(stopped);
+            run.edit_for_test().observed[0].series.push(stopped);
         };
         assert_eq!(with(0.6, stopped_too), (Standing::Degraded, None));
     }
@@ -984,12 +991,12 @@ mod tests {
     #[test]
     fn a_busy_core_or_a_generous_host_degrades() {
         let (standing, why) = judged(|run| {
-            run.generator.cpu_share_busiest = 0.97;
-            run.generator.steal_share = Some(0.03);
+            run.edit_for_test().generator.cpu_share_busiest = 0.97;
+            run.edit_for_test().generator.steal_share = Some(0.03);
         });
         assert_eq!(standing, Standing::Degraded);
         assert!(why.contains("used 97 % of its core") && why.contains("gave 3 %"), "{why}");
-        let (standing, why) = judged(|run| run.timeline[3].cpu = Nanos::from_millis(1_860));
+        let (standing, why) = judged(|run| run.edit_for_test().timeline[3].cpu = Nanos::from_millis(1_860));
         assert_eq!(standing, Standing::Degraded);
         assert!(why.contains("used 93 % of their cores in the 1 s from 3 s on"), "{why}");
     }
@@ -999,7 +1006,8 @@ mod tests {
         let beside = |others: Option<f64>, waited: Option<f64>| {
             let mut run = healthy();
             local(&mut run);
-            (run.generator.others_share, run.generator.server_wait_share) = (others, waited);
+            let record = run.edit_for_test();
+            (record.generator.others_share, record.generator.server_wait_share) = (others, waited);
             let validity = Validity::of(&run);
             (validity.standing, validity.why(), disturbances(&validity))
         };
@@ -1018,14 +1026,14 @@ mod tests {
 
     #[test]
     fn a_rate_that_was_not_made_is_not_the_load_asked_for() {
-        let asked = |rate: f64| judged(|run| run.qps_offered = Some(rate));
+        let asked = |rate: f64| judged(|run| run.edit_for_test().qps_offered = Some(rate));
         // 12,000 a second were made.
         assert_eq!([12_020.0, 12_300.0, 13_000.0].map(|rate| asked(rate).0), [Standing::Valid, Standing::Degraded, Standing::Invalid]);
         assert!(asked(24_000.0).1.contains("only 50 % of the requests, 50 % are missing"));
         // Of few arrivals at random, some more or less are chance.
         let few = judged(|run| {
-            run.requests.due = 95;
-            run.qps_offered = Some(100.0 / run.duration_s);
+            run.edit_for_test().requests.due = 95;
+            run.edit_for_test().qps_offered = Some(100.0 / run.duration_s);
         });
         assert_eq!(few.0, Standing::Valid);
     }
@@ -1033,8 +1041,8 @@ mod tests {
     #[test]
     fn nothing_measured_is_not_doubted() {
         let idle = judged(|run| {
-            run.requests.due = 0;
-            run.qps_offered = Some(1_000.0);
+            run.edit_for_test().requests.due = 0;
+            run.edit_for_test().qps_offered = Some(1_000.0);
         });
         assert_eq!(idle, (Standing::Valid, String::new()));
     }
@@ -1042,8 +1050,8 @@ mod tests {
     #[test]
     fn too_few_sends_convict_nobody() {
         let mut summary = healthy();
-        summary.lag = Histogram::new();
-        summary.lag.record(Nanos::SECOND);
+        summary.edit_for_test().lag = Histogram::new();
+        summary.edit_for_test().lag.record(Nanos::SECOND);
         assert_eq!(generator_limit(&summary), None);
     }
 }

@@ -8,7 +8,7 @@
 //! first nine cut away, and the stall with them. So a cut must begin at the beginning: it ends, at the latest, when points
 //! in a row are like the steady part. A run that starts out like its steady part has no warm-up, whatever happens later.
 
-use measure::Summary;
+use measure::SummaryBuilder;
 use plan::Nanos;
 
 use crate::drift::{mann_kendall, theil_sen};
@@ -37,7 +37,7 @@ pub use measure::{Series, WarmUp};
 
 /// Leaves out the warm-up of a run whose plan asks to find it, and keeps in the run what was found. Of any other run nothing
 /// changes.
-pub fn leave_out(run: &mut Summary) {
+pub fn leave_out(run: &mut SummaryBuilder) {
     if run.plan.finds_warmup() {
         let found = slices(run).map_or(WarmUp::TooShort, |slices| warmup(&slices));
         run.leave_out(found);
@@ -242,7 +242,7 @@ mod tests {
 
     /// A run of 30 s at 50/s, measured with `--warmup auto`, whose answers take 2 ms at first and `factor` times as long until
     /// `cold` seconds are over.
-    fn measured(cold: u64, factor: u64) -> Summary {
+    fn measured(cold: u64, factor: u64) -> SummaryBuilder {
         let draft = plan::Draft {
             url: Some("http://a.test/".to_owned()),
             duration: "30s".parse().ok(),

@@ -5,15 +5,16 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{RunError, Stop, Urgency};
+use engine::{Stop, Urgency};
 use experiment::{Bench, Judge, Load, Measured, Role};
 use export::Exports;
 use plan::Nanos;
 use serve::Live;
+use trial::RunError;
 
 use crate::drive::Series;
 use crate::keeping::Keeper;
-use crate::observers::Observers;
+use crate::observers::{Judging, Observers};
 use crate::observing::Eyes;
 use crate::profiling::Probes;
 use crate::promises::Guard;
@@ -92,7 +93,7 @@ impl Bench for ServerBench<'_> {
             journal: Some((self.keeper, kept_as)),
             exports: is_part.then_some((self.exports, exported_as)),
             guard: Some(&mut guard),
-            judge: Some(judge),
+            own: vec![&mut Judging(judge)],
         }
         .carry_out(plan, self.stop, |watch, stop| match role {
             Role::Probe => self.series.hurry(plan, watch, stop),

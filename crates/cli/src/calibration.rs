@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use analysis::compare;
 use experiment::calibrate::{Ceiling, LagAt};
-use measure::{Machine, Summary};
+use measure::{Machine, Summary, SummaryBuilder, SummaryRecord};
 use plan::{Body, Keepalive, Plan, Scheme};
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ impl Calibration {
 
     /// Requests a second this machine could have sent in the place of this run; `None` where nothing comparable was measured:
     /// bodies, large answers and connections that are not used again cost more than what the null server was asked.
-    pub fn ceiling_of(&self, run: &Summary) -> Option<f64> {
+    pub fn ceiling_of(&self, run: &SummaryRecord) -> Option<f64> {
         let connections = u32::try_from(run.concurrency).unwrap_or(u32::MAX);
         is_plain(run).then(|| self.ceiling(run.generator.threads, connections, is_encrypted(&run.plan)))?
     }
@@ -125,7 +125,7 @@ impl Calibration {
 }
 
 /// Whether its requests and answers cost about what those to the null server do.
-fn is_plain(run: &Summary) -> bool {
+fn is_plain(run: &SummaryRecord) -> bool {
     let answered: u64 = run.status.values().sum::<u64>() + run.excluded.requests;
     let plain = matches!(run.plan.request().body, Body::Empty) && run.plan.connection().keepalive == Keepalive::Reuse;
     plain && answered > 0 && run.bytes.received as f64 / answered as f64 <= ANSWER_BYTES_MAX
@@ -136,8 +136,8 @@ fn is_encrypted(plan: &Plan) -> bool {
 }
 
 /// Puts what this machine could have done into a result, so that its reports can tell.
-pub fn note_ceiling(run: &mut Summary) {
-    run.generator.ceiling_qps = Calibration::kept().and_then(|kept| kept.ceiling_of(run));
+pub fn note_ceiling(run: &mut SummaryBuilder) {
+    run.set_ceiling(Calibration::kept().and_then(|kept| kept.ceiling_of(run)));
 }
 
 /// Everything of a plan but where it leads and what is drawn by chance. Secrets are left out as in every file.

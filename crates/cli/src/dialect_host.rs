@@ -14,6 +14,7 @@ use engine::{RunError, Runner, Stop};
 use history::Kind;
 use jiff::tz::TimeZone;
 use plan::{Draft, Plan, PlanErrors};
+use trial::Observer;
 
 use crate::keeping::Keeping;
 use crate::observers::Observers;
@@ -75,7 +76,7 @@ impl Host for Process {
         Runner::threads()
     }
 
-    fn carry_out(&self, plan: &Plan, stop: &Stop, load: Load<'_>) -> Measurement {
+    fn carry_out(&self, plan: &Plan, stop: &Stop, observers: &mut [&mut dyn Observer], load: Load<'_>) -> Measurement {
         let name = saved::suggested(plan);
         let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
         keeper.begin(stop);
@@ -88,7 +89,7 @@ impl Host for Process {
             journal: Some((&keeper, name)),
             exports: None,
             guard: None,
-            judge: None,
+            own: observers.iter_mut().map(|observer| &mut **observer as &mut dyn Observer).collect(),
         }
         .carry_out(plan, stop, load);
         keeper.load_is_over();

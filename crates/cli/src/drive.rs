@@ -5,8 +5,8 @@
 
 use ::replay::Found;
 use analysis::warmup::leave_out;
-use engine::{RunError, Runner, Stop};
-use measure::{Counted, Summary, Tick};
+use engine::{RunError, Runner, Stop, measured};
+use measure::{Counted, SummaryBuilder, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
 use template::Ready;
@@ -79,7 +79,7 @@ impl Series {
     ///
     /// # Errors
     /// As the engine's; and if the script fails.
-    pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let mut drive = Drive::new(plan, &self.scenarios, &self.runner, stop)?;
         if let By::Journeys(_, series) = &mut drive.by {
             *series = self.begun.as_ref();
@@ -91,7 +91,7 @@ impl Series {
     ///
     /// # Errors
     /// As [`Series::run`].
-    pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let Some(series) = &self.begun else { return self.run(plan, watch, stop) };
         let ready = self.scenarios.ready(plan)?.map(scenario::Ready::hurried);
         let Some(ready) = ready else { return self.run(plan, watch, stop) };
@@ -159,16 +159,13 @@ impl<'a> Drive<'a> {
     ///
     /// # Errors
     /// As the engine's; and if the script fails.
-    pub fn run(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    pub fn run(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let mut ended = self.carry_out(watch, stop);
-        match &mut ended {
-            Ok(run) => leave_out(run),
-            Err(error) => error.measured.as_deref_mut().into_iter().for_each(leave_out),
-        }
+        measured(&mut ended).into_iter().for_each(leave_out);
         ended
     }
 
-    fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let (plan, runner) = (self.plan, &self.runner);
         let prepared = || runner.prepare(plan);
         match std::mem::replace(&mut self.by, By::Nothing) {

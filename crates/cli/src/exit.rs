@@ -165,8 +165,8 @@ impl From<PlanError> for Failed {
     }
 }
 
-impl From<&RunError> for Failed {
-    fn from(error: &RunError) -> Self {
+impl<M> From<&RunError<M>> for Failed {
+    fn from(error: &RunError<M>) -> Self {
         let exit = match error.kind {
             RunErrorKind::Input | RunErrorKind::Refused => Exit::Usage,
             RunErrorKind::Run => Exit::NotCarriedOut,
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(exit(&["p99 < 1us", "tls p99 < 1s"]), Exit::CheckFailed);
         assert_eq!(judged(&Reading::new(&run, &[]).aborted_by("failed > 1%".parse().ok())), Exit::CheckFailed);
         let mut late = run.clone();
-        late.lag = late.response_time.clone();
+        late.edit_for_test().lag = late.response_time.clone();
         assert_eq!(judged(&Reading::new(&late, &checks(&["p99 < 1us"]))), Exit::NotTrustworthy);
         assert_eq!(judged(&Reading::new(&late, &[])), Exit::Done, "nothing was to be judged");
         assert_eq!(judged(&Reading::new(&late, &[]).aborted_by("failed > 1%".parse().ok())), Exit::NotTrustworthy);
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn a_run_error_says_whether_the_user_or_the_world_was_in_the_way() {
-        assert_eq!(Failed::from(&RunError::input("a", "b")).exit, Exit::Usage);
-        let failed = Failed::from(&RunError::run("nobody answers", "start it"));
+        assert_eq!(Failed::from(&trial::RunError::input("a", "b")).exit, Exit::Usage);
+        let failed = Failed::from(&trial::RunError::run("nobody answers", "start it"));
         assert_eq!((failed.exit, failed.to_string().as_str()), (Exit::NotCarriedOut, "error: nobody answers\n  help: start it"));
     }
 }

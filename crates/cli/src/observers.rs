@@ -8,13 +8,14 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use analysis::server_side::Now;
-use engine::{RunError, Stop};
+use engine::Stop;
+use experiment::Judge;
 use export::Exports;
-use measure::{Counted, Ending, Summary, Tick};
+use measure::{Counted, Ending, Summary, SummaryBuilder, Tick};
 use plan::Plan;
 use report::page;
 use serve::Live;
-use trial::Observer;
+use trial::{Observer, RunError};
 
 use crate::calibration::note_ceiling;
 use crate::keeping::Keeper;
@@ -22,9 +23,6 @@ use crate::observing::Watch;
 use crate::profiling::Probing;
 use crate::promises::Guard;
 use crate::screen::{Progress, Screen};
-
-/// Ends a load early, by looking at its intervals.
-pub type Judge<'a> = &'a mut dyn FnMut(&Tick) -> ControlFlow<()>;
 
 /// All that may look on, each with what it calls the load.
 pub struct Observers<'a> {
@@ -42,8 +40,8 @@ pub struct Observers<'a> {
     pub exports: Option<(&'a Exports, String)>,
     /// Conditions of the user to give it up.
     pub guard: Option<&'a mut Guard>,
-    /// The command's own reason to end it.
-    pub judge: Option<Judge<'a>>,
+    /// The command's own, such as its reason to end it.
+    pub own: Vec<&'a mut dyn Observer>,
 }
 
 impl Observers<'_> {
@@ -55,7 +53,7 @@ impl Observers<'_> {
         self,
         plan: &Plan,
         stop: &Stop,
-        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<Summary, RunError>,
+        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError>,
     ) -> Result<Summary, RunError> {
         let now: Rc<Cell<Option<Now>>> = Rc::default();
         let mut server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
@@ -63,7 +61,7 @@ impl Observers<'_> {
         let mut live = self.live.map(|(live, what)| LivePage { live, what, now });
         let mut export = self.exports.map(|(exports, what)| Export { exports, what });
         let mut journal = self.journal.map(|(keeper, what)| Journal { keeper, what });
-        let (mut guard, mut judge) = (self.guard, self.judge.map(Judging));
+        let (mut guard, mut own) = (self.guard, self.own);
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         // The server's side first: the display shows what is seen of it. The conditions last: an interval that ends a load is seen by all.
         observers.extend(server.as_mut().map(|it| it as &mut dyn Observer));
@@ -72,7 +70,7 @@ impl Observers<'_> {
         observers.extend(export.as_mut().map(|it| it as &mut dyn Observer));
         observers.extend(journal.as_mut().map(|it| it as &mut dyn Observer));
         observers.extend(guard.as_mut().map(|it| *it as &mut dyn Observer));
-        observers.extend(judge.as_mut().map(|it| it as &mut dyn Observer));
+        observers.extend(own.iter_mut().map(|it| &mut **it as &mut dyn Observer));
         let mut ceiling = Ceiling;
         observers.push(&mut ceiling);
         trial::carry_out(plan, &mut observers, stop, load)
@@ -96,7 +94,7 @@ impl Observer for ServerSide<'_> {
         ControlFlow::Continue(())
     }
 
-    fn end(&mut self, run: &mut Summary) {
+    fn end(&mut self, run: &mut SummaryBuilder) {
         let Some(watch) = self.watch.take() else { return };
         let began = watch.origin();
         watch.close(run);
@@ -182,14 +180,15 @@ impl Observer for Guard {
         if self.tick(tick) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn end(&mut self, run: &mut Summary) {
+    fn end(&mut self, run: &mut SummaryBuilder) {
         if self.came_true().is_some() && run.ended.how != Ending::CutShort {
-            run.ended.how = Ending::Aborted;
+            run.set_ending(Ending::Aborted);
         }
     }
 }
 
-struct Judging<'a>(Judge<'a>);
+/// Ends a load by looking at its intervals.
+pub struct Judging<'a>(pub Judge<'a>);
 
 impl Observer for Judging<'_> {
     fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
@@ -201,7 +200,7 @@ impl Observer for Judging<'_> {
 struct Ceiling;
 
 impl Observer for Ceiling {
-    fn end(&mut self, run: &mut Summary) {
+    fn end(&mut self, run: &mut SummaryBuilder) {
         note_ceiling(run);
     }
 }

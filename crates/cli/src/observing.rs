@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use analysis::server_side::Now;
 use clap::{ArgAction, Args};
-use measure::{Summary, Tick};
+use measure::{SummaryBuilder, Tick};
 use observe::prometheus::Endpoint;
 use observe::ssh::{Program, Ssh};
 use observe::{Asked, Folder, Local, NotFound, Source, Subject, Wanted, Watcher};
@@ -178,9 +178,9 @@ impl Watch {
     }
 
     /// The run is over: what was seen goes into its result.
-    pub fn close(self, run: &mut Summary) {
+    pub fn close(self, run: &mut SummaryBuilder) {
         let Self { watcher, opened, origin, warnings } = self;
-        run.warnings.extend(warnings);
+        run.add_warnings(warnings);
         if let Some(watcher) = watcher {
             let mut seen = watcher.stop(origin.unwrap_or(opened));
             // A server that is sent a secret may count by it.
@@ -188,8 +188,8 @@ impl Watch {
                 observed.about = secrets::without(&observed.about);
                 observed.series.iter_mut().filter_map(|series| series.of.as_mut()).for_each(|of| *of = secrets::without(of));
             }
-            run.observed = seen.observed;
-            run.warnings.extend(seen.warnings.iter().map(|warning| secrets::without(warning)));
+            run.set_observed(seen.observed);
+            run.add_warnings(seen.warnings.iter().map(|warning| secrets::without(warning)));
         }
     }
 }

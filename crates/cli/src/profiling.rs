@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{ArgAction, Args};
-use measure::Summary;
+use measure::SummaryBuilder;
 use observe::NotFound;
 use observe::profiling::{self, Asked, FORMS, Had};
 use plan::{Plan, PlanError, PlanErrors};
@@ -138,17 +138,17 @@ impl Probes {
 
 impl Probing<'_> {
     /// The run, which began at `origin`, is over: what was taken goes into its result. `name` begins the names of files.
-    pub fn close(self, origin: Instant, name: &str, run: &mut Summary) {
+    pub fn close(self, origin: Instant, name: &str, run: &mut SummaryBuilder) {
         let profiling::Outcome { had, warnings } = self.profiling.stop(origin);
-        run.warnings.extend(warnings.iter().map(|warning| secrets::without(warning)));
+        run.add_warnings(warnings.iter().map(|warning| secrets::without(warning)));
         for Had { mut profiled, bytes, file } in had {
             if let Some(out) = self.out
                 && let Err(why) = write(out, &format!("{name}{file}"), &bytes)
             {
-                run.warnings.push(format!("--profile-out {}: {} could not be written: {}", out.display(), file, plainly(&why)));
+                run.add_warnings([format!("--profile-out {}: {} could not be written: {}", out.display(), file, plainly(&why))]);
             }
             profiled.asked = secrets::without(&profiled.asked);
-            run.profiles.push(profiled);
+            run.add_profile(profiled);
         }
     }
 }

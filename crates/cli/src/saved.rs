@@ -10,7 +10,7 @@ use analysis::quantity::{count, counted, figure, length, nanos};
 use analysis::warmup::leave_out;
 use analysis::{Reading, Standing, StopRule, Stopped, Sweep, Trial, Validity};
 use analysis::{answers, conclusion, promises_kept, scaling};
-use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision};
+use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision, UnderWay};
 use measure::{Ending, Histogram, Machine, Summary};
 use plan::{Load, Plan};
 use report::{Experiment as _, Style, prose, visible};
@@ -373,18 +373,14 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
     let Header { kind, name, revision, tags, note, .. } = &journaled.header;
     let read = journaled.result.as_deref().map(Saved::read).transpose()?;
     let mut saved = match (kind, read, &journaled.under_way) {
-        (Kind::Run, _, Some(under_way)) => {
-            let mut run = under_way.summary.clone();
-            leave_out(&mut run);
-            Saved::Run(Box::new(run), Terms::default())
-        }
+        (Kind::Run, _, Some(under_way)) => Saved::Run(Box::new(closed(under_way)), Terms::default()),
         (Kind::Sweep, None, Some(under_way)) => {
             let mut sweep = Sweep::new(name.clone(), journaled.header.started.to_string(), Vec::new());
-            push(&mut sweep, &under_way.what, &under_way.summary);
+            push(&mut sweep, under_way);
             Saved::Sweep(Box::new(sweep))
         }
         (Kind::Sweep, Some(Saved::Sweep(mut sweep)), Some(under_way)) => {
-            push(&mut sweep, &under_way.what, &under_way.summary);
+            push(&mut sweep, under_way);
             Saved::Sweep(sweep)
         }
         (_, Some(saved), _) => saved,
@@ -402,18 +398,23 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
     Ok(Some(Composed { kept: Kept { started: journaled.header.started, ..kept }, plan: saved.plan(), result }))
 }
 
-/// The level under way, which `what` names as [`level`] wrote it.
-fn push(sweep: &mut Sweep, what: &str, summary: &Summary) {
+/// A load under way as far as it had come.
+fn closed(under_way: &UnderWay) -> Summary {
+    let mut run = under_way.run.clone();
+    leave_out(&mut run);
+    run.close()
+}
+
+/// The level under way, which is named as [`level`] wrote it.
+fn push(sweep: &mut Sweep, under_way: &UnderWay) {
     // What is no level is a load beside them, of which nothing is kept before its end.
-    let Ok((level, repetition)) = serde_json::from_str(what) else { return };
+    let Ok((level, repetition)) = serde_json::from_str(&under_way.what) else { return };
     if !sweep.levels.contains(&level) {
         sweep.levels.push(level);
     }
     // Ended before anything came to its end, it says nothing.
-    if summary.requests.due > 0 {
-        let mut summary = summary.clone();
-        leave_out(&mut summary);
-        sweep.trials.push(Trial { level, repetition, summary });
+    if under_way.run.requests.due > 0 {
+        sweep.trials.push(Trial { level, repetition, summary: closed(under_way) });
     }
 }
 
@@ -528,11 +529,12 @@ mod tests {
     #[test]
     fn a_server_that_stopped_answering_is_listed_as_that() {
         let mut run = fixture("closed_all_well");
-        for tick in run.timeline.iter_mut().skip(4) {
+        for tick in run.edit_for_test().timeline.iter_mut().skip(4) {
             (tick.failed, tick.answered, tick.succeeded) = (200, 0, 0);
         }
-        run.requests = Requests { due: 49_200, succeeded: 48_000, failed: 1_200, unsent: 0 };
-        run.failures = vec![FailureCount { class: Failure::ConnectRefused, side: Side::Server, count: 1_200, example: None }];
+        run.edit_for_test().requests = Requests { due: 49_200, succeeded: 48_000, failed: 1_200, unsent: 0 };
+        run.edit_for_test().failures =
+            vec![FailureCount { class: Failure::ConnectRefused, side: Side::Server, count: 1_200, example: None }];
         let said = outcome(run, Terms::default());
         assert!(said.starts_with("stopped answering after 4 s, 1") && said.contains("/s before, "), "{said}");
         assert!(said.ends_with("1,200 failed: connection refused"), "{said}");
@@ -541,7 +543,7 @@ mod tests {
     #[test]
     fn redirects_that_nobody_followed_are_listed_as_that() {
         let mut run = fixture("closed_all_well");
-        run.status = [(302, run.requests.due)].into();
+        run.edit_for_test().status = [(302, run.requests.due)].into();
         assert_eq!(outcome(run, Terms::default()), "all 120,000 were redirects (302) that were not followed");
     }
 

@@ -70,7 +70,7 @@ impl Single<'_> {
             journal: Some((&keeper, name.clone())),
             exports: Some((&exports, name)),
             guard: Some(&mut guard),
-            judge: None,
+            own: Vec::new(),
         }
         .carry_out(plan, &stop, |watch, own| drive.insert(make(&stop)?).run(watch, own));
         keeper.load_is_over();

@@ -23,11 +23,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use engine::protocol::http1::{Asked as Framing, Header, Observer};
-use engine::{Broken, Choice, Program, RunError, Spoken, Stop, Urgency, Wire};
+use engine::{Broken, Choice, Program, Spoken, Stop, Urgency, Wire};
 use jiff::tz::TimeZone;
 use measure::{Counted, Ending, Failure, Outcome, Summary, Tick};
 use plan::{Nanos, plainly};
 use report::ab::{self, Failed, Figures, Sample};
+use trial::RunError;
 
 use crate::dialect::Dialect;
 use crate::host::{Host, Verbosity, print_to};

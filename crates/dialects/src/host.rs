@@ -11,10 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::body::all;
-use engine::{RunError, Runner, Stop};
+use engine::{Runner, Stop};
 use jiff::tz::TimeZone;
-use measure::{Counted, Summary, Tick};
+use measure::{Counted, Summary, SummaryBuilder, Tick};
 use plan::{Draft, Plan, PlanErrors};
+use trial::{Observer, RunError};
 
 /// What a dialect is handed of the outside world.
 pub trait Host {
@@ -46,13 +47,14 @@ pub trait Host {
     ///
     /// # Errors
     /// If the system does not let interruptions be noticed.
-    fn stop(&self, verbosity: Verbosity) -> Result<Stop, RunError>;
+    fn stop(&self, verbosity: Verbosity) -> Result<Stop, engine::RunError>;
 
     /// Where loads are carried out.
     fn runner(&self) -> Runner;
 
-    /// Carries a load of this plan out before everybody else who looks on, and keeps what was measured, of one that broke off as well.
-    fn carry_out(&self, plan: &Plan, stop: &Stop, load: Load<'_>) -> Measurement;
+    /// Carries a load of this plan out before these observers and everybody else who looks on, and keeps what was measured, of one that
+    /// broke off as well.
+    fn carry_out(&self, plan: &Plan, stop: &Stop, observers: &mut [&mut dyn Observer], load: Load<'_>) -> Measurement;
 }
 
 /// The user's files. They are also read on threads of their own, where a list is longer than memory.
@@ -98,7 +100,7 @@ pub trait Files: Send + Sync {
 }
 
 /// A load that is about to begin. It is given what it calls once an interval, and the signal that ends it.
-pub type Load<'a> = Box<dyn FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<Summary, RunError> + 'a>;
+pub type Load<'a> = Box<dyn FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError> + 'a>;
 
 /// A load that was carried out.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use engine::simulation::Simulation;
 use engine::{RunError, Runner, Stop};
 use jiff::tz::TimeZone;
 use plan::{Draft, Given, Plan, PlanErrors};
+use trial::Observer;
 
 use crate::host::{Files, Host, Load, Measurement, Verbosity};
 
@@ -191,7 +192,7 @@ impl Host for Memory {
         Runner::simulated(&self.server)
     }
 
-    fn carry_out(&self, _plan: &Plan, stop: &Stop, load: Load<'_>) -> Measurement {
-        Measurement { run: load(&mut |_, _| (), stop), unsaved: self.unsaved.clone() }
+    fn carry_out(&self, plan: &Plan, stop: &Stop, observers: &mut [&mut dyn Observer], load: Load<'_>) -> Measurement {
+        Measurement { run: trial::carry_out(plan, observers, stop, load), unsaved: self.unsaved.clone() }
     }
 }

@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 
 use analysis::quantity::count;
 use analysis::{Standing, Validity};
-use engine::{RunError, Stop, Urgency};
-use measure::{Counted, Ending, Example, Failure, FailureCount, Summary, Tick};
+use engine::{Stop, Urgency};
+use measure::{Counted, Ending, Summary, SummaryBuilder, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
-use trial::Observer;
+use trial::{Observer, RunError};
 
 use crate::host::{Host, Measurement, Verbosity};
 
@@ -41,7 +41,7 @@ impl<'a> Session<'a> {
 
     /// A signal that Ctrl-C raises.
     pub fn stop(&self) -> Result<Stop, RunError> {
-        self.host.stop(self.verbosity)
+        Ok(self.host.stop(self.verbosity)?)
     }
 
     /// Has a load carried out, and kept like any other. An interruption is no error: the originals report what they have. After the end
@@ -52,17 +52,13 @@ impl<'a> Session<'a> {
         drain: Option<Nanos>,
         stop: &Stop,
         own: Option<&mut dyn Observer>,
-        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<Summary, RunError>,
+        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError>,
     ) -> Result<Summary, RunError> {
         let mut drain = drain.map(|limit| DrainTimeout::new(plan, limit, stop));
-        let observed = |watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop| {
-            let mut outer = Outer(watch);
-            let mut observers: Vec<&mut dyn Observer> = vec![&mut outer];
-            observers.extend(drain.as_mut().map(|drain| drain as &mut dyn Observer));
-            observers.extend(own.map(|own| own as &mut dyn Observer));
-            trial::carry_out(plan, &mut observers, stop, load)
-        };
-        let Measurement { run, unsaved } = self.host.carry_out(plan, stop, Box::new(observed));
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(drain.as_mut().map(|drain| drain as &mut dyn Observer));
+        observers.extend(own.map(|own| own as &mut dyn Observer));
+        let Measurement { run, unsaved } = self.host.carry_out(plan, stop, &mut observers, Box::new(load));
         // Of several runs in a row it is true of each, and said once.
         if let Some(why) = unsaved.filter(|_| self.verbosity == Verbosity::Normal && self.lines_said.replace(1) == 0) {
             self.host.complain(&format!("loadline: {why}"));
@@ -103,16 +99,6 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Those of the host who look on.
-struct Outer<'a>(&'a mut dyn FnMut(&Tick, Counted));
-
-impl Observer for Outer<'_> {
-    fn interval(&mut self, tick: &Tick, counted: &Counted) -> ControlFlow<()> {
-        (self.0)(tick, counted.clone());
-        ControlFlow::Continue(())
-    }
-}
-
 /// Ends a run whose last answers do not come.
 struct DrainTimeout {
     limit: Nanos,
@@ -127,33 +113,6 @@ struct DrainTimeout {
 impl DrainTimeout {
     fn new(plan: &Plan, limit: Nanos, stop: &Stop) -> Self {
         Self { limit, end: plan.end(), stop: stop.clone(), stopped: None, ran_out: false }
-    }
-
-    /// Puts down what was given up as what it is: requests that the server did not answer in the time it was given, recorded
-    /// at the time they were waited for at least.
-    fn settle(&self, summary: &mut Summary) {
-        if !self.ran_out {
-            return;
-        }
-        if self.stopped.is_none() && summary.ended.how == Ending::Interrupted {
-            summary.ended.how = Ending::Finished;
-        }
-        let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::ClientInterrupted) else { return };
-        let mut lost = summary.failures.remove(at);
-        let waited = summary.ended.drained_at.since(summary.ended.load_until);
-        summary.service_time.record_many(waited, lost.count);
-        summary.response_time.record_many(waited, lost.count);
-        if let Some(at) = summary.failures.iter().position(|failure| failure.class == Failure::RecvIdleTimeout) {
-            lost.count += summary.failures.remove(at).count;
-        }
-        let example = Example { at: summary.ended.drained_at, text: format!("no answer within {waited} after the end of the load") };
-        summary.failures.push(FailureCount {
-            class: Failure::RecvIdleTimeout,
-            side: Failure::RecvIdleTimeout.side(),
-            count: lost.count,
-            example: Some(example),
-        });
-        summary.failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
     }
 }
 
@@ -170,8 +129,15 @@ impl Observer for DrainTimeout {
         ControlFlow::Continue(())
     }
 
-    fn end(&mut self, run: &mut Summary) {
-        self.settle(run);
+    /// What was given up is what it is: requests that the server did not answer in the time it was given.
+    fn end(&mut self, run: &mut SummaryBuilder) {
+        if !self.ran_out {
+            return;
+        }
+        if self.stopped.is_none() && run.ended.how == Ending::Interrupted {
+            run.set_ending(Ending::Finished);
+        }
+        run.time_out_given_up();
     }
 }
 

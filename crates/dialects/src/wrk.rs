@@ -14,12 +14,12 @@ pub mod script_uses;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use engine::RunError;
 use engine::net::Reach;
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos, Plan, plainly};
 use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency, received};
 use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source, Statistics};
+use trial::RunError;
 
 use crate::dialect::{DONE, Dialect, Support, Use};
 use crate::getopt;

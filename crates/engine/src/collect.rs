@@ -1,6 +1,6 @@
-//! From the messages of all sources to a Summary.
+//! From the messages of all sources to a run.
 
-use measure::{Collector, Counted, End, Ending, Leftovers, Summary, Tick};
+use measure::{Collector, Counted, End, Ending, Leftovers, SummaryBuilder, Tick};
 use plan::{Nanos, Plan};
 
 use crate::message::Message;
@@ -10,8 +10,8 @@ use crate::worker::INTERVAL;
 /// A run whose messages have all come.
 #[derive(Debug)]
 pub struct Collected {
-    /// The run.
-    pub summary: Summary,
+    /// The run, to be completed.
+    pub summary: SummaryBuilder,
     /// What its sources left behind.
     pub left: Leftovers,
     /// Why a program could not go on, if one could not.

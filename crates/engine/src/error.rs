@@ -1,11 +1,12 @@
 //! Why a run could not be carried out: each with what to do.
 
-use measure::{Failure, Summary};
+use measure::{Failure, Summary, SummaryBuilder};
 
-/// The run could not be carried out, or not to its end.
+/// The run could not be carried out, or not to its end. While a load is carried out, `M` is a run to be completed; when it is over, a
+/// closed one.
 #[derive(Debug, thiserror::Error)]
 #[error("error: {message}\n  help: {help}")]
-pub struct RunError {
+pub struct RunError<M = SummaryBuilder> {
     /// Which of the two kinds of the command line's exit codes it is.
     pub kind: RunErrorKind,
     /// The thing and its value.
@@ -15,7 +16,7 @@ pub struct RunError {
     /// Where no first connection could be had: the class, and the system's own words.
     pub unreached: Option<(Failure, String)>,
     /// What was measured before it happened.
-    pub measured: Option<Box<Summary>>,
+    pub measured: Option<Box<M>>,
 }
 
 /// Whether the user asked for something impossible, or the world did not allow it.
@@ -29,7 +30,7 @@ pub enum RunErrorKind {
     Run,
 }
 
-impl RunError {
+impl<M> RunError<M> {
     /// The plan cannot be carried out on this machine.
     #[must_use]
     pub fn input(message: impl Into<String>, help: impl Into<String>) -> Self {
@@ -67,5 +68,21 @@ impl RunError {
             unreached: all.unreached.or(next.unreached),
             measured: all.measured.or(next.measured),
         })
+    }
+}
+
+/// What a load measured, whether it went to its end or broke off.
+pub fn measured(ended: &mut Result<SummaryBuilder, RunError>) -> Option<&mut SummaryBuilder> {
+    match ended {
+        Ok(run) => Some(run),
+        Err(error) => error.measured.as_deref_mut(),
+    }
+}
+
+impl From<RunError> for RunError<Summary> {
+    /// Closes what was measured.
+    fn from(error: RunError) -> Self {
+        let RunError { kind, message, help, unreached, measured } = error;
+        Self { kind, message, help, unreached, measured: measured.map(|run| Box::new(run.close())) }
     }
 }

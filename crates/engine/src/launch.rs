@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::{Counted, Leftovers, Summary, Tick};
+use measure::{Counted, Leftovers, Summary, SummaryBuilder, Tick};
 use plan::{Plan, Share};
 
 use crate::collect::{Collected, collect};
@@ -21,8 +21,8 @@ use crate::{RunError, Runner, Stop};
 ///
 /// # Panics
 /// If a worker panicked or a request is unaccounted for: our mistakes.
-pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError> {
-    prepare(plan)?.run(&mut |tick, _| watch(tick), stop)
+pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Tick), stop: &Stop) -> Result<Summary, RunError<Summary>> {
+    Ok(prepare(plan)?.run(&mut |tick, _| watch(tick), stop)?.close())
 }
 
 /// Looks at everything that can be wrong before the first request of a load on threads of this process.
@@ -110,7 +110,7 @@ impl Prepared {
     ///
     /// # Panics
     /// As [`run`].
-    pub fn run(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    pub fn run(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let plan = self.plan().clone();
         conclude(&plan, self.start(Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
     }
@@ -127,7 +127,7 @@ impl Prepared {
         program: impl Fn(Share) -> P + Send + Sync + 'static,
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
-    ) -> Result<Summary, RunError> {
+    ) -> Result<SummaryBuilder, RunError> {
         let plan = self.plan().clone();
         conclude(&plan, self.start_with(program, Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
     }
@@ -182,9 +182,9 @@ impl Prepared {
 pub fn conclude(
     plan: &Plan,
     messages: impl IntoIterator<Item = Message>,
-    complete: &mut dyn FnMut(&mut Summary, Leftovers),
+    complete: &mut dyn FnMut(&mut SummaryBuilder, Leftovers),
     watch: &mut dyn FnMut(&Tick, Counted),
-) -> Result<Summary, RunError> {
+) -> Result<SummaryBuilder, RunError> {
     let Collected { mut summary, left, broken } = collect(plan, plan.threads().get(), messages, watch);
     complete(&mut summary, left);
     match broken {

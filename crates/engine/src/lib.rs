@@ -29,7 +29,7 @@ mod threads;
 mod worker;
 
 pub use collect::{Collected, collect};
-pub use error::{RunError, RunErrorKind};
+pub use error::{RunError, RunErrorKind, measured};
 pub use fence::Fence;
 pub use launch::{Messages, Prepared, conclude, prepare, run};
 pub use message::{Finished, MESSAGE_SCHEMA, Message};

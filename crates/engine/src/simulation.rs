@@ -163,7 +163,7 @@ impl Simulation {
         watch: &mut dyn FnMut(&Tick),
     ) -> (Summary, Option<Broken>) {
         let Collected { summary, broken, .. } = self.collect(plan, program, watch);
-        (summary, broken)
+        (summary.close(), broken)
     }
 
     fn collect<P: Program>(&self, plan: &Plan, program: impl Fn(&Arc<Task>, Share) -> P, watch: &mut dyn FnMut(&Tick)) -> Collected {

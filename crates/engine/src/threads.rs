@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_system_without_threads_is_the_worlds_fault_and_says_what_to_do() {
-        let error = RunError::no_thread(4, &std::io::ErrorKind::WouldBlock.into());
+        let error: RunError = RunError::no_thread(4, &std::io::ErrorKind::WouldBlock.into());
         assert_eq!(error.kind, crate::RunErrorKind::Run);
         assert!(error.message.starts_with("the load needs 4 threads") && error.help.contains("ulimit -u"), "{error}");
     }

@@ -209,7 +209,7 @@ fn watched_or_not_the_counts_are_the_same() {
         assert!(ticks >= 2);
         let received = server.stop();
         assert_eq!(received.received, summary.requests.due);
-        (summary.requests, summary.status, received.by_path)
+        (summary.requests, summary.status.clone(), received.by_path)
     });
     assert_eq!(counts[0], counts[1]);
 }

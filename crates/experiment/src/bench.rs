@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use analysis::Level;
 use analysis::gate::AbortRule;
-use engine::RunError;
 use measure::{Summary, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
+use trial::RunError;
 
 /// A place that carries loads out one after the other.
 pub trait Bench {

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use engine::RunError;
 use measure::{Ending, Summary};
 use plan::{Draft, Given, Nanos, PlanErrors, Rate, Spacing, Stage, Timetable};
 use serde::{Deserialize, Serialize};
+use trial::RunError;
 
 use analysis::quantity::figure;
 

@@ -8,9 +8,9 @@ use std::num::NonZeroU32;
 
 use analysis::compare::{Need, PAIRS_MIN};
 use analysis::comparison::{Comparison, Pair, ProfiledSide, Side};
-use engine::RunError;
 use measure::{Ending, Summary};
 use plan::{Nanos, Plan, Random};
+use trial::RunError;
 
 use crate::bench::{Bench, Load, Role, to_its_end};
 

@@ -14,9 +14,9 @@ use analysis::gate::Slo;
 use analysis::quantity::four_digits;
 use analysis::search::{Cap, Early, Purpose, Search, Step};
 use analysis::{Level, Stopped, Trial};
-use engine::RunError;
 use measure::{Summary, Tick};
 use plan::{Nanos, Plan, PlanErrors, Rate};
+use trial::RunError;
 
 use crate::below;
 use crate::bench::{Bench, Load, Role, to_its_end};

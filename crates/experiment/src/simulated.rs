@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use engine::simulation::Simulation;
-use engine::{RunError, Runner, Stop, Urgency};
+use engine::{Runner, Stop, Urgency};
 use measure::{Ending, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use trial::Observer;
+use trial::{Observer, RunError};
 
 use crate::bench::{Bench, Judge, Load, Measured, Role};
 

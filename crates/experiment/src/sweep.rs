@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use analysis::adaptive::{Reach, next_levels};
 use analysis::knee::Best;
 use analysis::{Level, Stopped, Sweep, Trial, climb, curve, doubt, scaling};
-use engine::RunError;
 use measure::Ending;
 use plan::{Choice, Draft, Given, Ladder, Plan, PlanErrors, Random, Rung, Stage, Timetable};
+use trial::RunError;
 
 use crate::below;
 use crate::bench::{Bench, Decide, Load, Role, to_its_end};
@@ -421,8 +421,8 @@ mod tests {
     fn trial(users: u32, qps: f64) -> Trial {
         let mut summary: Summary = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1;
         let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(users + 1) as usize % 5];
-        summary.qps_succeeded = qps * (1.0 + wobble);
-        summary.qps = summary.qps_succeeded;
+        summary.edit_for_test().qps_succeeded = qps * (1.0 + wobble);
+        summary.edit_for_test().qps = summary.qps_succeeded;
         Trial { level: Level::Users(NonZeroU32::new(users).unwrap()), repetition: 1, summary }
     }
 
@@ -450,7 +450,7 @@ mod tests {
         for users in [1, 2, 4] {
             sweep.trials.push(trial(users, 100.0 * f64::from(users)));
         }
-        let last = &mut sweep.trials[2].summary;
+        let last = sweep.trials[2].summary.edit_for_test();
         (last.requests.failed, last.requests.succeeded) = (last.requests.due, 0);
         assert!(chosen(&sweep, 4096.0, 1).is_none_or(|users| users.get() < 4));
         assert_eq!(chosen(&sweep, 0.0, 1), None);

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use flate2::Crc;
 use flate2::read::ZlibDecoder;
-use measure::{Counted, Ending, Machine, SnapshotRecord, Summary, cut_short};
+use measure::{Counted, Ending, Machine, Site, SnapshotRecord, SummaryBuilder, cut_short};
 use plan::{Nanos, Plan, Secrets};
 use serde::{Deserialize, Serialize};
 
@@ -333,8 +333,8 @@ pub struct Journaled {
 pub struct UnderWay {
     /// What it was called.
     pub what: String,
-    /// What it had measured.
-    pub summary: Summary,
+    /// What it had measured, to be completed.
+    pub run: SummaryBuilder,
 }
 
 /// Why a journal cannot be read.
@@ -450,16 +450,13 @@ fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
         });
     let end = if place.unwritten().exists() { End::Unwritten } else { End::FromOutside };
     let under_way = load.and_then(|(plan, what)| {
-        let mut summary = cut_short(plan, INTERVAL, seconds)?;
-        summary.machine = header.machine.clone();
-        summary.started = header.started.to_string();
-        if end == End::Unwritten {
-            summary.ended.how = Ending::CutShort;
-            summary.warnings =
-                vec!["the result could not be saved when the run ended: what was written down of it by then is here".to_owned()];
-        }
-        summary.warnings.extend(damage.iter().map(|why| format!("the journal of this run is damaged from there on: {why}")));
-        Some(UnderWay { what, summary })
+        let how = if end == End::Unwritten { Ending::CutShort } else { Ending::Killed };
+        let site = Site { started: header.started.to_string(), machine: header.machine.clone(), ..Site::default() };
+        let mut run = cut_short(plan, INTERVAL, seconds, how, site)?;
+        let unwritten = "the result could not be saved when the run ended: what was written down of it by then is here";
+        run.add_warnings((end == End::Unwritten).then(|| unwritten.to_owned()));
+        run.add_warnings(damage.iter().map(|why| format!("the journal of this run is damaged from there on: {why}")));
+        Some(UnderWay { what, run })
     });
     Ok(Journaled { end, header: *header, result, under_way, damage })
 }

@@ -583,7 +583,7 @@ mod tests {
     }
 
     fn ticks(name: &str) -> Vec<Tick> {
-        fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1.timeline
+        fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1.timeline.clone()
     }
 
     #[test]

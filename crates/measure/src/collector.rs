@@ -1,4 +1,4 @@
-//! Puts Snapshots together into Ticks and a Summary.
+//! Puts Snapshots together into Ticks and a run, which others complete.
 //!
 //! It does not know the clock, and it cannot tell threads from machines: whoever sends a Snapshot is a source with a
 //! number. An interval is over when every source has handed it over, so a Tick is exact, however late it comes.
@@ -12,7 +12,7 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Counted, End, Failure, Leftovers, Site, Snapshot, Summary, Tick};
+use crate::{Counted, End, Failure, Leftovers, Site, Snapshot, SummaryBuilder, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -176,12 +176,12 @@ impl Collector {
         &self.totals
     }
 
-    /// The finished run, and what its sources left behind for the load after it.
+    /// The run, for others to complete, and what its sources left behind for the load after it.
     ///
     /// # Panics
     /// If a request is unaccounted for: that is our mistake, never the server's.
     #[must_use]
-    pub fn finish(mut self, end: End) -> (Summary, Leftovers) {
+    pub fn finish(mut self, end: End) -> (SummaryBuilder, Leftovers) {
         while let Some(interval) = self.open.keys().next().copied() {
             self.close(interval);
         }
@@ -191,19 +191,18 @@ impl Collector {
         }
         let busiest = self.cpu.values().copied().max().unwrap_or_default();
         let drained_at = end.drained_at;
-        let warm = self.plan.warmup();
-        let mut summary = Summary::new(self.plan, &self.totals, self.timeline, end, self.connections_peak, warm);
-        summary.early = self.early.map(Box::new);
+        let mut summary = SummaryBuilder::new(self.plan, &self.totals, self.timeline, end, self.connections_peak, self.early);
+        let record = &mut summary.record;
         if drained_at > Nanos::ZERO {
             let lasted = drained_at.as_secs_f64();
-            summary.generator.cpu_share_busiest = busiest.as_secs_f64() / lasted;
-            summary.generator.run_queue_share = self.run_queue_wait.map(|waited| waited.as_secs_f64() / lasted);
+            record.generator.cpu_share_busiest = busiest.as_secs_f64() / lasted;
+            record.generator.run_queue_share = self.run_queue_wait.map(|waited| waited.as_secs_f64() / lasted);
         }
         let Self { site, left, .. } = self;
-        site.complete(&mut summary.generator);
-        (summary.started, summary.machine, summary.resolution) = (site.started, site.machine, site.resolution);
-        summary.warnings = site.warnings;
-        summary.warnings.extend(left.warnings());
+        site.complete(&mut record.generator);
+        (record.started, record.machine, record.resolution) = (site.started, site.machine, site.resolution);
+        record.warnings = site.warnings;
+        record.warnings.extend(left.warnings());
         (summary, left)
     }
 }
@@ -212,7 +211,7 @@ impl Collector {
 mod tests {
     use super::*;
     use crate::fixtures;
-    use crate::{Ending, Outcome, Recorder, Series, Span, WarmUp};
+    use crate::{Ending, Outcome, Recorder, Series, Span, Summary, WarmUp};
     use proptest::prelude::*;
 
     fn outcome(due: u64, done: u64, result: Result<u16, Failure>) -> Outcome {
@@ -224,7 +223,7 @@ mod tests {
         End { how: Ending::Finished, load_until: Nanos::from_secs(secs), drained_at: Nanos::from_secs(secs) }
     }
 
-    fn summary_of(outcomes: &[Outcome], sources: u32, backwards: bool) -> Summary {
+    fn summary_of(outcomes: &[Outcome], sources: u32, backwards: bool) -> SummaryBuilder {
         measured_by(fixtures::plan("http://a.test/"), outcomes, sources, backwards)
     }
 
@@ -239,7 +238,7 @@ mod tests {
     }
 
     /// Records outcomes into as many sources as asked, an interval at a time, handing over in the given order.
-    fn measured_by(plan: Plan, outcomes: &[Outcome], sources: u32, backwards: bool) -> Summary {
+    fn measured_by(plan: Plan, outcomes: &[Outcome], sources: u32, backwards: bool) -> SummaryBuilder {
         let mut collector = Collector::new(plan, sources, Nanos::SECOND);
         let mut snapshots = Vec::new();
         for source in 0..sources {
@@ -282,7 +281,7 @@ mod tests {
             prop_assert_eq!(&whole.response_time, &split.response_time);
             prop_assert_eq!(&whole.status, &split.status);
             if !backwards {
-                prop_assert_eq!(whole.timeline, split.timeline);
+                prop_assert_eq!(&whole.timeline, &split.timeline);
             }
         }
     }
@@ -333,7 +332,7 @@ mod tests {
             assert_eq!((run.requests, &run.timeline, run.excluded.found), (whole.requests, &whole.timeline, Some(found)));
             run.leave_out(WarmUp::Until { at: Nanos::from_secs(3), series: Series::P50 });
             assert_eq!((run.requests, run.excluded.found), (whole.requests, Some(found)));
-            let text = serde_json::to_string(&run).unwrap();
+            let text = serde_json::to_string(&run.close()).unwrap();
             assert_eq!(serde_json::from_str::<Summary>(&text).unwrap().excluded.found, Some(found));
         }
         let mut given = summary_of(&outcomes, 1, false);

@@ -1,4 +1,4 @@
-//! The counts of one interval at rest, and the Summary of a run that has nothing else left.
+//! The counts of one interval at rest, and a run that has nothing else left.
 //!
 //! A program that is killed cannot report. What it wrote down second by second is enough to report in its place, if it is the
 //! exact counts and not figures made from them: intervals add up to the run. Writing the totals so far each time was rejected:
@@ -13,8 +13,8 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    Collector, Connections, End, Ending, Example, Failure, Gaps, Histogram, OwnDelay, Packed, Quirk, Rates, Snapshot, SourceId, Summary,
-    TallyRecord,
+    Collector, Connections, End, Ending, Example, Failure, Gaps, Histogram, OwnDelay, Packed, Quirk, Rates, Site, Snapshot, SourceId,
+    SummaryBuilder, TallyRecord,
 };
 
 /// What one interval of the whole run counted.
@@ -230,10 +230,10 @@ impl<'de> Deserialize<'de> for Snapshot {
     }
 }
 
-/// The Summary of a run that broke off after these intervals; `None` if there is none. Requests that were under way have no
-/// end and are left out of the counts, which a warning says. Machine, start and name resolution are the caller's to add.
+/// A run on this site that broke off after these intervals; `None` if there is none. Requests that were under way have no end and are
+/// left out of the counts, which a warning says of a run that was killed.
 #[must_use]
-pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<Counted>) -> Option<Summary> {
+pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<Counted>, how: Ending, site: Site) -> Option<SummaryBuilder> {
     let last = intervals.last()?;
     let cpu_busiest = last.cpu_busiest;
     let until = Nanos((u64::from(last.counts.interval) + 1).saturating_mul(interval.0));
@@ -248,19 +248,21 @@ pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<Counted>) -> Op
     }
     let load_until = plan.end().min(until);
     let mut collector = Collector::new(plan, 1, interval);
+    collector.absorb_site(site);
     for each in &intervals {
         collector.absorb(SourceId(0), &each.counts);
         while collector.tick().is_some() {}
     }
-    let (mut summary, _) = collector.finish(End { how: Ending::Killed, load_until, drained_at: until });
-    summary.generator.cpu_share_busiest = cpu_busiest.as_secs_f64() / until.as_secs_f64();
-    summary.warnings.push(match under_way {
+    let (mut summary, _) = collector.finish(End { how, load_until, drained_at: until });
+    summary.record.generator.cpu_share_busiest = cpu_busiest.as_secs_f64() / until.as_secs_f64();
+    let killed = match under_way {
         0 => "loadline was ended from outside: what it had counted by its last whole second is here".to_owned(),
         1 => "loadline was ended from outside: what it had counted by its last whole second is here; a request under way is not".to_owned(),
         more => format!(
             "loadline was ended from outside: what it had counted by its last whole second is here; {more} requests under way are not"
         ),
-    });
+    };
+    summary.add_warnings((how == Ending::Killed).then_some(killed));
     Some(summary)
 }
 
@@ -316,13 +318,16 @@ mod tests {
         }
         let end = End { how: Ending::Killed, load_until: Nanos::from_secs(10), drained_at: Nanos::from_secs(10) };
         let (whole, _) = collector.finish(end);
-        let again = cut_short(plan, Nanos::SECOND, kept).unwrap();
-        assert_eq!(Summary { warnings: Vec::new(), ..again }, whole);
+        let again = cut_short(plan, Nanos::SECOND, kept, Ending::Killed, Site::default()).unwrap();
+        let mut again = again.close();
+        assert_eq!(again.edit_for_test().warnings.len(), 1);
+        again.edit_for_test().warnings.clear();
+        assert_eq!(again, whole.close());
     }
 
     #[test]
     fn requests_under_way_are_left_out_and_said() {
-        let run = cut_short(fixtures::plan("http://a.test/"), Nanos::SECOND, intervals(4, 3)).unwrap();
+        let run = cut_short(fixtures::plan("http://a.test/"), Nanos::SECOND, intervals(4, 3), Ending::Killed, Site::default()).unwrap();
         assert_eq!((run.requests.due, run.requests.failed, run.ended.how), (800, 80, Ending::Killed));
         assert!(run.warnings[0].ends_with("12 requests under way are not"), "{:?}", run.warnings);
         assert_eq!((run.duration_s, run.qps, run.status[&503]), (4.0, 190.0, 40));
@@ -332,6 +337,6 @@ mod tests {
 
     #[test]
     fn a_run_without_a_whole_second_has_nothing_to_tell() {
-        assert_eq!(cut_short(fixtures::plan("http://a.test/"), Nanos::SECOND, Vec::new()), None);
+        assert!(cut_short(fixtures::plan("http://a.test/"), Nanos::SECOND, Vec::new(), Ending::Killed, Site::default()).is_none());
     }
 }

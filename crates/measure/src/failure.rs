@@ -11,6 +11,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Example;
+
 /// Who is to blame for a [`Failure`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -208,6 +210,19 @@ impl<'de> Deserialize<'de> for Failure {
         let code = std::borrow::Cow::<str>::deserialize(deserializer)?;
         Self::from_code(&code).ok_or_else(|| serde::de::Error::custom(format!("unknown failure class '{code}'")))
     }
+}
+
+/// Failures of one class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureCount {
+    /// The class, such as `connect.refused`.
+    pub class: Failure,
+    /// The guilty side.
+    pub side: Side,
+    /// How many requests.
+    pub count: u64,
+    /// The first of them.
+    pub example: Option<Example>,
 }
 
 #[cfg(test)]

@@ -115,8 +115,9 @@ impl Making {
         self.wire_until(Nanos::NEVER);
         self.until(drained_at.plus(Nanos::SECOND));
         let target = self.plan.target().clone();
-        let (mut summary, _) = self.collector.finish(End { how, load_until, drained_at });
-        summary.machine = Machine {
+        let mut summary = self.collector.finish(End { how, load_until, drained_at }).0.close();
+        let record = summary.edit_for_test();
+        record.machine = Machine {
             loadline: "loadline 0.0.0".to_owned(),
             system: "Linux 6.1.0".to_owned(),
             processor: "Example CPU at 3 GHz".to_owned(),
@@ -124,15 +125,15 @@ impl Making {
             memory_bytes: 8 << 30,
             files_max: 20_000,
         };
-        summary.started = "2026-01-02T03:04:05Z".to_owned();
-        summary.resolution = Resolution {
+        record.started = "2026-01-02T03:04:05Z".to_owned();
+        record.resolution = Resolution {
             name: target.host().to_owned(),
             addresses: vec![format!("192.0.2.7:{}", target.port())],
             took: Some(Nanos::from_micros(1_830)),
         };
-        summary.generator.memory_bytes_max = Some(12 << 20);
-        summary.generator.run_queue_share = Some(0.002);
-        summary.generator.steal_share = Some(0.0);
+        record.generator.memory_bytes_max = Some(12 << 20);
+        record.generator.run_queue_share = Some(0.002);
+        record.generator.steal_share = Some(0.0);
         summary
     }
 }
@@ -307,7 +308,7 @@ fn failures_of_every_side() -> Summary {
     quirks.insert(Quirk::Unsolicited);
     making.recorder.quirks(quirks);
     let mut summary = making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_secs(38));
-    summary.warnings.push("certificates were not verified (--insecure)".to_owned());
+    summary.edit_for_test().warnings.push("certificates were not verified (--insecure)".to_owned());
     summary
 }
 
@@ -406,8 +407,8 @@ fn a_server_that_was_watched() -> Summary {
         let hits = Value { unit: Unit::PerSecond, ..value("hits", Some("path=\"/\""), None, 2_000.0) };
         page.add(from, to, [value("go_goroutines", None, None, 40.0), hits]);
     }
-    summary.observed = vec![server, page];
-    summary.warnings.push("--observe auto: the server has more than 256 threads".to_owned());
+    summary.edit_for_test().observed = vec![server, page];
+    summary.edit_for_test().warnings.push("--observe auto: the server has more than 256 threads".to_owned());
     summary
 }
 
@@ -446,8 +447,12 @@ fn a_server_that_was_profiled() -> Summary {
         functions_all: 214,
         frames,
     };
-    summary.profiles = vec![of("profile", profiled::CPU, 6_000_000_000, processor), of("mutex", "delay", 88_000_000, waiting)];
-    summary.warnings.push("--profile http://127.0.0.1:6060/debug/pprof/heap: it was not there yet when the run was over".to_owned());
+    summary.edit_for_test().profiles =
+        vec![of("profile", profiled::CPU, 6_000_000_000, processor), of("mutex", "delay", 88_000_000, waiting)];
+    summary
+        .edit_for_test()
+        .warnings
+        .push("--profile http://127.0.0.1:6060/debug/pprof/heap: it was not there yet when the run was over".to_owned());
     summary
 }
 

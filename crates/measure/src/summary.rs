@@ -1,25 +1,37 @@
 //! The finished run: what reports read, history stores, and a later run repeats.
 //!
-//! Its JSON form is the result file. Figures that people and scripts want (rates, quantiles) stand beside the exact
-//! counts and histograms they were made from, so that any later question can be answered without running again.
+//! Its JSON form is the result file. It is complete when it is made: what the server's side, the profilers and the history know of a run
+//! goes into a [`SummaryBuilder`], and closing that is the one way to a Summary beside reading a file. Public fields that anybody
+//! completes later, the alternative, left no moment from which on a run could be trusted to be whole. Figures that people and scripts
+//! want (rates, quantiles) stand beside the exact counts and histograms they were made from, so that any later question can be
+//! answered without running again.
+//!
+//! Invariant: a Summary that exists does not change.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
-use plan::{Load, Nanos, Plan};
+use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::warmup::Early;
-use crate::{
-    Connections, Example, Failure, Gaps, Histogram, Observed, OwnDelay, Profiled, Quirk, Rates, Replayed, Scenario, Side, Snapshot,
-    StepRow, Tick, WarmUp,
-};
+use crate::{Connections, FailureCount, Gaps, Histogram, Observed, OwnDelay, Profiled, Rates, Replayed, Scenario, StepRow, Tick, WarmUp};
+
+mod builder;
+mod together;
+
+pub use builder::SummaryBuilder;
 
 /// The version of the result file. A reader of this version refuses any other by name.
 pub const SCHEMA: &str = "loadline.run/1";
 
-/// The finished run.
+/// The finished run: closed by its [`SummaryBuilder`] or read from a file, and never changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+#[serde(transparent)]
+pub struct Summary(SummaryRecord);
+
+/// The facts of a run, as a result file holds them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SummaryRecord {
     /// Always [`SCHEMA`].
     pub schema: String,
     /// What was done; it can be done again.
@@ -109,9 +121,6 @@ pub struct Summary {
     pub profiles: Vec<Profiled>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
-    /// What it takes to leave a warm-up out that is found only now; nothing once that is decided, and never written.
-    #[serde(skip)]
-    pub(crate) early: Option<Box<Early>>,
 }
 
 /// How a run ended.
@@ -174,19 +183,6 @@ pub struct Excluded {
     /// What was found, where the warm-up was not given but to be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<WarmUp>,
-}
-
-/// Failures of one class.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailureCount {
-    /// The class, such as `connect.refused`.
-    pub class: Failure,
-    /// The guilty side.
-    pub side: Side,
-    /// How many requests.
-    pub count: u64,
-    /// The first of them.
-    pub example: Option<Example>,
 }
 
 /// Oddities of one kind.
@@ -281,163 +277,38 @@ impl Machine {
     }
 }
 
+impl Deref for Summary {
+    type Target = SummaryRecord;
+
+    fn deref(&self) -> &SummaryRecord {
+        &self.0
+    }
+}
+
 impl Summary {
-    /// The intervals in which load was offered. What follows is the drain: a moment without new requests, for which no chart should bend.
-    pub fn load_ticks(&self) -> impl Iterator<Item = &Tick> {
-        self.timeline.iter().filter(|tick| tick.from < self.ended.load_until)
-    }
-
-    /// Puts the totals of a finished run into their final form; measured is what follows `warm`. Called by the collector.
-    ///
-    /// # Panics
-    /// If a request is unaccounted for: that is our mistake, never the server's.
-    pub(crate) fn new(plan: Plan, totals: &Snapshot, timeline: Vec<Tick>, end: End, connections_peak: u64, warm: Nanos) -> Self {
-        let failed = totals.failed();
-        assert_eq!(
-            totals.due,
-            totals.succeeded + failed + totals.unsent,
-            "every request that fell due ends as succeeded ({}), failed ({failed}) or unsent ({})",
-            totals.succeeded,
-            totals.unsent
-        );
-        let measured = end.load_until.since(warm).as_secs_f64();
-        let a_second = |count: u64| if measured > 0.0 { count as f64 / measured } else { 0.0 };
-        // A server may send back what it was sent.
-        let secrets = plan.secrets();
-        let mut failures: Vec<FailureCount> = Failure::ALL
-            .iter()
-            .map(|class| FailureCount {
-                class: *class,
-                side: class.side(),
-                count: totals.failures[class.index()],
-                example: totals.examples.get(class).map(|seen| Example { text: secrets.conceal(&seen.text), ..seen.clone() }),
-            })
-            .filter(|failure| failure.count > 0)
-            .collect();
-        failures.sort_by_key(|failure| std::cmp::Reverse(failure.count));
-        let threads = plan.threads().get();
-        let conceal = |seen: &Example| Example { text: secrets.conceal(&seen.text), ..seen.clone() };
-        let (concurrency, offered) = match plan.load() {
-            Load::Closed { users, .. } => (users.get().into(), None),
-            Load::Open { timetable, .. } => {
-                (connections_peak, (measured > 0.0).then(|| timetable.expected_until(Nanos((measured * 1e9) as u64)) / measured))
-            }
-        };
-        // The timetable of a scenario is one of journeys.
-        let (qps_offered, tps_offered) = if totals.tally.journeys.is_empty() { (offered, None) } else { (None, offered) };
-        Self {
-            urls: if totals.tally.journeys.is_empty() { StepRow::all_of(&totals.tally, &conceal, &a_second) } else { Vec::new() },
-            scenario: Scenario::of(&totals.tally, totals.answered, tps_offered, &conceal, &a_second),
-            schema: SCHEMA.to_owned(),
-            machine: Machine::default(),
-            started: String::new(),
-            duration_s: measured,
-            concurrency,
-            qps: a_second(totals.answered),
-            qps_succeeded: a_second(totals.answered_well),
-            qps_offered,
-            in_flight_mean: if measured > 0.0 { totals.in_flight_area as f64 / 1e9 / measured } else { 0.0 },
-            service_drained: Some(totals.service_drained),
-            service_of_warmup: totals.service_of_warmup,
-            requests: Requests { due: totals.due, succeeded: totals.succeeded, failed, unsent: totals.unsent },
-            excluded: Excluded { duration_s: warm.as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded, found: None },
-            status: totals.statuses().collect(),
-            failures,
-            bytes: Bytes { sent: totals.bytes_sent, received: totals.bytes_received },
-            response_time: totals.response(),
-            response_time_succeeded: totals.response_succeeded.clone(),
-            service_time: totals.service.clone(),
-            ttfb: totals.first_byte.clone(),
-            connect: totals.connect.clone(),
-            tls: totals.tls.clone(),
-            wait: totals.wait.clone(),
-            lag: totals.lag.clone(),
-            own_delay: totals.own_delay.clone(),
-            connections: totals.connections,
-            redirects: totals.redirects,
-            quirks: Quirk::ALL
-                .iter()
-                .map(|quirk| QuirkCount {
-                    quirk: quirk.code().to_owned(),
-                    count: totals.quirks[quirk.index()],
-                    about: quirk.about().to_owned(),
-                })
-                .filter(|quirk| quirk.count > 0)
-                .collect(),
-            resolution: Resolution::default(),
-            timeline,
-            worker_rates: totals.worker_rates.clone(),
-            generator: Generator {
-                cpu_share: if end.drained_at > Nanos::ZERO { totals.cpu.as_secs_f64() / end.drained_at.as_secs_f64() } else { 0.0 },
-                cpu_ns: totals.cpu.0,
-                gaps: totals.gaps,
-                threads,
-                ..Generator::default()
-            },
-            observed: Vec::new(),
-            replayed: None,
-            profiles: Vec::new(),
-            warnings: Vec::new(),
-            early: None,
-            ended: end,
-            plan,
-        }
-    }
-
-    /// Leaves out the warm-up that was found in this run, where its plan asks for that, and keeps what was found. What ended
-    /// before the cut is excluded; what went over the wire and connections stay those of the whole run, as with a warm-up that
-    /// is given. Done once: what is decided stays.
-    ///
-    /// # Panics
-    /// If a request is unaccounted for after the cut: that is our mistake, never the server's.
-    pub fn leave_out(&mut self, found: WarmUp) {
-        let Some(early) = self.early.take() else { return };
-        self.excluded.found = Some(found);
-        let WarmUp::Until { at, series } = found else { return };
-        if at == Nanos::ZERO {
-            return;
-        }
-        let Some((rest, excluded)) = early.without(at) else {
-            self.excluded.found = Some(WarmUp::TooLate { at, series });
-            return;
-        };
-        let mut timeline = std::mem::take(&mut self.timeline);
-        timeline.iter_mut().filter(|tick| tick.from < at).for_each(|tick| tick.warmup = true);
-        let rest = Self::new(self.plan.clone(), &rest, timeline, self.ended.clone(), self.concurrency, at);
-        self.duration_s = rest.duration_s;
-        self.qps = rest.qps;
-        self.qps_succeeded = rest.qps_succeeded;
-        self.qps_offered = rest.qps_offered;
-        self.in_flight_mean = rest.in_flight_mean;
-        self.service_drained = rest.service_drained;
-        self.service_of_warmup = rest.service_of_warmup;
-        self.requests = rest.requests;
-        self.excluded = Excluded { requests: excluded, found: Some(found), ..rest.excluded };
-        self.status = rest.status;
-        self.failures = rest.failures;
-        self.response_time = rest.response_time;
-        self.response_time_succeeded = rest.response_time_succeeded;
-        self.service_time = rest.service_time;
-        self.ttfb = rest.ttfb;
-        self.wait = rest.wait;
-        self.lag = rest.lag;
-        self.own_delay = rest.own_delay;
-        self.generator.gaps = rest.generator.gaps;
-        self.timeline = rest.timeline;
-        self.scenario = rest.scenario;
-        self.urls = rest.urls;
-    }
-
-    /// Reads a result file.
+    /// Checks the version of a result file.
     ///
     /// # Errors
-    /// If the text is not JSON, not a result of this version, or damaged.
+    /// If it is none, or another than [`SCHEMA`].
     pub fn check_schema(schema: Option<&str>) -> Result<(), SummaryError> {
         match schema {
             Some(SCHEMA) => Ok(()),
             Some(other) => Err(SummaryError::Version(other.to_owned())),
             None => Err(SummaryError::NotAResult),
         }
+    }
+
+    /// The facts, to be made wrong on purpose: for tests and fixtures alone, which a test of the house holds.
+    #[must_use]
+    pub const fn edit_for_test(&mut self) -> &mut SummaryRecord {
+        &mut self.0
+    }
+}
+
+impl SummaryRecord {
+    /// The intervals in which load was offered. What follows is the drain: a moment without new requests, for which no chart should bend.
+    pub fn load_ticks(&self) -> impl Iterator<Item = &Tick> {
+        self.timeline.iter().filter(|tick| tick.from < self.ended.load_until)
     }
 
     /// A quantile of the response time without what loadline itself added; a lower bound. `None` without response times.

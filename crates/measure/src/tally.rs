@@ -506,7 +506,7 @@ impl StepRow {
     }
 
     /// Adds what another run of the same load came to; `weights` are how long each lasted.
-    pub fn add(&mut self, other: &Self, weights: (f64, f64)) {
+    pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
         let Self { name: _, journey: _, due, succeeded, failed, qps, response_time, failures, checks } = self;
         *due += other.due;
         *succeeded += other.succeeded;
@@ -528,7 +528,7 @@ impl StepRow {
 
 impl JourneyRow {
     /// Adds what another run of the same load came to; `weights` are how long each lasted.
-    pub fn add(&mut self, other: &Self, weights: (f64, f64)) {
+    pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
         let Self { name: _, started, completed, succeeded, broke_off, unfinished, tps, journey_time } = self;
         *started += other.started;
         *completed += other.completed;
@@ -609,7 +609,7 @@ mod tests {
     #[test]
     fn every_journey_and_every_request_of_a_step_has_an_end() {
         let run = fixtures::journeys_of_a_shop();
-        let scenario = run.scenario.unwrap();
+        let scenario = run.scenario.clone().unwrap();
         for row in &scenario.journeys {
             assert_eq!(row.started, row.completed + row.broke_off + row.unfinished, "{}", row.name);
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use engine::protocol::http1::{Asked, Observer};
 use engine::{Broken, Choice, Messages, Prepared, Program, RunError, Stop, conclude};
 use import::Personal;
-use measure::{Counted, Ending, Example, Failure, Judged, Leftovers, Outcome, Recorder, ReplayCounts, Replayed, Summary, Tick};
+use measure::{Counted, Ending, Example, Failure, Judged, Leftovers, Outcome, Recorder, ReplayCounts, Replayed, SummaryBuilder, Tick};
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
@@ -48,7 +48,7 @@ impl Ready {
     ///
     /// # Errors
     /// If the run cannot go on, with what was measured until then.
-    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let plan = prepared.plan().clone();
         let messages = self.start(prepared, Share::all(plan.threads()), stop)?;
         let Self { score, sent, partial, partial_first, .. } = self;
@@ -57,28 +57,28 @@ impl Ready {
             counted.counts.examples.values_mut().for_each(scrub);
             watch(tick, counted);
         };
-        let mut complete = |summary: &mut Summary, left: Leftovers| {
+        let mut complete = |run: &mut SummaryBuilder, left: Leftovers| {
             let ReplayCounts { taken, late, compared, failed } = left.replay;
-            summary.replayed = Some(Box::new(Replayed::new(&compared, &score.routed.names())));
-            summary.failures.iter_mut().filter_map(|failure| failure.example.as_mut()).for_each(scrub);
-            summary.warnings.extend(failed.clone());
+            run.set_replayed(Replayed::new(&compared, &score.routed.names()));
+            run.rewrite_examples(scrub);
+            run.add_warnings(failed.clone());
             if let Some(first) = partial_first.first() {
                 let (requests, bodies) = if partial == 1 { ("request was", "its body") } else { ("requests were", "their bodies") };
-                summary.warnings.push(format!(
+                run.add_warnings([format!(
                     "{partial} {requests} sent without something of {bodies}, which the recording does not hold; the first is {first}"
-                ));
+                )]);
             }
             if late > 0 {
-                summary.warnings.push(format!(
+                run.add_warnings([format!(
                     "{late} requests were sent later than the log says: more than {} lines stood between their places in it and their times; \
                      put its lines in order (sort), or give logs of different times as files of their own",
                     score.held_most
-                ));
+                )]);
             }
-            if taken < sent && failed.is_none() && summary.ended.how == Ending::Finished {
-                summary.warnings.push(format!(
+            if taken < sent && failed.is_none() && run.ended.how == Ending::Finished {
+                run.add_warnings([format!(
                     "the log held {sent} requests when it was looked at, and {taken} when it was sent: it was changed meanwhile"
-                ));
+                )]);
             }
         };
         conclude(&plan, messages, &mut complete, &mut watch)

@@ -35,8 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut random = Random::new(7, 1);
     let mut run = lively(120, &mut random);
-    run.observed = vec![watched(&run, &mut random)];
-    run.profiles = fixture("a_server_that_was_profiled").profiles;
+    run.edit_for_test().observed = vec![watched(&run, &mut random)];
+    run.edit_for_test().profiles = fixture("a_server_that_was_profiled").profiles.clone();
     fs::write(dir.join("run.html"), html(&run, &checks)?)?;
     fs::write(dir.join("hour.html"), html(&lively(HOUR, &mut random), &[])?)?;
     fs::write(dir.join("run-hostile.html"), html(&hostile(fixture("failures_of_every_side")), &[])?)?;
@@ -188,23 +188,29 @@ fn lively(seconds: u64, random: &mut Random) -> Summary {
     let plan_keys = plan.as_object_mut().expect("a plan has keys");
     plan_keys.remove("duration");
     plan_keys.insert("rate".to_owned(), serde_json::json!(format!("1200/s for {seconds}s")));
-    run.plan = serde_json::from_value::<Plan>(plan).expect("the plan is still valid");
-    run.timeline = ticks;
-    run.ended.load_until = length;
-    run.ended.drained_at = length.plus(Nanos::from_millis(12));
-    run.duration_s = seconds as f64;
-    run.requests.due = due_all;
-    run.requests.failed = failed_all;
-    run.requests.unsent = 0;
-    run.requests.succeeded = due_all - failed_all;
-    run.qps = (due_all - failed_all / 2) as f64 / seconds as f64;
-    run.qps_succeeded = (due_all - failed_all) as f64 / seconds as f64;
-    run.status = [(201, due_all - failed_all), (503, failed_all)].into();
-    run.failures.iter_mut().filter(|failure| failure.class == Failure::CheckStatus).for_each(|failure| failure.count = failed_all);
-    (run.in_flight_mean, run.service_drained) = (under_way(&served, run.duration_s), Some(Nanos::ZERO));
-    run.wait = Histogram::new();
-    run.qps_offered = Some(per_second);
-    (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all, served);
+    run.edit_for_test().plan = serde_json::from_value::<Plan>(plan).expect("the plan is still valid");
+    run.edit_for_test().timeline = ticks;
+    run.edit_for_test().ended.load_until = length;
+    run.edit_for_test().ended.drained_at = length.plus(Nanos::from_millis(12));
+    run.edit_for_test().duration_s = seconds as f64;
+    run.edit_for_test().requests.due = due_all;
+    run.edit_for_test().requests.failed = failed_all;
+    run.edit_for_test().requests.unsent = 0;
+    run.edit_for_test().requests.succeeded = due_all - failed_all;
+    run.edit_for_test().qps = (due_all - failed_all / 2) as f64 / seconds as f64;
+    run.edit_for_test().qps_succeeded = (due_all - failed_all) as f64 / seconds as f64;
+    run.edit_for_test().status = [(201, due_all - failed_all), (503, failed_all)].into();
+    run.edit_for_test()
+        .failures
+        .iter_mut()
+        .filter(|failure| failure.class == Failure::CheckStatus)
+        .for_each(|failure| failure.count = failed_all);
+    let record = run.edit_for_test();
+    (record.in_flight_mean, record.service_drained) = (under_way(&served, record.duration_s), Some(Nanos::ZERO));
+    run.edit_for_test().wait = Histogram::new();
+    run.edit_for_test().qps_offered = Some(per_second);
+    let record = run.edit_for_test();
+    (record.response_time, record.response_time_succeeded, record.service_time) = (all.clone(), all, served);
     run
 }
 
@@ -283,29 +289,35 @@ fn seen_at(busy: f64, connections: f64) -> Observed {
 
 /// A run in which every text that comes from outside is hostile.
 fn hostile(mut run: Summary) -> Summary {
-    for seen in &mut run.observed {
+    for seen in &mut run.edit_for_test().observed {
         seen.about = HOSTILE.to_owned();
         seen.series.iter_mut().filter_map(|series| series.of.as_mut()).for_each(|of| *of += HOSTILE);
     }
-    for failure in &mut run.failures {
+    for failure in &mut run.edit_for_test().failures {
         if let Some(example) = &mut failure.example {
             example.text = HOSTILE.to_owned();
         }
     }
-    run.warnings.push(HOSTILE.to_owned());
-    for text in [&mut run.machine.loadline, &mut run.machine.system, &mut run.machine.processor, &mut run.started, &mut run.resolution.name]
-    {
+    run.edit_for_test().warnings.push(HOSTILE.to_owned());
+    let record = run.edit_for_test();
+    for text in [
+        &mut record.machine.loadline,
+        &mut record.machine.system,
+        &mut record.machine.processor,
+        &mut record.started,
+        &mut record.resolution.name,
+    ] {
         *text = HOSTILE.to_owned();
     }
-    run.resolution.addresses = vec![HOSTILE.to_owned()];
-    run.quirks.iter_mut().for_each(|quirk| quirk.about = HOSTILE.to_owned());
+    run.edit_for_test().resolution.addresses = vec![HOSTILE.to_owned()];
+    run.edit_for_test().quirks.iter_mut().for_each(|quirk| quirk.about = HOSTILE.to_owned());
     let mut plan = serde_json::to_value(&run.plan).expect("a plan is JSON");
     plan["header"] = serde_json::json!([format!("x-note: {}", HOSTILE.replace(['\u{2028}', '\u{202e}'], " "))]);
     plan["data"] = serde_json::json!(HOSTILE);
     plan["method"] = serde_json::json!("POST");
-    run.plan = serde_json::from_value::<Plan>(plan).expect("the plan is still valid");
-    run.profiles = fixture("a_server_that_was_profiled").profiles;
-    for profiled in &mut run.profiles {
+    run.edit_for_test().plan = serde_json::from_value::<Plan>(plan).expect("the plan is still valid");
+    run.edit_for_test().profiles = fixture("a_server_that_was_profiled").profiles.clone();
+    for profiled in &mut run.edit_for_test().profiles {
         profiled.asked = HOSTILE.to_owned();
         profiled.functions.iter_mut().for_each(|function| function.name += HOSTILE);
         profiled.frames.iter_mut().for_each(|frame| frame.name += HOSTILE);
@@ -325,19 +337,19 @@ fn climbed(name: &str) -> Sweep {
             let n = f64::from(users);
             let qps = 4_200.0 * n / (1.0 + 0.085 * (n - 1.0) + 0.000_012 * n * (n - 1.0)) * 0.012f64.mul_add(random.unit() - 0.5, 1.0);
             let mut summary = base.clone();
-            summary.concurrency = users.into();
-            summary.response_time = times(2_000, n / qps * 1e3 * 0.9, 0.01, &mut random);
-            summary.qps = qps;
-            summary.requests.due = (qps * 10.0) as u64;
+            summary.edit_for_test().concurrency = users.into();
+            summary.edit_for_test().response_time = times(2_000, n / qps * 1e3 * 0.9, 0.01, &mut random);
+            summary.edit_for_test().qps = qps;
+            summary.edit_for_test().requests.due = (qps * 10.0) as u64;
             let failed = if users >= 500 { summary.requests.due / 150 * u64::from(users) / 1_000 } else { 0 };
-            summary.requests.succeeded = summary.requests.due - failed;
-            summary.requests.failed = failed;
-            summary.qps_succeeded = qps * summary.requests.success_percent() / 100.0;
+            summary.edit_for_test().requests.succeeded = summary.requests.due - failed;
+            summary.edit_for_test().requests.failed = failed;
+            summary.edit_for_test().qps_succeeded = qps * summary.requests.success_percent() / 100.0;
             if failed > 0 {
-                let example = fixture("failures_of_every_side").failures.into_iter().find(|it| it.class == Failure::RecvReset);
-                summary.failures = example.map(|it| measure::FailureCount { count: failed, ..it }).into_iter().collect();
+                let example = fixture("failures_of_every_side").failures.clone().into_iter().find(|it| it.class == Failure::RecvReset);
+                summary.edit_for_test().failures = example.map(|it| measure::FailureCount { count: failed, ..it }).into_iter().collect();
             }
-            summary.observed = vec![seen_at(qps / 48_000.0, n)];
+            summary.edit_for_test().observed = vec![seen_at(qps / 48_000.0, n)];
             sweep.trials.push(Trial { level: level(users), repetition, summary });
         }
     }
@@ -349,13 +361,13 @@ fn profiled(sweep: &Sweep) -> Vec<Trial> {
     let at = |users: f64| sweep.trials.iter().find(|trial| trial.level.value() == users).cloned();
     let mut trials: Vec<Trial> = [at(2.0), at(10.0)].into_iter().flatten().collect();
     let mut profiles = grown().into_iter();
-    trials.iter_mut().for_each(|trial| trial.summary.profiles = profiles.next().unwrap_or_default());
+    trials.iter_mut().for_each(|trial| trial.summary.edit_for_test().profiles = profiles.next().unwrap_or_default());
     trials
 }
 
 /// Profiles of two runs: in the second more is spent on formatting.
 fn grown() -> [Vec<Profiled>; 2] {
-    let after = fixture("a_server_that_was_profiled").profiles;
+    let after = fixture("a_server_that_was_profiled").profiles.clone();
     let mut before = after.clone();
     if let Some(low) = before.first_mut() {
         let by = |name: &str| if name.contains("json") || name.contains("dump") { 0.5 } else { 0.9 };
@@ -368,11 +380,11 @@ fn grown() -> [Vec<Profiled>; 2] {
 fn faster(mut sweep: Sweep) -> Sweep {
     for trial in &mut sweep.trials {
         let factor = 1.0 + 0.18 * (trial.level.value() / 1_000.0).sqrt();
-        trial.summary.qps *= factor;
-        trial.summary.qps_succeeded *= factor;
+        trial.summary.edit_for_test().qps *= factor;
+        trial.summary.edit_for_test().qps_succeeded *= factor;
         let mut shorter = Histogram::new();
         trial.summary.response_time.recorded().for_each(|(time, count)| shorter.record_many(Nanos((time.0 as f64 / factor) as u64), count));
-        trial.summary.response_time = shorter;
+        trial.summary.edit_for_test().response_time = shorter;
     }
     sweep
 }
@@ -405,7 +417,7 @@ fn searched(name: &str, random: &mut Random) -> Found {
     for (rate, profiles) in [rate / 5.0, rate].into_iter().zip(grown()) {
         let level = Level::Offered(Rate::per_second(rate).expect("it is a rate"));
         let mut summary = offered(rate, 10.0, random);
-        summary.profiles = profiles;
+        summary.edit_for_test().profiles = profiles;
         found.profiled.push(Trial { level, repetition: 1, summary });
     }
     if name == HOSTILE {
@@ -430,17 +442,18 @@ fn offered(rate: f64, seconds: f64, random: &mut Random) -> Summary {
     let mut all = Histogram::new();
     times(samples, median, 0.004, random).recorded().for_each(|(time, count)| all.record_many(time, count * (due / samples).max(1)));
     let due = all.count();
-    run.qps = rate.min(860.0);
-    run.qps_succeeded = run.qps;
-    run.qps_offered = Some(rate);
-    run.duration_s = due as f64 / rate;
-    run.requests = measure::Requests { due, succeeded: due, failed: 0, unsent: 0 };
-    run.status = [(201, due)].into();
-    run.failures.clear();
-    run.generator.cpu_share_busiest = 0.12;
-    (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all.clone(), all);
-    run.timeline.clear();
-    run.observed = vec![seen_at((rate / 860.0).min(1.0), rate / 40.0)];
+    run.edit_for_test().qps = rate.min(860.0);
+    run.edit_for_test().qps_succeeded = run.qps;
+    run.edit_for_test().qps_offered = Some(rate);
+    run.edit_for_test().duration_s = due as f64 / rate;
+    run.edit_for_test().requests = measure::Requests { due, succeeded: due, failed: 0, unsent: 0 };
+    run.edit_for_test().status = [(201, due)].into();
+    run.edit_for_test().failures.clear();
+    run.edit_for_test().generator.cpu_share_busiest = 0.12;
+    let record = run.edit_for_test();
+    (record.response_time, record.response_time_succeeded, record.service_time) = (all.clone(), all.clone(), all);
+    run.edit_for_test().timeline.clear();
+    run.edit_for_test().observed = vec![seen_at((rate / 860.0).min(1.0), rate / 40.0)];
     run
 }
 
@@ -453,8 +466,8 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
         let drift = 1.0 + 0.02 * f64::from(number % 4);
         let mut side = |tail: f64| {
             let mut run = lively(12, random);
-            run.requests = measure::Requests { succeeded: run.requests.due, failed: 0, ..run.requests };
-            run.failures.clear();
+            run.edit_for_test().requests = measure::Requests { succeeded: run.requests.due, failed: 0, ..run.requests };
+            run.edit_for_test().failures.clear();
             let mut all = Histogram::new();
             let mut ticks = Vec::new();
             for tick in &run.timeline {
@@ -467,10 +480,11 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
                 all.add(&slower);
                 ticks.push(Tick { response_time: slower.pack(), ..tick.clone() });
             }
-            run.timeline = ticks;
-            run.in_flight_mean = under_way(&all, run.duration_s);
-            (run.response_time, run.response_time_succeeded, run.service_time) = (all.clone(), all.clone(), all);
-            run.observed = vec![seen_at(0.5 * tail, 40.0)];
+            run.edit_for_test().timeline = ticks;
+            run.edit_for_test().in_flight_mean = under_way(&all, run.duration_s);
+            let record = run.edit_for_test();
+            (record.response_time, record.response_time_succeeded, record.service_time) = (all.clone(), all.clone(), all);
+            run.edit_for_test().observed = vec![seen_at(0.5 * tail, 40.0)];
             if a == HOSTILE { hostile(run) } else { run }
         };
         let (one, other) = (side(1.0), side(tail));
@@ -478,7 +492,7 @@ fn compared(a: &str, b: &str, tail: f64, pairs: u32, random: &mut Random) -> Res
     }
     for (side, profiles) in [Side::A, Side::B].into_iter().zip(grown()) {
         let mut summary = lively(12, random);
-        summary.profiles = profiles;
+        summary.edit_for_test().profiles = profiles;
         let summary = if a == HOSTILE { hostile(summary) } else { summary };
         compared.profiled.push(ProfiledSide { side, summary });
     }

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn the_name_of_a_step_cannot_steer_the_terminal() {
-        let mut scenario = fixtures::journeys_of_a_shop().scenario.unwrap();
+        let mut scenario = fixtures::journeys_of_a_shop().scenario.clone().unwrap();
         for row in &mut scenario.journeys {
             (row.completed, row.broke_off) = (0, row.started);
         }

@@ -406,7 +406,7 @@ mod tests {
         let level = |users| Level::Users(std::num::NonZeroU32::new(users).unwrap());
         let mut sweep = Sweep::new("it".to_owned(), String::new(), Vec::new());
         let (low, mut knee) = (run(), run());
-        change(&mut knee.profiles[0]);
+        change(&mut knee.edit_for_test().profiles[0]);
         sweep.profiled = [(10, low), (50, knee)].map(|(users, summary)| Trial { level: level(users), repetition: 1, summary }).to_vec();
         sweep
     }
@@ -440,9 +440,9 @@ mod tests {
     #[test]
     fn a_profile_that_was_had_once_is_shown_by_itself() {
         let mut swept = sweep(|_| ());
-        swept.profiled[0].summary.profiles.clear();
-        swept.profiled[1].summary.warnings.clear();
-        swept.profiled[0].summary.warnings = vec!["--profile http://x/: gone\x07".to_owned(), "other".to_owned()];
+        swept.profiled[0].summary.edit_for_test().profiles.clear();
+        swept.profiled[1].summary.edit_for_test().warnings.clear();
+        swept.profiled[0].summary.edit_for_test().warnings = vec!["--profile http://x/: gone\x07".to_owned(), "other".to_owned()];
         let taken = of_sweep(&swept);
         assert!(growth(&taken).is_empty());
         assert!(told_of(&taken)[0].0.starts_with("Profile at 50 users: processor time"), "{:?}", told_of(&taken));
@@ -452,7 +452,9 @@ mod tests {
     #[test]
     fn two_servers_have_their_profiles_in_two_places() {
         let (mut a, mut b) = (run(), run());
-        let named = |run: &mut Summary, host: &str| run.profiles.iter_mut().for_each(|it| it.asked = it.asked.replacen("http://", host, 1));
+        let named = |run: &mut Summary, host: &str| {
+            run.edit_for_test().profiles.iter_mut().for_each(|it| it.asked = it.asked.replacen("http://", host, 1));
+        };
         named(&mut a, "http://old.");
         named(&mut b, "http://new.");
         let side = |place: &str, run, pair| Taken { name: place.to_owned(), place: format!("in {place}"), run, pair };

@@ -199,10 +199,10 @@ mod tests {
             let mut run = run("a_server_that_was_watched");
             let mut plan = serde_json::to_value(&run.plan).unwrap();
             plan["url"] = serde_json::json!(format!("http://127.0.0.1:{port}/"));
-            run.plan = serde_json::from_value(plan).unwrap();
+            run.edit_for_test().plan = serde_json::from_value(plan).unwrap();
             let one = run.observed[0].clone();
             let watched = |port: u16| Observed { asked: format!("port:{port}"), about: format!("app at {port}"), ..one.clone() };
-            run.observed = [8_081, 8_082].map(watched).into();
+            run.edit_for_test().observed = [8_081, 8_082].map(watched).into();
             run
         };
         let (a, b) = (loaded(8_081), loaded(8_082));
@@ -215,7 +215,7 @@ mod tests {
     fn what_a_request_costs_is_told_where_both_were_seen() {
         let (a, mut b) = (run("a_server_that_was_watched"), run("a_server_that_was_watched"));
         assert!(cost(&two(&a, &b)).unwrap().ends_with("in B: as much."));
-        b.qps *= 2.0;
+        b.edit_for_test().qps *= 2.0;
         let said = cost(&two(&a, &b)).unwrap();
         assert!(said.starts_with("For a request the server used ") && said.ends_with("in B: 50 % less."), "{said}");
         assert!(cost(&two(&b, &a)).unwrap().ends_with("in B: 100 % more."));

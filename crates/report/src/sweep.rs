@@ -91,14 +91,31 @@ struct Written<'a> {
     set_aside: &'a [Trial],
     #[serde(skip_serializing_if = "<[Trial]>::is_empty")]
     profiled: &'a [Trial],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
 }
 
 fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
-    let Sweep { schema, name, started, levels, slo, checks, trials, stopped, set_aside, profiled } = sweep;
+    let Sweep { schema, name, started, levels, slo, checks, trials, stopped, set_aside, profiled, warnings } = sweep;
     let (best, model) = (&scaling.best, &scaling.curve);
     let (judged, bottleneck) = (judged(sweep), limits::of_sweep(sweep));
-    let written =
-        Written { schema, name, started, levels, slo, checks, best, model, bottleneck, trials, stopped, judged, set_aside, profiled };
+    let written = Written {
+        schema,
+        name,
+        started,
+        levels,
+        slo,
+        checks,
+        best,
+        model,
+        bottleneck,
+        trials,
+        stopped,
+        judged,
+        set_aside,
+        profiled,
+        warnings,
+    };
     write_json(&written, out)
 }
 

@@ -9,8 +9,8 @@ use report::{Style, page};
 
 fn run(qps: f64) -> Summary {
     let (_, mut summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
-    summary.qps = qps;
-    summary.qps_succeeded = qps;
+    summary.edit_for_test().qps = qps;
+    summary.edit_for_test().qps_succeeded = qps;
     summary
 }
 
@@ -58,7 +58,7 @@ fn what_one_side_does_more_of_is_told_and_reads_back() {
     let mut compared = compared(6, 1.0);
     let profiled = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_profiled").unwrap().1;
     let mut more = profiled.clone();
-    more.profiles[0].total *= 2;
+    more.edit_for_test().profiles[0].total *= 2;
     for (side, summary) in [(Side::A, profiled), (Side::B, more)] {
         compared.profiled.push(ProfiledSide { side, summary });
     }
@@ -78,7 +78,7 @@ fn four_pairs_give_no_verdict_and_eight_of_nothing_but_limits_neither() {
     assert!(few.verdict().is_none() && conclusion(&few, &Style::PLAIN).contains("No verdict"));
     let mut limited = compared(8, 0.5);
     for pair in &mut limited.pairs {
-        pair.b.generator.cpu_share_busiest = 0.97;
+        pair.b.edit_for_test().generator.cpu_share_busiest = 0.97;
         *pair = Pair::new(pair.first, pair.a.clone(), pair.b.clone());
     }
     limited.judge();
@@ -91,7 +91,7 @@ fn four_pairs_give_no_verdict_and_eight_of_nothing_but_limits_neither() {
 fn sides_that_do_not_answer_alike_are_told() {
     let mut unlike = compared(6, 1.0);
     for pair in &mut unlike.pairs {
-        pair.b.bytes.received *= 2;
+        pair.b.edit_for_test().bytes.received *= 2;
     }
     unlike.judge();
     assert!(conclusion(&unlike, &Style::PLAIN).contains("The two do not answer alike: an answer of A has"));
@@ -140,10 +140,10 @@ fn a_comparison_reads_back_and_says_the_same() {
 #[test]
 fn a_comparison_fits_every_terminal_from_sixty_columns() {
     let mut compared = compared(6, 0.9);
-    let shop = fixtures::journeys_of_a_shop().scenario;
+    let shop = fixtures::journeys_of_a_shop().scenario.clone();
     for pair in &mut compared.pairs {
-        pair.a.scenario.clone_from(&shop);
-        pair.b.scenario.clone_from(&shop);
+        pair.a.edit_for_test().scenario.clone_from(&shop);
+        pair.b.edit_for_test().scenario.clone_from(&shop);
     }
     compared.judge();
     for width in [60, 70, 80, 100, 120] {
@@ -159,11 +159,11 @@ fn a_comparison_fits_every_terminal_from_sixty_columns() {
 #[test]
 fn the_steps_of_both_sides_stand_beside_each_other() {
     let mut compared = compared(6, 1.0);
-    let shop = fixtures::journeys_of_a_shop().scenario;
+    let shop = fixtures::journeys_of_a_shop().scenario.clone();
     for pair in &mut compared.pairs {
-        pair.a.scenario.clone_from(&shop);
-        pair.b.scenario.clone_from(&shop);
-        pair.b.scenario.as_mut().unwrap().steps[1].failed += 5;
+        pair.a.edit_for_test().scenario.clone_from(&shop);
+        pair.b.edit_for_test().scenario.clone_from(&shop);
+        pair.b.edit_for_test().scenario.as_mut().unwrap().steps[1].failed += 5;
     }
     compared.judge();
     let text = conclusion(&compared, &Style::PLAIN);

@@ -15,13 +15,14 @@ fn fixture(name: &str) -> Summary {
 fn with_unsent(unsent: u64, is_all: bool) -> Summary {
     let mut run = fixture("open_with_a_stall");
     if is_all {
-        run.requests = Requests { due: 0, succeeded: 0, failed: 0, unsent: 0 };
-        run.failures.clear();
-        run.status.clear();
-        (run.qps, run.qps_succeeded) = (0.0, 0.0);
+        run.edit_for_test().requests = Requests { due: 0, succeeded: 0, failed: 0, unsent: 0 };
+        run.edit_for_test().failures.clear();
+        run.edit_for_test().status.clear();
+        let record = run.edit_for_test();
+        (record.qps, record.qps_succeeded) = (0.0, 0.0);
     }
-    run.requests.unsent = unsent;
-    run.requests.due += unsent;
+    run.edit_for_test().requests.unsent = unsent;
+    run.edit_for_test().requests.due += unsent;
     run
 }
 
@@ -70,7 +71,7 @@ fn no_run_is_told_in_sentences_that_contradict_each_other() {
 
 /// The server's side of a machine with next to nothing to do.
 fn idle(threads: f64) -> Vec<Observed> {
-    let mut seen = fixture("a_server_that_was_watched").observed;
+    let mut seen = fixture("a_server_that_was_watched").observed.clone();
     for series in seen.iter_mut().flat_map(|one| &mut one.series) {
         let scale = match series.name.as_str() {
             "threads" => threads / 6.0,
@@ -91,15 +92,17 @@ fn swept(levels: &[u32], threads: f64, carried: impl Fn(f64) -> f64) -> Sweep {
         for (at, level) in levels.iter().enumerate() {
             let mut summary = fixture("closed_all_well");
             let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(at * 2 + repetition as usize) % 5];
-            summary.qps = carried(f64::from(*level)) * (1.0 + wobble);
-            summary.qps_succeeded = summary.qps;
+            summary.edit_for_test().qps = carried(f64::from(*level)) * (1.0 + wobble);
+            summary.edit_for_test().qps_succeeded = summary.qps;
             let mut times = Histogram::new();
             let answers = (summary.qps * summary.duration_s).round() as u64;
             times.record_many(Nanos((f64::from(*level) / summary.qps * 1e9) as u64), answers);
-            (summary.service_time, summary.response_time) = (times.clone(), times);
-            (summary.in_flight_mean, summary.concurrency) = (f64::from(*level), u64::from(*level));
-            summary.service_drained = None;
-            summary.observed = idle(threads);
+            let record = summary.edit_for_test();
+            (record.service_time, record.response_time) = (times.clone(), times);
+            let record = summary.edit_for_test();
+            (record.in_flight_mean, record.concurrency) = (f64::from(*level), u64::from(*level));
+            summary.edit_for_test().service_drained = None;
+            summary.edit_for_test().observed = idle(threads);
             sweep.trials.push(Trial { level: users(*level), repetition, summary });
         }
     }

@@ -12,7 +12,7 @@ use report::{DIFF_FORMATS, Style, Two, diff, page};
 
 fn run(name: &str) -> Summary {
     let mut run = fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1;
-    run.generator.cpu_share_busiest = 0.1;
+    run.edit_for_test().generator.cpu_share_busiest = 0.1;
     run
 }
 
@@ -71,6 +71,17 @@ fn what_was_profiled_reads_back_and_stands_on_the_page() {
     let page = markdown::markdown(&again);
     assert!(page.contains("## What grew from 80/s to 400/s: processor time") && page.contains("| cum at 80/s | at 400/s |"), "{page}");
     assert_eq!(again.trials.len(), 3, "they are no trials of the search");
+}
+
+#[test]
+fn a_warning_of_the_whole_search_is_kept_and_told_wherever_those_of_its_trials_are() {
+    let mut found = found();
+    found.warnings.push("the teardown failed: status 500".to_owned());
+    let text = String::from_utf8(files(&found).unwrap()[0].bytes.clone()).unwrap();
+    let again = read(&text).unwrap();
+    assert_eq!(again.warnings, found.warnings);
+    assert!(markdown::markdown(&again).contains("- warning: the teardown failed: status 500\n"));
+    assert!(page::find(&again).json().contains("the teardown failed: status 500"));
 }
 
 #[test]
@@ -254,7 +265,7 @@ fn a_search_of_journeys_counts_them_beside_requests() {
     let mut found = found();
     found.rated = analysis::found::Rated::Journeys;
     for trial in &mut found.trials {
-        trial.summary.scenario = fixtures::journeys_of_a_shop().scenario;
+        trial.summary.edit_for_test().scenario = fixtures::journeys_of_a_shop().scenario.clone();
     }
     let head = table::header(&found, &Style::PLAIN);
     assert!(head.starts_with("   begun/s      QPS      TPS"), "{head}");

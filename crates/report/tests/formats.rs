@@ -64,7 +64,7 @@ where
 /// Everything at once: a rate that was not reached, failures, unsent requests, a busy generator, warnings and checks.
 fn not_kept_up_with() -> Summary {
     let mut summary = fixture("open_with_a_stall");
-    summary.plan = Plan::try_from(Draft {
+    summary.edit_for_test().plan = Plan::try_from(Draft {
         url: Some("http://api.test/orders".to_owned()),
         rate: given("0/s to 500/s for 1m, 500/s for 5m"),
         arrivals: given("even"),
@@ -75,19 +75,19 @@ fn not_kept_up_with() -> Summary {
         ..Draft::default()
     })
     .unwrap();
-    summary.ended.how = Ending::CutShort;
-    summary.requests.unsent = 700;
-    summary.requests.due += 700;
-    summary.in_flight_mean *= summary.duration_s / 45.2;
-    summary.duration_s = 45.2;
-    summary.qps = 441.7;
-    summary.qps_succeeded = 440.2;
-    summary.qps_offered = Some(458.3);
-    summary.redirects = 12;
-    summary.generator.cpu_share_busiest = 0.91;
-    summary.generator.run_queue_share = Some(0.042);
-    summary.generator.steal_share = Some(0.03);
-    for failure in &mut summary.failures {
+    summary.edit_for_test().ended.how = Ending::CutShort;
+    summary.edit_for_test().requests.unsent = 700;
+    summary.edit_for_test().requests.due += 700;
+    summary.edit_for_test().in_flight_mean *= summary.duration_s / 45.2;
+    summary.edit_for_test().duration_s = 45.2;
+    summary.edit_for_test().qps = 441.7;
+    summary.edit_for_test().qps_succeeded = 440.2;
+    summary.edit_for_test().qps_offered = Some(458.3);
+    summary.edit_for_test().redirects = 12;
+    summary.edit_for_test().generator.cpu_share_busiest = 0.91;
+    summary.edit_for_test().generator.run_queue_share = Some(0.042);
+    summary.edit_for_test().generator.steal_share = Some(0.03);
+    for failure in &mut summary.edit_for_test().failures {
         failure.example = Some(Example { at: Nanos::from_millis(70), text: "x".repeat(400) });
     }
     summary
@@ -121,8 +121,8 @@ fn checks_are_told_in_every_format_for_people_and_build_servers() {
 fn a_run_that_is_not_valid_says_so_first_and_judges_nothing() {
     let mut summary = fixture("closed_all_well");
     let late = Nanos::from_millis(30);
-    (0..200_000).for_each(|_| summary.lag.record(late));
-    summary.ended.how = Ending::Aborted;
+    (0..200_000).for_each(|_| summary.edit_for_test().lag.record(late));
+    summary.edit_for_test().ended.how = Ending::Aborted;
     for name in ["text", "markdown", "junit"] {
         let mut bytes = Vec::new();
         let reading = Reading::new(&summary, &["p99 < 200ms".parse().unwrap()]);
@@ -135,8 +135,8 @@ fn a_run_that_is_not_valid_says_so_first_and_judges_nothing() {
 #[test]
 fn a_run_that_was_killed_is_not_blamed_on_an_error() {
     let mut summary = fixture("closed_all_well");
-    summary.ended.how = Ending::Killed;
-    summary.ended.load_until = Nanos::from_secs(4);
+    summary.edit_for_test().ended.how = Ending::Killed;
+    summary.edit_for_test().ended.load_until = Nanos::from_secs(4);
     for name in ["text", "markdown"] {
         let told = rendered(name, &summary, &Style::PLAIN);
         assert!(told.contains("Cut short after 4 s of 10 s, as loadline was ended from outside"), "{told}");
@@ -148,9 +148,10 @@ fn a_run_that_was_killed_is_not_blamed_on_an_error() {
 fn a_run_that_ended_in_its_warmup_claims_nothing() {
     let plan = fixtures::plan("http://a.test/");
     let end = End { how: Ending::Interrupted, load_until: Nanos::from_millis(300), drained_at: Nanos::from_millis(300) };
-    let (mut summary, _) = Collector::new(plan, 1, Nanos::SECOND).finish(end);
+    let mut summary = Collector::new(plan, 1, Nanos::SECOND).finish(end).0.close();
     let other = fixture("a_single_request");
-    (summary.machine, summary.started) = (other.machine, other.started);
+    let record = summary.edit_for_test();
+    (record.machine, record.started) = (other.machine.clone(), other.started.clone());
     for name in ["text", "markdown"] {
         assert_snapshot!(format!("{name}__nothing_measured"), rendered(name, &summary, &Style::PLAIN));
     }
@@ -252,13 +253,13 @@ fn no_broken_promise_is_left_out_for_want_of_room() {
 #[test]
 fn what_a_server_sends_cannot_steer_the_terminal() {
     let (_, mut summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "failures_of_every_side").unwrap();
-    for failure in &mut summary.failures {
+    for failure in &mut summary.edit_for_test().failures {
         if let Some(example) = &mut failure.example {
             example.text = "\x1b[2J\x1b]0;owned\x07\r\n  failed           none\u{202e}".to_owned();
         }
     }
-    summary.warnings.push("\x1b[1A\u{9b}2K".to_owned());
-    summary.resolution.addresses.push("\x1bc".to_owned());
+    summary.edit_for_test().warnings.push("\x1b[1A\u{9b}2K".to_owned());
+    summary.edit_for_test().resolution.addresses.push("\x1bc".to_owned());
     let told = |name: &str| rendered(name, &summary, &Style::PLAIN);
     for (name, text) in
         [("text", told("text")), ("markdown", told("markdown")), ("short", short(&Reading::new(&summary, &[]), &Style::PLAIN))]
@@ -271,11 +272,12 @@ fn what_a_server_sends_cannot_steer_the_terminal() {
 /// Open load that found no connection for some of its requests, and else went well.
 fn unsent(number: u64) -> Summary {
     let mut summary = not_kept_up_with();
-    let requests = &mut summary.requests;
+    let record = summary.edit_for_test();
+    let requests = &mut record.requests;
     (requests.succeeded, requests.failed) = (requests.succeeded + requests.failed, 0);
     (requests.due, requests.unsent) = (requests.due - requests.unsent + number, number);
-    summary.failures.clear();
-    summary.status = [(200, requests.succeeded)].into();
+    record.failures.clear();
+    record.status = [(200, requests.succeeded)].into();
     summary
 }
 
@@ -345,14 +347,15 @@ fn nothing_is_said_of_connections_but_what_is_known() {
     };
     let mut summary = fixture("closed_all_well");
     assert_eq!(said(&summary), "200 connections", "each was closed at the end");
-    (summary.connections.opened, summary.connections.closed_by_us) = (260, 260);
+    let record = summary.edit_for_test();
+    (record.connections.opened, record.connections.closed_by_us) = (260, 260);
     assert_eq!(said(&summary), "260 connections: 0 closed by the server, 260 by loadline");
 }
 
 #[test]
 fn a_headline_with_markup_is_shown_and_not_obeyed() {
     let mut summary = fixtures::journeys_of_a_shop();
-    let scenario = summary.scenario.as_mut().unwrap();
+    let scenario = summary.edit_for_test().scenario.as_mut().unwrap();
     for row in &mut scenario.journeys {
         (row.completed, row.broke_off) = (0, row.started);
     }

@@ -21,8 +21,8 @@ fn users(users: u32) -> Level {
 
 fn trial(level: Level, repetition: u32, fixture_name: &str, factor: f64) -> Trial {
     let mut summary = fixture(fixture_name);
-    summary.qps *= factor;
-    summary.qps_succeeded *= factor;
+    summary.edit_for_test().qps *= factor;
+    summary.edit_for_test().qps_succeeded *= factor;
     Trial { level, repetition, summary }
 }
 
@@ -39,7 +39,7 @@ fn made_up() -> Sweep {
         trial(users(1_000), 1, "failures_of_every_side", 10.0),
         trial(users(5_000), 1, "nothing_answered", 1.0),
     ];
-    sweep.trials[4].summary.generator.cpu_share_busiest = 0.93;
+    sweep.trials[4].summary.edit_for_test().generator.cpu_share_busiest = 0.93;
     sweep.stopped = climb::stop(&sweep.rows());
     sweep
 }
@@ -60,8 +60,8 @@ fn explained(curve: impl Fn(f64) -> f64) -> Sweep {
         for (at, level) in levels.into_iter().enumerate() {
             let mut summary = fixture("closed_all_well");
             let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(at * 2 + repetition as usize) % 5];
-            summary.qps_succeeded = curve(f64::from(level)) * (1.0 + wobble);
-            summary.qps = summary.qps_succeeded;
+            summary.edit_for_test().qps_succeeded = curve(f64::from(level)) * (1.0 + wobble);
+            summary.edit_for_test().qps = summary.qps_succeeded;
             sweep.trials.push(Trial { level: users(level), repetition, summary });
         }
     }
@@ -226,6 +226,19 @@ fn a_written_sweep_reads_back() {
 }
 
 #[test]
+fn a_warning_of_the_whole_sweep_is_kept_and_told_wherever_those_of_its_trials_are() {
+    let mut made = made_up();
+    made.warnings.push("the teardown failed: status 500".to_owned());
+    let mut bytes = Vec::new();
+    sweep::write(&made, &mut bytes).unwrap();
+    let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
+    assert_eq!(read.warnings, made.warnings);
+    let markdown = sweep::markdown::markdown(&read, &analysis::scaling(&read));
+    assert!(markdown.contains("- warning: the teardown failed: status 500\n"), "{markdown}");
+    assert!(page::sweep(&read).json().contains("the teardown failed: status 500"));
+}
+
+#[test]
 fn what_is_no_sweep_is_refused_by_name() {
     let said = |text: &str| sweep::read(text).unwrap_err().to_string();
     assert_eq!(said("{\"schema\":\"loadline.run/1\"}"), "it is the result of a single run ('loadline.run/1'), not of a sweep");
@@ -284,10 +297,10 @@ fn journeys(level: impl Fn(u32) -> Level) -> Sweep {
     for level in levels {
         let mut summary = fixtures::journeys_of_a_shop();
         if level == levels[0] {
-            summary.requests.succeeded = summary.requests.due;
-            summary.requests.failed = 0;
-            summary.failures.clear();
-            for step in &mut summary.scenario.as_mut().unwrap().steps {
+            summary.edit_for_test().requests.succeeded = summary.requests.due;
+            summary.edit_for_test().requests.failed = 0;
+            summary.edit_for_test().failures.clear();
+            for step in &mut summary.edit_for_test().scenario.as_mut().unwrap().steps {
                 (step.succeeded, step.failed) = (step.due, 0);
                 step.failures.clear();
             }

@@ -20,19 +20,19 @@ fn facts() -> Facts {
 /// A run with these service times in microseconds, so many answers in ten seconds, and so many bytes.
 fn run(times_us: &[(u64, u64)], rates: &[u64], completed: u64, received: u64) -> Summary {
     let (_, mut run) = fixtures::summaries().swap_remove(0);
-    run.service_time = histogram(times_us);
-    run.response_time = run.service_time.clone();
-    run.worker_rates = Rates::default();
-    rates.iter().for_each(|rate| run.worker_rates.record(*rate));
-    run.duration_s = 10.0;
-    run.qps = completed as f64 / 10.0;
-    run.bytes.received = received;
+    run.edit_for_test().service_time = histogram(times_us);
+    run.edit_for_test().response_time = run.service_time.clone();
+    run.edit_for_test().worker_rates = Rates::default();
+    rates.iter().for_each(|rate| run.edit_for_test().worker_rates.record(*rate));
+    run.edit_for_test().duration_s = 10.0;
+    run.edit_for_test().qps = completed as f64 / 10.0;
+    run.edit_for_test().bytes.received = received;
     // All of them within the span that is measured.
-    run.timeline.iter_mut().for_each(|tick| (tick.answered, tick.bytes_received) = (0, 0));
-    let first = run.timeline.first_mut().expect("the run has seconds");
+    run.edit_for_test().timeline.iter_mut().for_each(|tick| (tick.answered, tick.bytes_received) = (0, 0));
+    let first = run.edit_for_test().timeline.first_mut().expect("the run has seconds");
     (first.answered, first.bytes_received) = (completed, received);
-    run.status = [(200, completed)].into();
-    run.failures = Vec::new();
+    run.edit_for_test().status = [(200, completed)].into();
+    run.edit_for_test().failures = Vec::new();
     run
 }
 
@@ -43,7 +43,7 @@ fn histogram(times_us: &[(u64, u64)]) -> Histogram {
 }
 
 fn failed(run: &mut Summary, failures: &[(Failure, u64)]) {
-    run.failures =
+    run.edit_for_test().failures =
         failures.iter().map(|(class, count)| FailureCount { class: *class, side: class.side(), count: *count, example: None }).collect();
 }
 
@@ -87,11 +87,11 @@ fn bytes_that_come_after_the_end_are_not_told() {
     let mut drain = run.timeline[0].clone();
     (drain.from, drain.to) = (run.ended.load_until, run.ended.load_until.plus(Nanos::SECOND));
     (drain.answered, drain.bytes_received) = (90, 9_000);
-    run.timeline.push(drain);
-    run.bytes.received = 10_000;
+    run.edit_for_test().timeline.push(drain);
+    run.edit_for_test().bytes.received = 10_000;
     assert!(report(&run, &facts()).contains(" requests in 10.00s, 0.98KB read\n"), "{}", report(&run, &facts()));
     // Nor those of the interval in which it ended, but for the share of its answers.
-    run.ended.load_until = Nanos(run.timeline[0].to.0 / 2);
+    run.edit_for_test().ended.load_until = Nanos(run.timeline[0].to.0 / 2);
     assert!(report(&run, &facts()).contains(" requests in 10.00s, 0.98KB read\n"), "all ten answers of that interval count");
 }
 
@@ -106,7 +106,7 @@ fn durations_in_the_banner_are_rounded_to_whole_minutes_from_51_seconds_on() {
 fn the_length_of_the_run_is_told_in_seconds_and_from_51_of_them_on_in_minutes() {
     let shown = |seconds: f64| {
         let mut run = run(&[(250, 60)], &[100], 10, 100);
-        run.duration_s = seconds;
+        run.edit_for_test().duration_s = seconds;
         let report = report(&run, &facts());
         let line = report.lines().find(|line| line.contains(" requests in ")).unwrap().to_owned();
         line.split_once(" requests in ").unwrap().1.trim_end_matches(", 100.00B read").to_owned()
@@ -146,7 +146,7 @@ fn wrk2_s_percentiles_change_units_as_the_rest_does() {
 #[test]
 fn failures_are_told_in_wrk_s_four_counters_and_statuses_apart() {
     let mut run = run(&[(1_000, 90), (2_500_000, 7), (3_000_000, 3)], &[10], 100, 1_000);
-    run.status = [(200, 60), (399, 3), (404, 30), (503, 7)].into();
+    run.edit_for_test().status = [(200, 60), (399, 3), (404, 30), (503, 7)].into();
     failed(
         &mut run,
         &[
@@ -193,7 +193,7 @@ fn wrk2_prints_the_distribution_as_hdr_histogram_does() {
 #[test]
 fn wrk2_prints_both_distributions_or_none() {
     let mut run = run(&[(1_000, 10)], &[100], 10, 1_000);
-    run.response_time = histogram(&[(5_000, 10)]);
+    run.edit_for_test().response_time = histogram(&[(5_000, 10)]);
     let both = wrk2::report(&run, &facts(), Distributions::RecordedAndUncorrected);
     assert_eq!(both.matches(&("-".repeat(58) + "\n")).count(), 2);
     assert!(both.contains("----\n\n  Latency Distribution (HdrHistogram - Uncorrected Latency (measured without taking delayed starts into account))\n 50.000%    1.00ms\n"), "{both}");

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Messages, Prepared, RunError, Runner, Stop, conclude};
-use measure::{Counted, Leftovers, Position, Summary, Tick};
+use measure::{Counted, Leftovers, Position, SummaryBuilder, Tick};
 use plan::{Load, Plan, PlanErrors, Share, Target};
 use step::pick::Weights;
 use template::{Data, Exchange, Rows, Witness, too_few_rows};
@@ -135,11 +135,12 @@ impl Ready {
     ///
     /// # Errors
     /// If the setup fails; and if the run cannot go on, with what was measured until then.
-    pub fn run(mut self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    pub fn run(mut self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let series = self.begin(stop)?;
         let mut measured = self.load(&series, prepared, watch, stop);
-        if let (Some(why), Ok(summary)) = (series.end(), &mut measured) {
-            summary.warnings.push(why);
+        let failed = series.end();
+        if let Ok(run) = &mut measured {
+            run.add_warnings(failed);
         }
         measured
     }
@@ -163,16 +164,16 @@ impl Ready {
         prepared: Prepared,
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
-    ) -> Result<Summary, RunError> {
+    ) -> Result<SummaryBuilder, RunError> {
         let plan = prepared.plan().clone();
         let limited: Vec<(Arc<str>, Option<u64>)> =
             self.journeys.steps.iter().map(|request| (request.name.clone(), request.step.requests_max)).collect();
         let messages = self.start(series, prepared, Share::all(plan.threads()), stop)?;
-        let mut complete = |summary: &mut Summary, left: Leftovers| {
+        let mut complete = |run: &mut SummaryBuilder, left: Leftovers| {
             let mut position = series.position.borrow_mut();
             let before = position.sent.clone();
             position.add(left.position);
-            summary.warnings.extend(left_out(&limited, &before, &position.sent));
+            run.add_warnings(left_out(&limited, &before, &position.sent));
         };
         conclude(&plan, messages, &mut complete, watch)
     }

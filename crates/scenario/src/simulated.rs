@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use engine::simulation::{Simulation, read_request};
 use engine::{Collected, Stop};
-use measure::{Failure, Leftovers, Summary};
+use measure::{Failure, Leftovers, SummaryRecord};
 use plan::{Draft, Given, Load, Nanos, Plan};
 use template::{Data, Rows};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
@@ -122,7 +122,7 @@ fn lines(log: &Log) -> Vec<String> {
     log.borrow().iter().map(|seen| seen.line.clone()).collect()
 }
 
-fn failed(summary: &Summary, class: Failure) -> u64 {
+fn failed(summary: &SummaryRecord, class: Failure) -> u64 {
     summary.failures.iter().find(|failure| failure.class == class).map_or(0, |failure| failure.count)
 }
 
@@ -137,7 +137,7 @@ fn a_user_takes_exactly_as_long_as_its_steps_and_pauses() {
     let (server, log) = serving(|_| plain(100, ""));
     let text = "load: {users: 2, duration: 60s}\nsteps:\n  - {get: /a, pause: 300ms}\n  - {get: /b, pause: 500ms}\n";
     let Collected { summary, .. } = run(&server, text);
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     // Each user begins a journey a second, from 0 to 59.
     let journey = &scenario.journeys[0];
     assert_eq!((journey.started, journey.completed, journey.unfinished), (120, 120, 0));
@@ -159,7 +159,7 @@ fn a_rate_starts_exactly_so_many_journeys_whose_later_steps_follow_their_answers
     let (server, log) = serving(|_| plain(50, ""));
     let text = "load: {rate: 10/s, arrivals: even, duration: 10s, connections: 20}\nsteps:\n  - {get: /a, pause: 100ms}\n  - get: /b\n";
     let Collected { summary, .. } = run(&server, text);
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     let journey = &scenario.journeys[0];
     assert_eq!(journey.started, 100);
     // One in the last 150 ms would send its second step after the end.
@@ -190,7 +190,7 @@ steps:
   - {get: /two, headers: {X-Token: '{{token}}', X-Name: '{{name}}'}}
 ";
     let Collected { summary, .. } = run(&server, text);
-    assert_eq!((summary.requests.succeeded, summary.scenario.unwrap().journeys[0].completed), (700, 231));
+    assert_eq!((summary.requests.succeeded, summary.scenario.clone().unwrap().journeys[0].completed), (700, 231));
     let mut last = vec![String::new(); 7];
     for seen in log.borrow().iter() {
         let name = &mut last[seen.connection as usize];
@@ -224,7 +224,7 @@ journeys:
     assert!(crate::read("s.yaml", text).is_err(), "a step has no weight");
     let text = text.replace("weight: 0, ", "");
     let Collected { summary, .. } = run(&server, &text);
-    let journeys = summary.scenario.unwrap().journeys;
+    let journeys = summary.scenario.clone().unwrap().journeys;
     let started: u64 = journeys.iter().map(|journey| journey.started).sum();
     assert!(is_binomial(journeys[0].started, started, 0.8), "{} of {started}", journeys[0].started);
     let seen = lines(&log);
@@ -262,7 +262,7 @@ steps:
     assert_eq!(failure.count, 3);
     let example = failure.example.as_ref().unwrap();
     assert!(example.text.starts_with("hanging page: no answer within 2s: on a connection that had answered 2"), "{}", example.text);
-    let steps = summary.scenario.unwrap().steps;
+    let steps = summary.scenario.clone().unwrap().steps;
     assert_eq!((steps[2].failed, steps[2].response_time.max()), (3, Some(Nanos::from_secs(2))));
     assert_eq!((steps[1].succeeded, steps[1].response_time.max()), (3, Some(Nanos::from_secs(45))));
     // 5 + 45 + 2 seconds, three times.
@@ -299,7 +299,7 @@ user_teardown:
     let measured: Vec<Seen> =
         log.borrow().iter().filter(|seen| !seen.line.contains("/leave") && seen.line != "GET /gone").cloned().collect();
     assert_eq!(summary.requests.due, measured.len() as u64);
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     assert_eq!((scenario.steps.len(), scenario.journeys.len()), (2, 1));
     assert_eq!(summary.ended.drained_at, Nanos::from_millis(3_210), "the last answer that is measured");
     let left: Vec<Seen> = log.borrow().iter().filter(|seen| seen.line.contains("/leave")).cloned().collect();
@@ -440,7 +440,7 @@ steps:
     assert_eq!(summary.failures.len(), 1);
     let example = &summary.failures[0].example.as_ref().unwrap().text;
     assert!(example.starts_with("unexpected: answered with the status 418: HTTP/1.1 418 Word"), "{example}");
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     let failures: Vec<u64> = scenario.steps.iter().map(|step| step.failed).collect();
     assert_eq!(failures, [0, 0, 0, 100]);
     assert_eq!((scenario.journeys[0].completed, scenario.journeys[0].broke_off), (100, 0));
@@ -548,7 +548,7 @@ fn what_cannot_be_repeated_or_gone_through_ends_its_journey_and_not_the_run() {
         assert_eq!(ran.broken, None, "{repeated}");
         let refused = failed(&ran.summary, Failure::RequestValue);
         assert!(refused >= 5, "{repeated}: {:?}", ran.summary.failures);
-        let journeys = &ran.summary.scenario.unwrap().journeys[0];
+        let journeys = &ran.summary.scenario.clone().unwrap().journeys[0];
         assert_eq!(journeys.broke_off, refused, "{repeated}");
         assert!(journeys.succeeded >= 5, "{repeated}: {journeys:?}");
         let ones = lines(&log).iter().filter(|line| *line == "GET /one").count() as u64;
@@ -583,7 +583,7 @@ steps:
     let refused = failed(&ran.summary, Failure::RequestValue);
     assert!(refused >= 5, "{:?}", ran.summary.failures);
     assert_eq!(ran.summary.requests.due, 40);
-    let journeys = &ran.summary.scenario.unwrap().journeys[0];
+    let journeys = &ran.summary.scenario.clone().unwrap().journeys[0];
     assert_eq!(journeys.broke_off, refused);
     assert!(journeys.succeeded >= 5, "{journeys:?}");
     assert_eq!(log.borrow().len() as u64, 40 - refused, "what cannot be sent is not");
@@ -649,7 +649,7 @@ fn a_value_that_no_header_can_hold_ends_its_journey_and_not_the_run() {
     let refused = failed(&summary, Failure::RequestValue);
     assert!(refused >= 5, "{:?}", summary.failures);
     assert_eq!(summary.requests.failed, refused);
-    let journeys = &summary.scenario.unwrap().journeys[0];
+    let journeys = &summary.scenario.clone().unwrap().journeys[0];
     assert_eq!(journeys.broke_off, refused);
     assert!(journeys.succeeded >= 5, "{journeys:?}");
     assert_eq!(log.borrow().len() as u64, 40 - refused, "what cannot be sent is not");

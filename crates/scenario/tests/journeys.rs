@@ -14,7 +14,7 @@ fn run(text: &str) -> (Summary, u64) {
     let ready = Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
     let summary = ready.run(prepared, &mut |_, _| {}, &engine::Stop::new()).unwrap_or_else(|error| panic!("{error}"));
-    (summary, server.stop().answered)
+    (summary.close(), server.stop().answered)
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn every_request_belongs_to_a_step_and_every_journey_has_an_end() {
         "target: TARGET\nload: {users: 4, requests: 400}\njourneys:\n  - name: play\n    weight: 3\n    steps:\n      - get: /question\n        extract: {id: json $.id}\n        checks: {status: 200, json: {$.cards: '> 1'}}\n      - get: /answer?id={{id}}&card=1\n        checks: [status 200]\n  - name: look\n    steps: [{get: /healthz}]\n",
     );
     assert_eq!((answered, summary.requests.due, summary.requests.succeeded), (400, 400, 400));
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     assert_eq!(scenario.steps.iter().map(|step| step.due).sum::<u64>(), 400);
     for journey in &scenario.journeys {
         assert_eq!(journey.started, journey.completed + journey.broke_off + journey.unfinished, "{}", journey.name);
@@ -39,7 +39,7 @@ fn a_loop_a_branch_and_a_limit_send_what_they_say() {
         "target: TARGET\nload: {users: 1, requests: 43}\nsteps:\n  - repeat: 2\n    steps: [{get: /healthz}]\n  - if: '{{status}} == 200'\n    steps: [{get: /pick}]\n    else: [{get: /never}]\n  - for_each: {variable: card, in: [1, 2]}\n    steps: [{get: '/answer?id=1&card={{card}}'}]\n  - get: /question\n    maximum_requests: 3\n",
     );
     assert_eq!(answered, 43);
-    let due: Vec<u64> = summary.scenario.unwrap().steps.iter().map(|step| step.due).collect();
+    let due: Vec<u64> = summary.scenario.clone().unwrap().steps.iter().map(|step| step.due).collect();
     // Eight journeys of five, and three of these have one more.
     assert_eq!(due, [16, 8, 0, 16, 3]);
 }
@@ -51,7 +51,7 @@ fn a_rate_starts_journeys_and_each_is_accounted_for() {
     );
     assert_eq!((summary.qps_offered, summary.requests.unsent), (None, 0));
     assert_eq!(answered, summary.requests.due);
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     let journey = &scenario.journeys[0];
     assert_eq!((journey.started, journey.completed + journey.unfinished), (100, 100));
     assert_eq!(scenario.steps[0].due + scenario.steps[1].due, summary.requests.due);
@@ -66,7 +66,7 @@ fn a_failed_check_and_a_missing_value_are_failures_of_their_own() {
     let count = |class: measure::Failure| summary.failures.iter().find(|failure| failure.class == class).map_or(0, |failure| failure.count);
     assert_eq!((count(measure::Failure::CheckFailed), count(measure::Failure::ExtractNothing), summary.requests.succeeded), (10, 10, 10));
     assert!(summary.failures.iter().all(|failure| failure.example.is_some()), "{:?}", summary.failures);
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     assert_eq!((scenario.journeys[0].broke_off, scenario.steps[3].due), (10, 0));
 }
 
@@ -83,7 +83,7 @@ fn loads_of_a_series_share_a_setup_and_go_on_where_the_one_before_left_off() {
     let series = ready().begin(&stop).unwrap_or_else(|error| panic!("{error}"));
     let load = |ready: Ready| {
         let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
-        ready.load(&series, prepared, &mut |_, _| {}, &stop).unwrap_or_else(|error| panic!("{error}"))
+        ready.load(&series, prepared, &mut |_, _| {}, &stop).unwrap_or_else(|error| panic!("{error}")).close()
     };
     let (one, two, three) = (load(ready()), load(ready()), load(ready().hurried()));
     let due = |summary: &Summary| summary.scenario.as_ref().unwrap().steps.iter().map(|step| step.due).collect::<Vec<_>>();

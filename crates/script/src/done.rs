@@ -1,6 +1,6 @@
 //! What `done(summary, latency, requests)` is given.
 
-use measure::{Failure, Summary};
+use measure::{Failure, SummaryRecord};
 use mlua::{Lua, Table};
 
 use crate::{Interface, Statistics};
@@ -40,7 +40,7 @@ pub struct DoneErrors {
 impl DoneArguments {
     /// Those of a run: times from the first byte sent to the last received.
     #[must_use]
-    pub fn of(summary: &Summary) -> Self {
+    pub fn of(summary: &SummaryRecord) -> Self {
         let span = summary.ended.load_until;
         Self {
             duration_us: span.0 / 1_000,
@@ -54,7 +54,7 @@ impl DoneArguments {
 }
 
 impl DoneErrors {
-    fn of(summary: &Summary) -> Self {
+    fn of(summary: &SummaryRecord) -> Self {
         let mut errors = Self::default();
         for failed in &summary.failures {
             let of = match failed.class {

@@ -76,7 +76,7 @@ fn said(error: &mlua::Error) -> String {
     }
 }
 
-impl From<ScriptError> for RunError {
+impl<M> From<ScriptError> for RunError<M> {
     fn from(error: ScriptError) -> Self {
         Self::run(error.message, error.help)
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::body::whole;
 use engine::protocol::http1::Asked;
 use engine::{Choice, Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
-use measure::{Counted, Summary, Tick};
+use measure::{Counted, SummaryBuilder, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme, Share, plainly};
 
@@ -124,7 +124,7 @@ impl Script {
         begins: &mut dyn FnMut(),
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
-    ) -> Result<Summary, RunError> {
+    ) -> Result<SummaryBuilder, RunError> {
         let messages = self.start(plan, runner, Share::all(plan.threads()), begins, stop)?;
         let summary = conclude(plan, messages, &mut |_, _| (), watch).inspect_err(|_| {
             // A worker that does not return holds its state for good; nobody may wait for it.

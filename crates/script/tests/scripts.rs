@@ -131,7 +131,7 @@ impl Trial {
         let stop = Stop::new();
         let measured = script.run(&plan, &Runner::threads(), &mut || (), &mut |_, _| (), &stop)?;
         script.done(&DoneArguments::of(&measured), &stop)?;
-        Ok((measured, std::fs::read_to_string(self.folder.path().join("result")).ok()))
+        Ok((measured.close(), std::fs::read_to_string(self.folder.path().join("result")).ok()))
     }
 
     /// The path `done` writes to.

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::{Broken, Choice, Messages, Prepared, Program, RunError, Stop, conclude};
-use measure::{Counted, Failure, Leftovers, Outcome, Recorder, Summary, Tally, Tick};
+use measure::{Counted, Failure, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
 use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
 use step::Check;
 
@@ -103,7 +103,7 @@ impl Ready {
     ///
     /// # Errors
     /// If the run cannot go on, with what was measured until then.
-    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<Summary, RunError> {
+    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let plan = prepared.plan().clone();
         conclude(&plan, self.start(prepared, Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
     }

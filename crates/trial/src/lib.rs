@@ -4,13 +4,16 @@
 //! that end the load. Each is an [`Observer`], and there is one loop for all of them. A loop per command, the alternative, was what
 //! stood here before: nine of them, each without something that another had.
 //!
+//! A load comes out of the engine as a run to be completed. It is closed here, when the last observer has put in what it knows: what a
+//! caller gets is finished.
+//!
 //! Invariants: observers see every interval, in the order in which they are given; what was measured is shown to them at the end, also
 //! when the load broke off; one that ends the load ends this one alone, and not those after it.
 
 use std::ops::ControlFlow;
 
-use engine::{RunError, Stop, Urgency};
-use measure::{Counted, Summary, Tick};
+use engine::{Stop, Urgency, measured};
+use measure::{Counted, Summary, SummaryBuilder, Tick};
 use plan::Plan;
 
 /// Looks on while a load is carried out.
@@ -24,18 +27,21 @@ pub trait Observer {
     }
 
     /// The load is over, as planned or not, and this is what was measured. What the observer knows of the load goes into it.
-    fn end(&mut self, _run: &mut Summary) {}
+    fn end(&mut self, _run: &mut SummaryBuilder) {}
 }
 
-/// Carries one load out. `load` is given what it calls once an interval, and the signal that ends this load: `stop` or an observer.
+/// The load could not be carried out, or not to its end; then the run until there is closed.
+pub type RunError = engine::RunError<Summary>;
+
+/// Carries one load out, and closes the run when all observers have seen its end. `load` is given what it calls once an interval, and the signal that ends this load: `stop` or an observer.
 ///
 /// # Errors
-/// Those of `load`, with what was measured until then, which the observers have seen.
+/// Those of `load`, with what was measured until then, which the observers have seen as well.
 pub fn carry_out(
     plan: &Plan,
     observers: &mut [&mut dyn Observer],
     stop: &Stop,
-    load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<Summary, RunError>,
+    load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError>,
 ) -> Result<Summary, RunError> {
     let own = stop.child();
     observers.iter_mut().for_each(|observer| observer.begin(plan));
@@ -47,14 +53,10 @@ pub fn carry_out(
         }
     };
     let mut ended = load(&mut watch, &own);
-    let measured = match &mut ended {
-        Ok(run) => Some(run),
-        Err(error) => error.measured.as_deref_mut(),
-    };
-    if let Some(run) = measured {
+    if let Some(run) = measured(&mut ended) {
         observers.iter_mut().for_each(|observer| observer.end(run));
     }
-    ended
+    Ok(ended?.close())
 }
 
 #[cfg(test)]
@@ -89,9 +91,9 @@ mod tests {
             if self.intervals >= self.ends_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }
 
-        fn end(&mut self, run: &mut Summary) {
+        fn end(&mut self, run: &mut SummaryBuilder) {
             self.end = Some(run.requests.due);
-            run.warnings.push(format!("seen {}", self.intervals));
+            run.add_warnings([format!("seen {}", self.intervals)]);
         }
     }
 

@@ -247,23 +247,23 @@ mod tests {
     #[test]
     fn an_acknowledgement_held_back_shows_between_first_and_last_byte() {
         let mut run = run();
-        run.ttfb = times(&[(Nanos::from_micros(560), 1_000)]);
-        run.bytes.received = 1_000 * 300;
-        run.service_time = times(&[(Nanos::from_micros(900), 300), (Nanos::from_millis(44), 700)]);
+        run.edit_for_test().ttfb = times(&[(Nanos::from_micros(560), 1_000)]);
+        run.edit_for_test().bytes.received = 1_000 * 300;
+        run.edit_for_test().service_time = times(&[(Nanos::from_micros(900), 300), (Nanos::from_millis(44), 700)]);
         assert!((Between::of(&run).held_back - 0.7).abs() < 0.06, "{:?}", Between::of(&run));
         // A large one takes several round trips.
-        run.bytes.received = 1_000 * 500_000;
+        run.edit_for_test().bytes.received = 1_000 * 500_000;
         assert!(Between::of(&run).held_back < 0.01);
-        run.bytes.received = 1_000 * 300;
+        run.edit_for_test().bytes.received = 1_000 * 300;
         // An answer that takes 44 ms to begin is slow for another reason.
-        run.ttfb = run.service_time.clone();
+        run.edit_for_test().ttfb = run.service_time.clone();
         assert!(Between::of(&run).held_back < 0.01);
     }
 
     #[test]
     fn connections_that_take_a_second_lost_their_first_packet() {
         let mut run = run();
-        run.connect = times(&[(Nanos::from_micros(90), 5), (Nanos::from_millis(1_010), 5)]);
+        run.edit_for_test().connect = times(&[(Nanos::from_micros(90), 5), (Nanos::from_millis(1_010), 5)]);
         let seen = Between::of(&run);
         assert_eq!((seen.lost_connections, seen.lost), (5, 0.5));
         assert!(seen.noticed()[0].starts_with("5 connections (50 %) took about 1 s or 3 s to open"), "{:?}", seen.noticed());
@@ -272,10 +272,10 @@ mod tests {
     #[test]
     fn connections_that_the_server_closes_each_time_are_noticed_unless_that_was_asked_for() {
         let mut run = run();
-        run.connections.closed_by_server = run.requests.succeeded;
+        run.edit_for_test().connections.closed_by_server = run.requests.succeeded;
         assert!(Between::of(&run).noticed()[0].starts_with("the server closed the connection after each answer"));
         let draft = plan::Draft { no_keepalive: true, ..run.plan.clone().into() };
-        run.plan = draft.try_into().unwrap();
+        run.edit_for_test().plan = draft.try_into().unwrap();
         assert!(Between::of(&run).noticed().is_empty());
     }
 }

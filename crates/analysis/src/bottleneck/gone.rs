@@ -217,7 +217,7 @@ mod tests {
             (tick.answered, tick.succeeded) = (0, 0);
         };
         let to = if back { 5 } else { 6 };
-        run.timeline.iter_mut().filter(|tick| (3..to).contains(&(tick.from.0 / 1_000_000_000))).for_each(refused);
+        run.edit_for_test().timeline.iter_mut().filter(|tick| (3..to).contains(&(tick.from.0 / 1_000_000_000))).for_each(refused);
         run
     }
 
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!((found.how, found.at_s, found.back_s), (Departure::Refusing, 3.0, None));
         assert!(found.before > 1_000.0 && found.failed >= 150, "{found:?}");
         let mut seen = run;
-        let processes = seen.observed[0].series.iter_mut().find(|series| series.name == "processes").unwrap();
+        let processes = seen.edit_for_test().observed[0].series.iter_mut().find(|series| series.name == "processes").unwrap();
         *processes.values.last_mut().unwrap() = None;
         assert_eq!(gone(&seen).unwrap().how, Departure::Ended);
     }
@@ -237,7 +237,7 @@ mod tests {
     fn a_refusal_now_and_then_is_no_end() {
         // One request a second, and one of two addresses refuses.
         let mut run = dying(false);
-        for tick in &mut run.timeline {
+        for tick in &mut run.edit_for_test().timeline {
             let refused = u64::from(tick.failed > 0);
             (tick.answered, tick.succeeded, tick.failed) = (1 - refused, 1 - refused, refused);
             tick.failures = if refused > 0 { [(Failure::ConnectRefused, 1)].into() } else { [].into() };
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(gone(&run), None);
         // A queue that is full resets connections as they open.
         let mut run = dying(true);
-        let refused = run.timeline.iter_mut().filter(|tick| tick.failed > 0);
+        let refused = run.edit_for_test().timeline.iter_mut().filter(|tick| tick.failed > 0);
         refused.for_each(|tick| tick.failures = [(Failure::ConnectReset, 50)].into());
         assert_eq!(gone(&run), None);
     }
@@ -254,14 +254,14 @@ mod tests {
     fn a_server_whose_answers_come_after_the_end_is_slow_and_not_silent() {
         let silent = |late: u64| {
             let mut run = dying(false);
-            for tick in run.timeline.iter_mut().filter(|tick| tick.failed > 0) {
+            for tick in run.edit_for_test().timeline.iter_mut().filter(|tick| tick.failed > 0) {
                 (tick.failed, tick.failures) = (0, [].into());
             }
             let last = run.timeline.last().unwrap().clone();
             let (from, to) = (last.to, last.to.plus(Nanos::SECOND));
-            run.ended.load_until = from;
+            run.edit_for_test().ended.load_until = from;
             let failures = [(Failure::RecvTotalTimeout, 50)].into();
-            run.timeline.push(Tick { from, to, answered: late, succeeded: late, failed: 50, failures, ..last });
+            run.edit_for_test().timeline.push(Tick { from, to, answered: late, succeeded: late, failed: 50, failures, ..last });
             run
         };
         assert_eq!(gone(&silent(0)).map(|gone| (gone.how, gone.failed)), Some((Departure::Silent, 50)));

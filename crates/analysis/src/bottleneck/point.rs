@@ -558,13 +558,13 @@ mod tests {
         let mut run = fixture("closed_all_well");
         assert!(Point::of(&run).refusals.is_empty());
         let due = run.requests.due;
-        run.requests.succeeded = 0;
-        run.status = [(403, due / 4), (401, due - due / 4)].into();
+        run.edit_for_test().requests.succeeded = 0;
+        run.edit_for_test().status = [(403, due / 4), (401, due - due / 4)].into();
         assert_eq!(Point::of(&run).refusals, [401, 403]);
-        run.status.insert(302, 1);
+        run.edit_for_test().status.insert(302, 1);
         assert!(Point::of(&run).refusals.is_empty(), "somebody was let in, or sent elsewhere");
-        run.status = [(401, due)].into();
-        run.requests.succeeded = 1;
+        run.edit_for_test().status = [(401, due)].into();
+        run.edit_for_test().requests.succeeded = 1;
         assert!(Point::of(&run).refusals.is_empty(), "by a check of its own it was what was wanted");
     }
 
@@ -581,8 +581,11 @@ mod tests {
         let mut run = fixture("a_server_that_was_watched");
         assert_eq!(Point::of(&run).server.unwrap().collecting, None);
         let named = |run: &mut Summary, at: usize, from: &str, to: &str| {
-            let series =
-                run.observed[at].series.iter_mut().find(|series| series.name == from || series.of.as_deref() == Some(from)).unwrap();
+            let series = run.edit_for_test().observed[at]
+                .series
+                .iter_mut()
+                .find(|series| series.name == from || series.of.as_deref() == Some(from))
+                .unwrap();
             if at == 0 { series.of = Some(to.to_owned()) } else { series.name = to.to_owned() }
         };
         named(&mut run, 0, "app-main 812", "GC Thread#0 812");

@@ -235,11 +235,13 @@ mod tests {
     fn run(qps: f64) -> Summary {
         static FIXTURE: OnceLock<Summary> = OnceLock::new();
         let mut run = FIXTURE.get_or_init(|| fixtures::summaries().swap_remove(0).1).clone();
-        run.timeline.clear();
+        run.edit_for_test().timeline.clear();
         let mut times = Histogram::new();
         (0..1_100).for_each(|_| times.record(Nanos((1e10 / qps) as u64)));
-        (run.qps, run.qps_succeeded, run.response_time) = (qps, qps, times);
-        (run.requests.due, run.requests.succeeded, run.requests.failed, run.requests.unsent) = (2_000, 2_000, 0, 0);
+        let record = run.edit_for_test();
+        (record.qps, record.qps_succeeded, record.response_time) = (qps, qps, times);
+        let record = run.edit_for_test();
+        (record.requests.due, record.requests.succeeded, record.requests.failed, record.requests.unsent) = (2_000, 2_000, 0, 0);
         run
     }
 
@@ -271,7 +273,8 @@ mod tests {
         assert_eq!(changed(&run(1_000.0), &earlier, 0.05), Change::Within);
         assert_eq!(changed(&run(2_000.0), &earlier, 0.05), Change::Within);
         let mut failing = run(1_000.0);
-        (failing.requests.succeeded, failing.requests.failed) = (1_900, 100);
+        let record = failing.edit_for_test();
+        (record.requests.succeeded, record.requests.failed) = (1_900, 100);
         assert_eq!(changed(&failing, &earlier, 0.05), Change::Worse);
     }
 
@@ -279,7 +282,8 @@ mod tests {
     fn an_invalid_run_or_another_machine_tells_nothing() {
         let earlier = runs(8, 0.005, 2);
         let mut stopped = run(500.0);
-        stopped.generator.gaps.record(Nanos((stopped.duration_s * 1e9) as u64));
+        let whole = Nanos((stopped.duration_s * 1e9) as u64);
+        stopped.edit_for_test().generator.gaps.record(whole);
         let judged = against("@baseline", &stopped, &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
         assert_eq!(judged.verdict, Change::CannotTell);
         assert!(judged.sentence().ends_with("this run is INVALID"), "{}", judged.sentence());
@@ -287,7 +291,7 @@ mod tests {
         assert_eq!(judged.verdict, Change::CannotTell);
         assert!(judged.sentence().ends_with("@baseline is INVALID"), "{}", judged.sentence());
         let mut elsewhere = run(500.0);
-        elsewhere.machine.cores += 1;
+        elsewhere.edit_for_test().machine.cores += 1;
         let judged = against("@baseline", &elsewhere, &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
         assert_eq!(judged.verdict, Change::CannotTell);
         assert!(judged.sentence().contains("another number of cores"), "{}", judged.sentence());

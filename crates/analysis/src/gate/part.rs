@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn rates_of_a_part_are_of_what_succeeded_and_rows_of_one_name_are_one() {
         let mut run = fixtures::journeys_of_a_shop();
-        run.duration_s = 10.0;
-        let scenario = run.scenario.as_mut().unwrap();
+        run.edit_for_test().duration_s = 10.0;
+        let scenario = run.edit_for_test().scenario.as_mut().unwrap();
         let (first, second) = scenario.steps.split_at_mut(1);
         "a".clone_into(&mut first[0].name);
         "a".clone_into(&mut second[0].name);
@@ -210,7 +210,7 @@ mod tests {
         // Half of them ran out of time: 50 a second were answered, all of them well.
         assert_eq!(verdict("step a qps >= 59", &run), Verdict::Held);
         assert_eq!(verdict("step a failed == 500", &run), Verdict::Held);
-        let row = &mut run.scenario.as_mut().unwrap().journeys[0];
+        let row = &mut run.edit_for_test().scenario.as_mut().unwrap().journeys[0];
         (row.completed, row.succeeded, row.tps) = (100, 50, 10.0);
         let name = row.name.clone();
         assert_eq!(verdict(&format!("journey {name} tps > 6"), &run), Verdict::Broken);

@@ -18,7 +18,7 @@ use analysis::comparison::{Comparison, Subject};
 use analysis::gate::{self, Judgement};
 use analysis::quantity::{counted, percent};
 use clap::Args;
-use engine::{RunError, Runner, Stop, Urgency, machine};
+use engine::{Runner, Stop, Urgency, machine};
 use experiment::compare::{Event, Settings};
 use experiment::{Bench, Judge, Load, Measured};
 use history::Kind;
@@ -26,6 +26,7 @@ use measure::Ending;
 use plan::{ComparisonDraft, Draft, Given, Margin, Nanos, Plan, PlanError, PlanErrors, Timetable, Warmup, is_address};
 use report::compare::{conclusion, header, row};
 use report::{Experiment as _, Style, unlike};
+use trial::RunError;
 
 use self::server::{Place, Server};
 pub use self::two_targets::TwoTargets;

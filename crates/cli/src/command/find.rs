@@ -212,22 +212,25 @@ impl CapacitySearch {
     ///
     /// # Errors
     /// If a trial cannot be carried out; what was measured is in `found`.
-    pub fn measure(self, found: &mut Found, bench: &mut ServerBench<'_>, tell: &mut dyn FnMut(&Found, Event)) -> Result<(), RunError> {
+    pub fn measure(
+        self,
+        found: &mut Found,
+        bench: &mut ServerBench<'_>,
+        tell: &mut dyn FnMut(&Found, Event),
+    ) -> Result<(), trial::RunError> {
         let Self { draft, scenarios, slos, search, settings, first, .. } = self;
         let decide = |draft| inputs::decided(draft, &scenarios);
         let known = |plan: &Plan, answer: &_| Calibration::kept()?.ceiling_for(plan, answer);
         let is_profiled = !bench.probes.is_empty();
         let ended = Loads::new(draft, &decide, first.scenario().is_some(), &|plan| scenarios.thinking(plan), &settings)
-            .map_err(|mistakes| RunError::input(mistakes.to_string(), "repeat the search"))
+            .map_err(|mistakes| trial::RunError::input(mistakes.to_string(), "repeat the search"))
             .and_then(|loads| Course::begin(loads, slos, (search, found), &known, is_profiled, bench, tell))
             .and_then(|course| course.carry_out(found, bench, tell));
         if let Some(why) = bench.series.end() {
             if let Some(screen) = bench.screen {
                 screen.say(&why);
             }
-            if let Some(last) = found.trials.last_mut() {
-                last.summary.warnings.push(why);
-            }
+            found.warnings.push(why);
         }
         ended
     }

@@ -170,7 +170,7 @@ fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Opt
         return match Saved::read(&String::from_utf8_lossy(&bytes)) {
             Ok(Saved::Run(run, _)) => {
                 let known: Vec<String> = run.profiles.iter().map(|it| visible(&it.kind)).collect();
-                let found = run.profiles.into_iter().find(|it| kind.is_none_or(|kind| it.kind == kind));
+                let found = run.profiles.iter().find(|it| kind.is_none_or(|kind| it.kind == kind)).cloned();
                 if found.is_none() {
                     let has = if known.is_empty() { "no profile".to_owned() } else { format!("only profiles of {}", known.join(", ")) };
                     errors.push(PlanError::new("profile", format!("'{name}' has {has}"), "measure with --profile"));

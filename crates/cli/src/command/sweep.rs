@@ -333,13 +333,11 @@ impl Climb {
         sweep: &mut SweepResult,
         bench: &mut ServerBench<'_>,
         tell: &mut dyn FnMut(&SweepResult, Event),
-    ) -> Result<(), RunError> {
+    ) -> Result<(), trial::RunError> {
         let decide = |draft| inputs::decided(draft, &self.scenarios);
         let settings = Settings { ladder: &self.ladder, draft: &self.draft, decide: &decide, is_profiled: !self.probes.is_empty() };
         let ended = experiment::sweep::carry_out(&settings, sweep, bench, tell);
-        if let (Some(why), Some(last)) = (bench.series.end(), sweep.trials.last_mut()) {
-            last.summary.warnings.push(why);
-        }
+        sweep.warnings.extend(bench.series.end());
         ended
     }
 
@@ -421,6 +419,7 @@ fn journey_warnings(sweep: &SweepResult) -> Vec<&str> {
     for summary in sweep.trials.iter().map(|trial| &trial.summary).filter(|summary| summary.scenario.is_some()) {
         said.extend(summary.warnings.iter().map(String::as_str));
     }
+    said.extend(sweep.warnings.iter().map(String::as_str));
     said.sort_unstable();
     said.dedup();
     said
@@ -445,8 +444,8 @@ mod tests {
     fn trial(users: u32, repetition: u32, qps: f64) -> Trial {
         let mut summary: Summary = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1;
         let wobble = [0.003, -0.004, 0.001, 0.005, -0.002][(users + repetition) as usize % 5];
-        summary.qps_succeeded = qps * (1.0 + wobble);
-        summary.qps = summary.qps_succeeded;
+        summary.edit_for_test().qps_succeeded = qps * (1.0 + wobble);
+        summary.edit_for_test().qps = summary.qps_succeeded;
         Trial { level: Level::Users(NonZeroU32::new(users).unwrap()), repetition, summary }
     }
 

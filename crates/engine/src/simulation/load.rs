@@ -164,7 +164,7 @@ fn one_thread_or_four_give_the_same_counts() {
             let (server, served) = counting(Duration::from_millis(20));
             let summary = server.run(&plan(|draft| settings(draft, threads, open)));
             conserved(&summary);
-            (summary.requests, served.get(), summary.bytes, summary.status)
+            (summary.requests, served.get(), summary.bytes, summary.status.clone())
         });
         assert_eq!(counts[0], counts[1], "open load: {open}");
     }

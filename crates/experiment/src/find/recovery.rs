@@ -3,9 +3,9 @@
 use std::num::NonZeroU64;
 
 use analysis::search::Rested;
-use engine::RunError;
 use measure::{Scenario, Summary};
 use plan::Nanos;
+use trial::RunError;
 
 use super::Loads;
 use crate::bench::{Bench, Load, Role, to_its_end};

@@ -344,9 +344,9 @@ fn second(number: u32, requests: u64) -> Counted {
 /// As the command line composes a single run, but only what the tests look at.
 fn compose(journaled: &Journaled) -> Result<Option<Composed>, String> {
     let Some(under_way) = &journaled.under_way else { return Ok(None) };
-    let outcome = format!("{} {}", under_way.what, under_way.summary.requests.succeeded);
+    let outcome = format!("{} {}", under_way.what, under_way.run.requests.succeeded);
     let kept = Kept { outcome, tags: journaled.header.tags.clone(), ..kept(&journaled.header.name, journaled.header.started.0) };
-    let result = serde_json::to_vec(&under_way.summary).unwrap();
+    let result = serde_json::to_vec(&under_way.run.clone().close()).unwrap();
     Ok(Some(Composed { kept, plan: String::new(), result }))
 }
 
@@ -469,7 +469,7 @@ fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
     }
     let mut ended = Vec::new();
     let taken = store.take_in(&mut |journaled: &Journaled| {
-        ended.extend(journaled.under_way.iter().map(|under_way| (under_way.summary.ended.how, under_way.summary.warnings.clone())));
+        ended.extend(journaled.under_way.iter().map(|under_way| (under_way.run.ended.how, under_way.run.warnings.clone())));
         compose(journaled)
     });
     let taken = taken.unwrap();
@@ -561,7 +561,7 @@ fn what_is_in_the_result_so_far_is_not_counted_again() {
         .unwrap();
     let seen = seen.unwrap();
     assert_eq!(seen.result.as_deref(), Some("{\"levels\": 3}"));
-    assert_eq!(seen.under_way.map(|under_way| (under_way.what, under_way.summary.requests.due)), Some(("level 3".to_owned(), 7)));
+    assert_eq!(seen.under_way.map(|under_way| (under_way.what, under_way.run.requests.due)), Some(("level 3".to_owned(), 7)));
     assert!(!beside(store.path(), ".running").exists());
 }
 

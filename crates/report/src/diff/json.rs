@@ -243,7 +243,7 @@ mod tests {
         let all = fixtures::summaries();
         let run = &all[0].1;
         let mut slower = run.clone();
-        slower.qps_succeeded /= 2.0;
+        slower.edit_for_test().qps_succeeded /= 2.0;
         let told = read(|out| runs(("before", run), ("after", &slower), out));
         assert_eq!((&told["schema"], &told["kind"], &told["b"]["name"]), (&DIFF_SCHEMA.into(), &"runs".into(), &"after".into()));
         assert_eq!((told["qps"]["change"].as_f64(), told["mean_ns"]["change"].as_f64()), (Some(-0.5), Some(0.0)));

@@ -86,7 +86,7 @@ mod tests {
         let all = fixtures::summaries();
         let run = &all[0].1;
         let mut slower = run.clone();
-        slower.qps_succeeded /= 2.0;
+        slower.edit_for_test().qps_succeeded /= 2.0;
         let text = runs(("before", run), ("after", &slower), &Style::PLAIN);
         assert!(text.contains("−50 %") && text.contains("+0 %") && text.contains("may be chance"), "{text}");
         assert!(!text.contains("Not measured alike"), "{text}");

@@ -74,7 +74,7 @@ fn page(found: &Found, charts: Charts) -> String {
             format_args!("{rested:.0} s"),
             counted(found.rests.len() as u64, "pause")
         ));
-        conditions(found.trials.iter().map(|trial| &trial.summary)).iter().for_each(|line| say(line));
+        conditions(found.trials.iter().map(|trial| &trial.summary), &found.warnings).iter().for_each(|line| say(line));
     }
     say(&format!("- started: {}", visible::markdown(&found.started)));
     page

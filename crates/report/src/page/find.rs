@@ -238,7 +238,8 @@ fn figures(found: &Found) -> Vec<Figure> {
 }
 
 fn warnings(found: &Found) -> Vec<String> {
-    let mut warnings: Vec<String> = found.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
+    let of_trials = found.trials.iter().flat_map(|trial| &trial.summary.warnings);
+    let mut warnings: Vec<String> = of_trials.chain(&found.warnings).map(|it| visible(it)).collect();
     warnings.sort();
     warnings.dedup();
     warnings

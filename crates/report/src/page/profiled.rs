@@ -140,7 +140,7 @@ mod tests {
         let mut sweep = Sweep::new("it".to_owned(), String::new(), Vec::new());
         assert!(flames(&profiles::of_sweep(&sweep)).is_empty());
         sweep.profiled = vec![trial(10), trial(50)];
-        sweep.profiled[0].summary.profiles[0].frames.truncate(1);
+        sweep.profiled[0].summary.edit_for_test().profiles[0].frames.truncate(1);
         let flames = flames(&profiles::of_sweep(&sweep));
         assert_eq!(flames.len(), 2);
         let about = &flames[0].about;

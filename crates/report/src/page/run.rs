@@ -704,7 +704,8 @@ mod tests {
     #[test]
     fn programs_of_neither_side_are_not_the_load_generator() {
         let (_, mut summary) = fixtures::summaries().remove(0);
-        (summary.generator.others_share, summary.generator.server_wait_share) = (Some(0.5), Some(0.9));
+        let record = summary.edit_for_test();
+        (record.generator.others_share, record.generator.server_wait_share) = (Some(0.5), Some(0.9));
         let said = limit(&summary);
         assert!(
             said.sentence.starts_with("This machine was not quiet while it was measured: other programs kept 50 % "),
@@ -712,7 +713,7 @@ mod tests {
             said.sentence
         );
         assert_eq!((said.tone, said.evidence), (Tone::Caution, Some("health")));
-        summary.lag = summary.response_time.clone();
+        summary.edit_for_test().lag = summary.response_time.clone();
         assert!(limit(&summary).sentence.starts_with("The load generator had its part: "), "{}", limit(&summary).sentence);
     }
 
@@ -720,9 +721,10 @@ mod tests {
     fn requests_that_were_never_sent_are_counted_as_failed_as_in_the_headline() {
         let (_, mut summary) = fixtures::summaries().remove(0);
         let class = Failure::RecvReset;
-        summary.failures = vec![measure::FailureCount { class, side: class.side(), count: 10, example: None }];
-        summary.requests.succeeded -= 30;
-        (summary.requests.failed, summary.requests.unsent) = (10, 20);
+        summary.edit_for_test().failures = vec![measure::FailureCount { class, side: class.side(), count: 10, example: None }];
+        summary.edit_for_test().requests.succeeded -= 30;
+        let record = summary.edit_for_test();
+        (record.requests.failed, record.requests.unsent) = (10, 20);
         let said = limit(&summary).sentence;
         assert!(said.starts_with("30 requests failed: never sent, since no connection was free in time (20), "), "{said}");
         assert!(said.ends_with("; the side to look at is the server, or --connections."), "{said}");

@@ -134,7 +134,8 @@ fn view(sweep: &Sweep) -> View<Data> {
     tables.extend(super::limits::table(&findings));
     tables.extend(watched::table("level", Rows::of_loads(&server_side::levels(sweep))));
     tables.extend(profiled::growth(&taken));
-    let mut warnings: Vec<String> = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings).map(|it| visible(it)).collect();
+    let of_trials = sweep.trials.iter().flat_map(|trial| &trial.summary.warnings);
+    let mut warnings: Vec<String> = of_trials.chain(&sweep.warnings).map(|it| visible(it)).collect();
     warnings.sort();
     warnings.dedup();
     let mut remarks: Vec<String> = said.iter().map(|(_, sentence)| sentence.clone()).collect();

@@ -138,7 +138,7 @@ mod tests {
         let all = fixtures::summaries();
         let run = &all[0].1;
         let mut slower = run.clone();
-        slower.qps_succeeded /= 2.0;
+        slower.edit_for_test().qps_succeeded /= 2.0;
         let view = view(("before", run), ("after", &slower));
         assert!(view.answers[0].sentence.contains("−50 %") && view.standing.is_none(), "{:?}", view.answers);
         assert!(view.answers[1].sentence.contains("more than chance"));

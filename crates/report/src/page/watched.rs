@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn what_was_seen_is_drawn_over_the_run_and_against_the_load() {
         let (mut low, high) = (watched(), watched());
-        for series in low.observed.iter_mut().flat_map(|seen| &mut seen.series) {
+        for series in low.edit_for_test().observed.iter_mut().flat_map(|seen| &mut seen.series) {
             series.values.iter_mut().flatten().for_each(|value| *value /= 4.0);
         }
         let courses = courses(&high, &[]);

@@ -225,16 +225,16 @@ mod tests {
     /// All of them answered with this status.
     fn all_answered_with(status: u16) -> Summary {
         let mut run = fixture("closed_all_well");
-        run.status = [(status, run.requests.due)].into();
+        run.edit_for_test().status = [(status, run.requests.due)].into();
         if status >= 400 {
-            run.requests = Requests { failed: run.requests.due, succeeded: 0, ..run.requests };
-            run.failures = vec![FailureCount {
+            run.edit_for_test().requests = Requests { failed: run.requests.due, succeeded: 0, ..run.requests };
+            run.edit_for_test().failures = vec![FailureCount {
                 class: Failure::CheckStatus,
                 side: Failure::CheckStatus.side(),
                 count: run.requests.due,
                 example: None,
             }];
-            run.qps_succeeded = 0.0;
+            run.edit_for_test().qps_succeeded = 0.0;
         }
         run
     }
@@ -270,25 +270,26 @@ mod tests {
     #[test]
     fn a_run_shorter_than_its_answers_says_how_long_they_took() {
         let mut run = fixture("closed_all_well");
-        run.qps = 0.0;
-        run.requests = Requests { due: 5, succeeded: 5, failed: 0, unsent: 0 };
-        run.status = [(200, 5)].into();
-        run.ended = End { load_until: Nanos::from_secs(2), ..run.ended };
-        run.response_time = measure::Histogram::new();
-        (0..5).for_each(|_| run.response_time.record(Nanos::from_secs(6)));
+        run.edit_for_test().qps = 0.0;
+        run.edit_for_test().requests = Requests { due: 5, succeeded: 5, failed: 0, unsent: 0 };
+        run.edit_for_test().status = [(200, 5)].into();
+        run.edit_for_test().ended = End { load_until: Nanos::from_secs(2), ..run.ended };
+        run.edit_for_test().response_time = measure::Histogram::new();
+        (0..5).for_each(|_| run.edit_for_test().response_time.record(Nanos::from_secs(6)));
         assert_eq!(said(&run), "No answer came within the 2 s of the run: answers took 6.00 s. Run longer: --duration 30s");
     }
 
     #[test]
     fn a_server_that_stopped_answering_has_two_rates() {
         let mut run = fixture("closed_all_well");
-        for tick in run.timeline.iter_mut().skip(4) {
+        for tick in run.edit_for_test().timeline.iter_mut().skip(4) {
             (tick.failed, tick.answered, tick.succeeded) = (200, 0, 0);
             tick.failures = [(Failure::ConnectRefused, 200)].into();
         }
         let failed = 200 * 6;
-        run.requests = Requests { due: 48_000 + failed, succeeded: 48_000, failed, unsent: 0 };
-        run.failures = vec![FailureCount { class: Failure::ConnectRefused, side: measure::Side::Server, count: failed, example: None }];
+        run.edit_for_test().requests = Requests { due: 48_000 + failed, succeeded: 48_000, failed, unsent: 0 };
+        run.edit_for_test().failures =
+            vec![FailureCount { class: Failure::ConnectRefused, side: measure::Side::Server, count: failed, example: None }];
         let said = said(&run);
         assert!(
             said.starts_with("The server stopped answering after 4 s of 10 s: 11,9")

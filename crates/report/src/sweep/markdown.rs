@@ -104,7 +104,7 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
             };
             say(&format!("- each level for {duration}{before}{times}"));
         }
-        conditions(sweep.trials.iter().map(|trial| &trial.summary)).iter().for_each(|line| say(line));
+        conditions(sweep.trials.iter().map(|trial| &trial.summary), &sweep.warnings).iter().for_each(|line| say(line));
     }
     say(&format!("- started: {}", visible::markdown(&sweep.started)));
     page
@@ -127,10 +127,10 @@ fn load(sweep: &Sweep) -> &'static str {
     }
 }
 
-/// Where the trials were measured from, and everything they warned of, one line each.
-pub(crate) fn conditions<'a>(trials: impl Iterator<Item = &'a Summary> + Clone) -> Vec<String> {
+/// Where the trials were measured from, and everything they and the whole of them warn of, one line each.
+pub(crate) fn conditions<'a>(trials: impl Iterator<Item = &'a Summary> + Clone, warnings: &'a [String]) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(Summary { machine, .. }) = trials.clone().next() {
+    if let Some(machine) = trials.clone().next().map(|trial| &trial.machine) {
         lines.push(format!(
             "- from: {}, {}, {}, {}",
             visible::markdown(&machine.processor),
@@ -142,7 +142,7 @@ pub(crate) fn conditions<'a>(trials: impl Iterator<Item = &'a Summary> + Clone) 
     if let Some(most) = CeilingUse::greatest(trials.clone()) {
         lines.push(format!("- loadline {}", most.in_words()));
     }
-    let warnings: BTreeSet<&String> = trials.flat_map(|trial| &trial.warnings).collect();
+    let warnings: BTreeSet<&String> = trials.flat_map(|trial| &trial.warnings).chain(warnings).collect();
     lines.extend(warnings.into_iter().map(|warning| format!("- warning: {}", visible::markdown(warning))));
     lines
 }

@@ -110,7 +110,7 @@ steps:
   - {post: /use, body: '{{number}}|{{kind}}|{{crumb}}|{{link}}|{{csrf}}|{{code}}|{{missing}}|{{one}}|{{last}}|{{second}}|{{all}}|{{many}}|{{whole}}'}
 ";
     let Collected { summary, .. } = run(&server, text);
-    assert_eq!((summary.requests.succeeded, summary.scenario.unwrap().journeys[0].completed), (3, 1));
+    assert_eq!((summary.requests.succeeded, summary.scenario.clone().unwrap().journeys[0].completed), (3, 1));
     let whole = "{\"items\": [{\"id\": 5}, {\"id\": 6}, {\"id\": 7}]}";
     assert_eq!(log.borrow()[2].body, format!("42|tea|k1|/p/2|c1|200|nothing|5|7|6|[5,6,7]|3|{whole}"));
 }
@@ -138,7 +138,7 @@ fn every_kind_of_check_holds_or_is_broken_with_an_example() {
     let Collected { summary, .. } = run(&server, &text);
     let count = PROMISES.len() as u64;
     assert_eq!((summary.requests.succeeded, failed(&summary, Failure::CheckFailed)), (count, count));
-    let scenario = summary.scenario.unwrap();
+    let scenario = summary.scenario.clone().unwrap();
     assert_eq!((scenario.journeys[0].completed, scenario.journeys[0].succeeded), (1, 0), "the journey goes on all the same");
     for ((_, held, broken, was), steps) in PROMISES.into_iter().zip(scenario.steps.chunks(2)) {
         let [well, ill] = steps else { panic!("{steps:?}") };
@@ -183,7 +183,7 @@ steps:
         steps: [{post: /charge, name: charge}]
 ";
     let Collected { summary, .. } = run(&server, text);
-    let names: Vec<String> = summary.scenario.unwrap().steps.into_iter().map(|step| step.name).collect();
+    let names: Vec<String> = summary.scenario.clone().unwrap().steps.into_iter().map(|step| step.name).collect();
     assert_eq!(names, ["checkout / GET /cart", "checkout / pay / charge"]);
     assert_eq!(lines(&log), ["GET /cart", "POST /charge", "GET /cart", "POST /charge"]);
 }

@@ -4,9 +4,9 @@
 
 use analysis::comparison::{Comparison, Subject};
 use analysis::gate::Check;
-use engine::RunError;
 use experiment::compare::{Event, Settings};
 use plan::{ComparisonDraft, Draft, Plan, PlanErrors};
+use trial::RunError;
 
 use super::{Design, PAIRS_LAST, Prepared, lasting, plans, seed_of, suggested, unmeasured};
 use crate::bench::ServerBench;

@@ -210,7 +210,7 @@ impl Test {
                     journal: Some((&keeper, name)),
                     exports: None,
                     guard: Some(&mut guard),
-                    judge: None,
+                    own: Vec::new(),
                 }
                 .carry_out(&plan, stop, |watch, stop| series.run(&plan, watch, stop));
                 let (measured, trouble) = match ended {
@@ -259,7 +259,7 @@ fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &Keeper) {
     }
 }
 
-fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), RunError>, mut keeper: Keeper) -> Ended {
+fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, mut keeper: Keeper) -> Ended {
     let trouble = ended.err().map(|error| secrets::without(&error.message));
     keeper.load_is_over();
     if result.is_empty() {
