@@ -229,8 +229,7 @@ fn a_written_sweep_reads_back() {
 fn a_warning_of_the_whole_sweep_is_kept_and_told_wherever_those_of_its_trials_are() {
     let mut made = made_up();
     made.warnings.push("the teardown failed: status 500".to_owned());
-    let mut bytes = Vec::new();
-    sweep::write(&made, &mut bytes).unwrap();
+    let bytes = sweep::json(&made).unwrap().bytes;
     let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
     assert_eq!(read.warnings, made.warnings);
     let markdown = sweep::markdown::markdown(&read, &analysis::scaling(&read));

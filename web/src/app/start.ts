@@ -86,7 +86,8 @@ class Form {
       this.text("rates", "Or levels of rates", { placeholder: "such as 100/s,200/s,500/s" }),
       this.text("repeat", "Measure each level", { inputmode: "numeric", placeholder: "1 time" }),
       this.area("slo", "What is to be kept", "One a line, such as p99 < 50ms", 2, "wrong-lines"),
-      this.text("budget", "Search for at most", { placeholder: "3m" }),
+      this.select("exact", "How exactly", [["", "within 3 minutes, to 2 %"], ["quick", "within a minute, to 5 %"], ["publish", "within an hour, to 1 %"]]),
+      this.text("budget", "Search for at most", { placeholder: "as long as that takes" }),
       this.text("rate-max", "Never load with more than", { placeholder: "such as 2000/s" }),
       this.text("other", "The other target", { placeholder: "such as http://127.0.0.1:8081/healthz", inputmode: "url" }, "wide"),
       this.text("pairs", "Pairs of runs", { inputmode: "numeric", placeholder: "5 to 20, by their noise" }),
@@ -293,7 +294,8 @@ class Form {
     const settings: Plan = {};
     const set = (...names: string[]) => { for (const name of names) { const value = this.value(name).trim(); if (value !== "") settings[name.replaceAll("-", "_")] = value; } };
     if (experiment === "sweep") { set("levels", "rates", "repeat"); Object.assign(test, { sweep: settings, slo: lines("slo") }); }
-    if (experiment === "find") { set("budget", "rate-max"); Object.assign(test, { find: settings, slo: lines("slo") }); }
+    const exact = this.value("exact");
+    if (experiment === "find") { set("budget", "rate-max"); if (exact !== "") settings[exact] = true; Object.assign(test, { find: settings, slo: lines("slo") }); }
     if (experiment === "compare") { set("pairs", "margin"); Object.assign(test, { compare: settings, other: this.value("other").trim() }); }
     return test;
   }
@@ -449,7 +451,7 @@ class StageRows {
 
 /** Which experiments have a field. */
 const EXPERIMENT_FIELDS: [string, string[]][] = [
-  ["levels", ["sweep"]], ["rates", ["sweep"]], ["repeat", ["sweep"]], ["slo", ["sweep", "find"]], ["budget", ["find"]], ["rate-max", ["find"]],
+  ["exact", ["find"]], ["levels", ["sweep"]], ["rates", ["sweep"]], ["repeat", ["sweep"]], ["slo", ["sweep", "find"]], ["budget", ["find"]], ["rate-max", ["find"]],
   ["other", ["compare"]], ["pairs", ["compare"]], ["margin", ["compare"]],
 ];
 

@@ -106,6 +106,9 @@ pub struct Replay {
     #[command(flatten)]
     observing: Observing,
 
+    #[command(flatten)]
+    profiling: Profiling,
+
     /// Write the result also as FORMAT=FILE (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
     out: Vec<Out>,
@@ -169,12 +172,14 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     secrets::learn(&replay.draft);
     let mut errors = PlanErrors::default();
     let decided = decide(&replay, &mut errors);
-    let Replay { promises, aborts, name, keeping, exporting, observing, out, force, sight, detail, output_args, dry_run, .. } = replay;
+    let Replay {
+        promises, aborts, name, keeping, exporting, observing, profiling, out, force, sight, detail, output_args, dry_run, ..
+    } = replay;
     let checks = promises.read(None, &mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
     let eyes = observing.decide(&mut errors);
-    let probes = Profiling::default().decide(&mut errors);
+    let probes = profiling.decide(&mut errors);
     sight.check(&mut errors);
     let ready = exporting.decide(&mut errors);
     let Some((draft, options, names)) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };

@@ -130,6 +130,22 @@ fn warned(session: &Session) -> String {
 }
 
 #[test]
+fn a_profile_is_taken_while_a_log_is_replayed() {
+    let (at, asked) = pprof(&[QUIET]);
+    let server = server();
+    let line =
+        |second: u32| format!("192.0.2.9 - - [01/Mar/2016:00:36:{second:02} +0100] \"GET /healthz HTTP/1.1\" 200 5 \"-\" \"curl/8\"\n");
+    let mut session = Session::new().file("access.log", &(0..40).map(line).collect::<String>());
+    let replay = format!("replay access.log {} --speed 20x --profile {at} --profile-out there --out json=r.json", server.url(""));
+    session.loadline(&replay).exits(0);
+    assert!(asked.recv().unwrap().starts_with("GET /debug/pprof/profile?seconds="));
+    let result = session.json("r.json");
+    assert_eq!(result["profiles"].as_array().map(Vec::len), Some(1), "{}", result["warnings"]);
+    assert!(session.path("there").read_dir().unwrap().count() > 0);
+    session.loadline("replay access.log http://127.0.0.1:1 --profile pid:x").exits(2).complains("no process number");
+}
+
+#[test]
 fn a_profile_that_cannot_be_had_is_a_warning_and_the_run_goes_on() {
     let server = server();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

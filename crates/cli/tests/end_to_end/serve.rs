@@ -172,7 +172,7 @@ fn sweeps_searches_and_comparisons_are_started_over_the_api_and_shown_while_they
         ("compare", json!({"plan": plan, "other": slow, "compare": {"pairs": 1, "cooldown": "0s"}, "name": "many"})),
         (
             "find",
-            json!({"plan": {"url": target.url("/healthz")}, "find": {"budget": "40s", "rate_max": "60/s"}, "slo": ["p99 < 5s"], "name": "many"}),
+            json!({"plan": {"url": target.url("/healthz")}, "find": {"quick": true, "budget": "30s", "rate_max": "40/s"}, "slo": ["p90 < 2s"], "name": "many"}),
         ),
     ] {
         let checked = served.post("/api/v1/check", &test).is(200).json();
