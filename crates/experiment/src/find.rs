@@ -154,7 +154,7 @@ impl<'a> Course<'a> {
         found: &mut Found,
         bench: &mut dyn Bench,
     ) -> Result<Learnt, RunError> {
-        let plan = self.loads.trial(rate, seconds, purpose, &found.settings, seed).map_err(undecided)?;
+        let plan = self.loads.trial(rate, seconds, purpose, &found.settings, seed).map_err(|mistakes| undecided(&mistakes))?;
         let load = Load { plan: &plan, title: format!("{}, {}", in_words(rate, found.rated), purpose.name()), role: Role::Trial };
         let expected = requests_expected(found, rate * seconds);
         let mut seen: Vec<Tick> = Vec::new();
@@ -218,7 +218,8 @@ impl<'a> Course<'a> {
             if bench.is_interrupted() {
                 return Ok(());
             }
-            let plan = self.loads.trial(level.value(), seconds, Purpose::Soak, &found.settings, seed).map_err(undecided)?;
+            let plan =
+                self.loads.trial(level.value(), seconds, Purpose::Soak, &found.settings, seed).map_err(|mistakes| undecided(&mistakes))?;
             let rate = four_digits(level.value());
             let load =
                 Load { plan: &plan, title: format!("{rate}/s, with a profile"), role: Role::Profile(format!("at {rate} a second ")) };
@@ -256,7 +257,7 @@ fn cut_short(reason: &str) -> Stopped {
     Stopped { words: format!("the next trial could not be measured: {reason}"), ..Stopped::cut_short("") }
 }
 
-fn undecided(mistakes: PlanErrors) -> RunError {
+fn undecided(mistakes: &PlanErrors) -> RunError {
     RunError::run(mistakes.to_string(), "repeat the search")
 }
 

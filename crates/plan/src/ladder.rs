@@ -275,7 +275,7 @@ mod tests {
 
     fn given<T: FromStr>(text: &str) -> Option<Given<T>>
     where
-        T::Err: std::fmt::Display,
+        T::Err: fmt::Display,
     {
         text.parse().ok()
     }

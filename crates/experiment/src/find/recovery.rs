@@ -25,7 +25,7 @@ pub(super) struct Unloaded(Summary);
 
 /// Requests one by one before the search: what probes are compared with.
 pub(super) fn look(loads: &mut Loads<'_>, bench: &mut dyn Bench) -> Result<Summary, RunError> {
-    let plan = loads.probe(UNLOADED_REQUESTS).map_err(super::undecided)?;
+    let plan = loads.probe(UNLOADED_REQUESTS).map_err(|mistakes| super::undecided(&mistakes))?;
     let load = Load { plan: &plan, title: "before the search".to_owned(), role: Role::Probe };
     Ok(bench.measure(&load, &mut to_its_end)?.run)
 }
