@@ -212,7 +212,7 @@ const tests = {
     for (const [experiment, kind, fill] of [
       ["how much it carries: many levels, one after the other", "sweep", { "Levels of clients": "1,2", For: "1s" }],
       ["the highest rate that keeps a promise", "find", { "What is to be kept": "p90 < 2s", "Search for at most": "30s", "Never load with more than": "40/s" }],
-      ["whether another target is slower, in pairs", "compare", { Clients: "2", For: "1s", "The other target": `${api}/get_result?a=1&b=2`, "Pairs of runs": "1" }],
+      ["whether another target is slower, in pairs", "compare", { Clients: "2", For: "1s", "The server in question": `${api}/get_result?a=1&b=2`, "Pairs of runs": "1" }],
     ]) {
       const { page, complaints, close } = await open("/new");
       await page.getByLabel("Target", { exact: true }).fill(`${api}/healthz`);

@@ -3,7 +3,9 @@
 use history::{HistoryError, Kind, Store};
 use plan::{ComparisonDraft, LadderDraft, PlanError, SearchDraft};
 use report::page::Shown;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::{Live, Permitted};
 
@@ -14,10 +16,13 @@ pub struct StartTest {
     /// The load, its settings named as in a plan.
     pub plan: Permitted,
     /// A ladder of loads.
+    #[serde(deserialize_with = "object")]
     pub sweep: Option<LadderDraft>,
     /// A search for the highest rate.
+    #[serde(deserialize_with = "object")]
     pub find: Option<SearchDraft>,
     /// A comparison with `other`.
+    #[serde(deserialize_with = "object")]
     pub compare: Option<ComparisonDraft>,
     /// The target in question, of a comparison.
     pub other: Option<String>,
@@ -33,6 +38,15 @@ pub struct StartTest {
     pub tag: Vec<String>,
     /// What to remember about it.
     pub note: Option<String>,
+}
+
+/// Settings are an object: a list of their values, in whatever order they stand there, is none.
+fn object<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        settings @ Value::Object(_) => serde_json::from_value(settings).map(Some).map_err(D::Error::custom),
+        _ => Err(D::Error::custom("the settings of an experiment are no object")),
+    }
 }
 
 impl StartTest {

@@ -89,7 +89,7 @@ class Form {
       this.select("exact", "How exactly", [["", "within 3 minutes, to 2 %"], ["quick", "within a minute, to 5 %"], ["publish", "within an hour, to 1 %"]]),
       this.text("budget", "Search for at most", { placeholder: "as long as that takes" }),
       this.text("rate-max", "Never load with more than", { placeholder: "such as 2000/s" }),
-      this.text("other", "The other target", { placeholder: "such as http://127.0.0.1:8081/healthz", inputmode: "url" }, "wide"),
+      this.text("other", "The server in question", { placeholder: "such as http://127.0.0.1:8081/healthz", inputmode: "url" }, "wide"),
       this.text("pairs", "Pairs of runs", { inputmode: "numeric", placeholder: "5 to 20, by their noise" }),
       this.text("margin", "A change that does not matter", { placeholder: "2% of rates and the median, 5% of p95 and p99" }),
       element("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind of load" }, ...KINDS.map((kind) => this.kind(kind))),

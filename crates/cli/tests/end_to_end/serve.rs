@@ -208,6 +208,8 @@ fn an_experiment_over_the_api_is_told_its_mistakes_and_stopped_with_what_it_meas
         let answer = served.post("/api/v1/runs", &test).is(422);
         assert!(answer.body.contains(said), "{said}: {}", answer.body);
     }
+    let listed = served.post("/api/v1/check", &json!({"plan": plan, "compare": [null, null]})).is(400);
+    assert!(listed.body.contains("are no object"), "{}", listed.body);
     // The other side is fenced in as every target is.
     let outside = json!({"plan": plan, "compare": {"pairs": 1}, "other": "http://192.0.2.1/"});
     served.post("/api/v1/runs", &outside).is(403);
