@@ -227,7 +227,7 @@ const tests = {
       const { runs } = await json(`/api/v1/runs?name=form-${kind}`);
       assert.deepEqual(runs.map((run) => run.kind), [kind]);
       await page.locator(".panel a").click();
-      await page.locator("svg .series path").first().waitFor();
+      await page.locator(".answers").first().waitFor();
       assert.deepEqual(complaints, []);
       await close();
     }
