@@ -45,26 +45,30 @@ pub struct ServerBench<'a> {
     pub began: Instant,
 }
 
-/// Nobody who looks on but the screen: what is measured is no run of a server that anybody is to hear of.
-pub struct Nobody {
-    keeper: Keeper,
-    exports: Exports,
-    eyes: Eyes,
-    probes: Probes,
-    guard: Guard,
+/// Who looks on beside a screen or a page.
+pub struct Onlookers {
+    /// The history's journal.
+    pub keeper: Keeper,
+    /// Other systems.
+    pub exports: Exports,
+    /// What of the server's side is watched.
+    pub eyes: Eyes,
+    /// Which profiles are taken.
+    pub probes: Probes,
+    /// Conditions of the user.
+    pub guard: Guard,
 }
 
-impl Nobody {
-    /// None of them.
-    pub fn new() -> Self {
+impl Onlookers {
+    /// None: what is measured is no run of a server that anybody is to hear of.
+    pub fn nobody() -> Self {
         Self { keeper: Keeper::NOTHING, exports: Exports::default(), eyes: Eyes::CLOSED, probes: Probes::NONE, guard: Guard::NONE }
     }
 
-    /// A bench before them.
-    pub fn bench<'a>(&'a self, series: Series, screen: &'a Screen, stop: &'a Stop) -> ServerBench<'a> {
+    /// A bench before them, and this screen or page.
+    pub fn bench<'a>(&'a self, series: Series, (screen, live): (Option<&'a Screen>, Option<&'a Live>), stop: &'a Stop) -> ServerBench<'a> {
         let Self { keeper, exports, eyes, probes, guard } = self;
-        let (screen, began) = (Some(screen), Instant::now());
-        ServerBench { series, screen, live: None, keeper, exports, eyes, probes, guard, stop, began }
+        ServerBench { series, screen, live, keeper, exports, eyes, probes, guard, stop, began: Instant::now() }
     }
 }
 

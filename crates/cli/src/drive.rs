@@ -5,7 +5,7 @@
 
 use ::replay::Found;
 use analysis::warmup::leave_out;
-use engine::{RunError, Runner, Stop, measured};
+use engine::{Prepared, RunError, Runner, Stop, measured};
 use measure::{Counted, SummaryBuilder, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
@@ -19,6 +19,8 @@ pub struct Drive<'a> {
     plan: &'a Plan,
     by: By<'a>,
     runner: Runner,
+    /// What was looked at before.
+    prepared: Option<Prepared>,
     /// A script whose last words are still to be said.
     last: Option<(Script, DoneArguments)>,
 }
@@ -43,8 +45,11 @@ enum By<'a> {
 /// # Errors
 /// If one of them is outside, or its name leads nowhere.
 pub fn look_elsewhere(plan: &Plan, scenarios: &Scenarios, runner: &Runner) -> Result<(), RunError> {
-    let journeys = scenarios.ready(plan)?;
-    journeys.iter().flat_map(scenario::Ready::elsewhere).try_for_each(|other| runner.look_at(plan, other))
+    scenarios.ready(plan)?.map_or(Ok(()), |journeys| look_at_all(&journeys, plan, runner))
+}
+
+fn look_at_all(journeys: &scenario::Ready, plan: &Plan, runner: &Runner) -> Result<(), RunError> {
+    journeys.elsewhere().into_iter().try_for_each(|other| runner.look_at(plan, other))
 }
 
 /// Loads that one command makes one after the other: what a scenario does once is done once for all of them, and its rows and numbers go
@@ -68,11 +73,6 @@ impl Series {
     /// Loads of which each goes through the setup and the teardown by itself.
     pub fn of(scenarios: &Scenarios, runner: &Runner) -> Self {
         Self { begun: None, scenarios: scenarios.clone(), runner: runner.clone() }
-    }
-
-    /// Others of the same scenarios, of which each goes through the setup and the teardown by itself.
-    pub fn again(&self) -> Self {
-        Self::of(&self.scenarios, &self.runner)
     }
 
     /// Carries one of them out.
@@ -122,7 +122,7 @@ impl<'a> Drive<'a> {
             (None, Some(journeys)) => By::Journeys(Box::new(journeys.on(runner)), None),
             (None, None) => By::filled(plan)?,
         };
-        Ok(Self { plan, by, runner: runner.clone(), last: None })
+        Ok(Self { plan, by, runner: runner.clone(), prepared: None, last: None })
     }
 
     /// Sends what was found in a log, whose plan this is.
@@ -130,7 +130,19 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// If its headers would not be valid on the wire.
     pub fn replay(plan: &'a Plan, found: Found) -> Result<Self, RunError> {
-        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), runner: Runner::threads(), last: None })
+        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), runner: Runner::threads(), prepared: None, last: None })
+    }
+
+    /// The same after a look at everything that can be wrong with a load before its first request.
+    ///
+    /// # Errors
+    /// As the engine's; and if the target, or a server that a step names, is outside.
+    pub fn looked_at(mut self) -> Result<Self, RunError> {
+        if let By::Journeys(journeys, _) = &self.by {
+            look_at_all(journeys, self.plan, &self.runner)?;
+        }
+        self.prepared = Some(self.runner.prepare(self.plan)?);
+        Ok(self)
     }
 
     /// Sends one request, or goes through one journey of these names, and tells everything about it.
@@ -166,8 +178,8 @@ impl<'a> Drive<'a> {
     }
 
     fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
-        let (plan, runner) = (self.plan, &self.runner);
-        let prepared = || runner.prepare(plan);
+        let (plan, runner, prepared) = (self.plan, &self.runner, self.prepared.take());
+        let prepared = || prepared.map_or_else(|| runner.prepare(plan), Ok);
         match std::mem::replace(&mut self.by, By::Nothing) {
             By::Nothing => unreachable!("a load is carried out once"),
             By::Script(mut script) => {

@@ -7,7 +7,7 @@
 use std::io;
 use std::time::Instant;
 
-use engine::Stop;
+use engine::{Stop, Urgency};
 use export::{Exports, Ready};
 use plan::{Plan, PlanError, PlanErrors};
 use report::{Experiment, ResultFile, Style};
@@ -141,7 +141,7 @@ impl<R: Experiment> Proceedings<R> {
             Ok(()) => Ok(()),
         };
         Failed::both(ended, kept.map(drop))?;
-        Ok(if self.stop.urgency() > engine::Urgency::None { Exit::Interrupted } else { exit })
+        Ok(if self.stop.urgency() > Urgency::None { Exit::Interrupted } else { exit })
     }
 }
 

@@ -8,6 +8,7 @@ use std::net::IpAddr;
 use engine::protocol::http1::Asked as Framing;
 use measure::Failure;
 use plan::Target;
+use report::registered_reason;
 
 /// The error of a request: `Get "http://h/": dial tcp h:80: connect: connection refused`. A client that was told its own address
 /// names it too.
@@ -54,67 +55,18 @@ pub fn worded(method: &str, url: &str, what: &str) -> String {
     format!("{} {url:?}: {what}", canonical(method))
 }
 
-/// A status as Go writes its line: `404 Not Found`.
+/// A status as Go writes its line, `404 Not Found`: by the registry, but where Go keeps to the words of old.
 #[must_use]
 pub fn status(code: u16) -> String {
     let words = match code {
-        100 => "Continue",
-        101 => "Switching Protocols",
-        200 => "OK",
-        201 => "Created",
-        202 => "Accepted",
-        203 => "Non-Authoritative Information",
-        204 => "No Content",
-        205 => "Reset Content",
-        206 => "Partial Content",
-        300 => "Multiple Choices",
-        301 => "Moved Permanently",
-        302 => "Found",
-        303 => "See Other",
-        304 => "Not Modified",
-        307 => "Temporary Redirect",
-        308 => "Permanent Redirect",
-        400 => "Bad Request",
-        401 => "Unauthorized",
-        402 => "Payment Required",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        406 => "Not Acceptable",
-        407 => "Proxy Authentication Required",
-        408 => "Request Timeout",
-        409 => "Conflict",
-        410 => "Gone",
-        411 => "Length Required",
-        412 => "Precondition Failed",
-        413 => "Request Entity Too Large",
-        414 => "Request URI Too Long",
-        415 => "Unsupported Media Type",
-        416 => "Requested Range Not Satisfiable",
-        417 => "Expectation Failed",
-        418 => "I'm a teapot",
-        421 => "Misdirected Request",
-        422 => "Unprocessable Entity",
-        423 => "Locked",
-        424 => "Failed Dependency",
-        425 => "Too Early",
-        426 => "Upgrade Required",
-        428 => "Precondition Required",
-        429 => "Too Many Requests",
-        431 => "Request Header Fields Too Large",
-        451 => "Unavailable For Legal Reasons",
-        500 => "Internal Server Error",
-        501 => "Not Implemented",
-        502 => "Bad Gateway",
-        503 => "Service Unavailable",
-        504 => "Gateway Timeout",
-        505 => "HTTP Version Not Supported",
-        507 => "Insufficient Storage",
-        508 => "Loop Detected",
-        511 => "Network Authentication Required",
-        _ => return code.to_string(),
+        413 => Some("Request Entity Too Large"),
+        414 => Some("Request URI Too Long"),
+        416 => Some("Requested Range Not Satisfiable"),
+        418 => Some("I'm a teapot"),
+        422 => Some("Unprocessable Entity"),
+        other => registered_reason(other),
     };
-    format!("{code} {words}")
+    words.map_or_else(|| code.to_string(), |words| format!("{code} {words}"))
 }
 
 /// As Go spells the name of a header: `x-my-id` is `X-My-Id`.

@@ -211,7 +211,7 @@ fn climb(options: &Options, url: &str, host: &dyn Host) -> Result<u8, String> {
         level_seconds: Some(options.duration_s as f64),
         threads: u32::try_from(threads).ok(),
         ladder: Ladder::Users,
-        points: rows.iter().map(point).collect(),
+        points: rows.iter().map(SweepPoint::from).collect(),
         fit: None,
     };
     for (ending, chart, name) in [("_qps_ttlb.png", qps_ttlb(&curve), "QPS"), ("_successrate.png", success_rate(&curve), "Success rate")] {
@@ -253,17 +253,6 @@ fn text(rows: &[DatRow], formulas: Formulas) -> String {
         Formulas::True => *row,
     };
     dat::write(&rows.iter().map(kept).collect::<Vec<_>>())
-}
-
-fn point(row: &DatRow) -> SweepPoint {
-    SweepPoint {
-        level: row.level,
-        qps: row.qps,
-        ttlb_ms: row.ttlb_ms,
-        success_percent: row.success_percent.max(0.0),
-        journeys: None,
-        generator_limited: false,
-    }
 }
 
 /// Draws two results into the same charts. Says nothing where it succeeds.

@@ -38,23 +38,16 @@ pub enum Event {
     BelowTheCeiling(f64),
     /// The trials begin.
     Begin,
-    /// Something was learnt: by a trial, the last of them, or by a rest.
-    Step(Learnt),
+    /// A trial was measured: the last of them.
+    Measured,
+    /// The server was given time to recover.
+    Rested,
     /// Profiles will be taken at these loads, the last one at the rate found.
     Profiles(Vec<Level>),
     /// None will be, since no rate was found.
     NoProfile,
     /// A load was measured with a profile: the last of those.
     Profiled,
-}
-
-/// What a step of a search taught.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Learnt {
-    /// Whether a rate is carried: the last of the trials says it.
-    Trial,
-    /// That the server has recovered, or has not in the time it was given; or nothing, since a trial was broken off.
-    Rest,
 }
 
 /// A search under way.
@@ -129,31 +122,34 @@ impl<'a> Course<'a> {
                 found.stopped = Some(cut_short(why));
                 break;
             }
-            let learnt = match self.search.next() {
+            let event = match self.search.next() {
                 Step::Done(_) => break,
                 Step::Rest { seconds_min, seconds_max } => {
                     self.rest(found, [seconds_min, seconds_max], bench);
-                    Learnt::Rest
+                    Event::Rested
                 }
-                Step::Trial { rate, seconds, purpose, seed } => {
-                    self.trial((rate, seconds, purpose, seed), found, bench).inspect_err(|error| {
+                Step::Trial { rate, seconds, purpose, seed } => match self.trial((rate, seconds, purpose, seed), found, bench) {
+                    Ok(true) => Event::Measured,
+                    Ok(false) => continue,
+                    Err(error) => {
                         found.stopped = Some(cut_short(&error.message));
-                    })?
-                }
+                        return Err(error);
+                    }
+                },
             };
             found.answer = self.search.answer();
-            tell(found, Event::Step(learnt));
+            tell(found, event);
         }
         Ok(())
     }
 
-    /// One trial, learnt and kept. Nothing is learnt of one that the user ended.
+    /// One trial, learnt and kept; false of one that the user, or a condition of the user, ended: nothing is learnt of it.
     fn trial(
         &mut self,
         (rate, seconds, purpose, seed): (f64, f64, Purpose, u64),
         found: &mut Found,
         bench: &mut dyn Bench,
-    ) -> Result<Learnt, RunError> {
+    ) -> Result<bool, RunError> {
         let plan = self.loads.trial(rate, seconds, purpose, &found.settings, seed).map_err(|mistakes| undecided(&mistakes))?;
         let load = Load { plan: &plan, title: format!("{}, {}", in_words(rate, found.rated), purpose.name()), role: Role::Trial };
         let expected = requests_expected(found, rate * seconds);
@@ -171,10 +167,10 @@ impl<'a> Course<'a> {
         })?;
         if let Some(rule) = &measured.aborted_by {
             found.stopped = Some(Stopped::aborted(rule, &in_words(rate, found.rated)));
-            return Ok(Learnt::Rest);
+            return Ok(false);
         }
         if bench.is_interrupted() {
-            return Ok(Learnt::Rest);
+            return Ok(false);
         }
         if found.started.is_empty() {
             found.started.clone_from(&measured.run.started);
@@ -184,7 +180,7 @@ impl<'a> Course<'a> {
         self.search.learn(result);
         let trial = self.search.trials().last().expect("one was learnt just now");
         found.trials.push(FoundTrial::new(trial, doubt, measured.run));
-        Ok(Learnt::Trial)
+        Ok(true)
     }
 
     /// Probes until the server answers as it did before the search.
@@ -309,7 +305,7 @@ mod tests {
         assert!((700.0..=1_000.0).contains(&carries), "{carries}");
         assert_eq!((found.answer.limited_by, found.stopped), (LimitedBy::Promise(0), None));
         assert_eq!(found.unloaded_median.map(|it| it.0 / 1_000_000), Some(10));
-        let trials = events.iter().filter(|event| **event == Event::Step(Learnt::Trial)).count();
+        let trials = events.iter().filter(|event| **event == Event::Measured).count();
         assert_eq!((trials, found.profiled.len()), (found.trials.len(), 2));
         assert!(bench.count(|role| *role == Role::Probe) > 1, "the server is watched between trials");
     }

@@ -72,11 +72,11 @@ pub fn carry_out(
 ) -> Result<(), RunError> {
     let mut ascent = Ascent { settings, sweep, bench, tell };
     ascent.tell(Event::Begin);
-    let is_whole = match settings.ladder.choice {
+    let next = match settings.ladder.choice {
         Choice::Listed => ascent.climb()?,
         Choice::Adaptive { levels_max } => ascent.search(levels_max)?,
     };
-    if is_whole == Next::GoOn && ascent.doubt()? == Next::GoOn {
+    if next == Next::GoOn && ascent.doubt()? == Next::GoOn {
         ascent.profile()?;
     }
     Ok(())

@@ -33,8 +33,20 @@ where
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match text.parse() {
             Ok(value) => Self::Value(value),
-            Err(why) => Self::Wrong { text: text.to_owned(), why: why.to_string() },
+            Err(why) => Self::Wrong { text: text.to_owned(), why: worded(why.to_string()) },
         })
+    }
+}
+
+/// The standard library's words for numbers are terse; these go on from the text.
+fn worded(why: String) -> String {
+    match why.as_str() {
+        "number would be zero for non-zero type" => "is zero".to_owned(),
+        "invalid digit found in string" => "is not a whole number".to_owned(),
+        "number too large to fit in target type" => "is too large".to_owned(),
+        "cannot parse integer from empty string" => "is empty".to_owned(),
+        "invalid IP address syntax" => "is not an IP address".to_owned(),
+        _ => why,
     }
 }
 

@@ -501,15 +501,6 @@ impl Reading {
         match given? {
             Given::Value(value) => Some(value),
             Given::Wrong { text, why } => {
-                // The standard library's words for numbers are terse; ours name the value.
-                let why = match why.as_str() {
-                    "number would be zero for non-zero type" => "is zero".to_owned(),
-                    "invalid digit found in string" => "is not a whole number".to_owned(),
-                    "number too large to fit in target type" => "is too large".to_owned(),
-                    "cannot parse integer from empty string" => "is empty".to_owned(),
-                    "invalid IP address syntax" => "is not an IP address".to_owned(),
-                    _ => why,
-                };
                 self.wrong(setting, format!("--{setting} '{text}' {why}"), help.to_owned());
                 None
             }

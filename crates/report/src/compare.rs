@@ -20,7 +20,7 @@ use plan::Load;
 
 use crate::chart::shift::shift;
 use crate::columns::{Column, grown, remarked, wrapped};
-use crate::json::{Label, ReadError, write_json};
+use crate::json::{ReadError, read_result, write_json};
 use crate::png::Density;
 use crate::server_side::{self, Rows};
 use crate::style::Tone;
@@ -298,12 +298,7 @@ pub fn json(compared: &Comparison) -> std::io::Result<ResultFile> {
 /// # Errors
 /// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
 pub fn read(text: &str) -> Result<Comparison, ReadError> {
-    let label: Label = serde_json::from_str(text)?;
-    match label.schema.as_deref() {
-        Some(COMPARE_SCHEMA) => Ok(serde_json::from_str(text)?),
-        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{COMPARE_SCHEMA}'", visible(other)))),
-        None => Err(ReadError::Schema("it is not a comparison of loadline".to_owned())),
-    }
+    read_result(text, COMPARE_SCHEMA, "a comparison")
 }
 
 /// The comparison as a page of Markdown.

@@ -52,18 +52,7 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
     let curve = if text.trim_start().starts_with('{') {
         SweepCurve { name: name.to_owned(), ..sweep::curve(&sweep::read(text)?) }
     } else {
-        let points = dat::read(text)?
-            .into_iter()
-            .map(|row| SweepPoint {
-                level: row.level,
-                qps: row.qps,
-                ttlb_ms: row.ttlb_ms,
-                // Old files count errors against requests, and can fall below nothing.
-                success_percent: row.success_percent.max(0.0),
-                journeys: None,
-                generator_limited: false,
-            })
-            .collect();
+        let points = dat::read(text)?.iter().map(SweepPoint::from).collect();
         SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points, fit: None }
     };
     if curve.points.is_empty() { Err(CurveError::Empty) } else { Ok(curve) }

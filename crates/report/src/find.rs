@@ -12,10 +12,10 @@ use analysis::limits;
 use analysis::search::LimitedBy;
 use serde::Serialize;
 
+use crate::ResultFile;
 use crate::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
-use crate::json::{Label, ReadError, write_json};
+use crate::json::{ReadError, read_result, write_json};
 use crate::png::Density;
-use crate::{ResultFile, visible};
 
 /// Every file of a search: `.find.json`, the chart as SVG and PNG, and `.find.md`.
 ///
@@ -57,12 +57,7 @@ struct Written<'a> {
 /// # Errors
 /// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
 pub fn read(text: &str) -> Result<Found, ReadError> {
-    let label: Label = serde_json::from_str(text)?;
-    match label.schema.as_deref() {
-        Some(FIND_SCHEMA) => Ok(serde_json::from_str(text)?),
-        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{FIND_SCHEMA}'", visible(other)))),
-        None => Err(ReadError::Schema("it is not a capacity search of loadline".to_owned())),
-    }
+    read_result(text, FIND_SCHEMA, "a capacity search")
 }
 
 /// What the chart draws.

@@ -14,6 +14,7 @@ use analysis::littles_law::LittlesLaw;
 use analysis::peaks::Peak;
 use analysis::{Reading, Validity};
 use measure::{Summary, SummaryError};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -98,6 +99,19 @@ impl From<serde_json::Error> for ReadError {
 #[derive(Deserialize)]
 pub(crate) struct Label {
     pub(crate) schema: Option<String>,
+}
+
+/// Reads a result of one schema; `kind` is what its file is when it is right, with its article.
+///
+/// # Errors
+/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
+pub(crate) fn read_result<T: DeserializeOwned>(text: &str, schema: &str, kind: &str) -> Result<T, ReadError> {
+    let label: Label = serde_json::from_str(text)?;
+    match label.schema {
+        Some(written) if written == schema => Ok(serde_json::from_str(text)?),
+        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{schema}'", visible(&other)))),
+        None => Err(ReadError::Schema(format!("it is not {kind} of loadline"))),
+    }
 }
 
 /// Reads the result of a run.

@@ -47,7 +47,7 @@ pub use columns::prose;
 pub use experiment::Experiment;
 pub use format::{Format, ResultFile};
 pub use json::{ReadError, read_summary};
-pub use reason::reason;
+pub use reason::{reason, registered_reason};
 pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS, TRAFFIC_FORMATS, Two, format};
 pub use short::{LINES_MAX, closing, short};
 pub use story::{causes, load_of, request_of};

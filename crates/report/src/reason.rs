@@ -3,7 +3,7 @@
 /// The registered phrase, or what the status' class means.
 #[must_use]
 pub fn reason(status: u16) -> &'static str {
-    registered(status).unwrap_or(match status / 100 {
+    registered_reason(status).unwrap_or(match status / 100 {
         1 => "interim answer",
         2 => "success",
         3 => "redirection",
@@ -13,7 +13,9 @@ pub fn reason(status: u16) -> &'static str {
     })
 }
 
-const fn registered(status: u16) -> Option<&'static str> {
+/// The registered phrase, if there is one.
+#[must_use]
+pub const fn registered_reason(status: u16) -> Option<&'static str> {
     Some(match status {
         100 => "Continue",
         101 => "Switching Protocols",

@@ -13,11 +13,11 @@ use analysis::scaling::Curve;
 use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, Validity, scaling};
 use serde::Serialize;
 
+use crate::ResultFile;
 use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
-use crate::json::{Label, ReadError, write_json};
+use crate::json::{Label, ReadError, read_result, write_json};
 use crate::png::Density;
-use crate::{ResultFile, visible};
 
 /// Every file of a sweep: `.dat`, `.json`, `.md` and both charts as SVG and PNG.
 ///
@@ -133,14 +133,10 @@ pub fn fit(scaling: &Scaling) -> Option<Fit> {
 /// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
 pub fn read(text: &str) -> Result<Sweep, ReadError> {
     let label: Label = serde_json::from_str(text)?;
-    match label.schema.as_deref() {
-        Some(SWEEP_SCHEMA) => Ok(serde_json::from_str(text)?),
-        Some(other) if other.starts_with("loadline.run/") => {
-            Err(ReadError::Schema(format!("it is the result of a single run ('{other}'), not of a sweep")))
-        }
-        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{SWEEP_SCHEMA}'", visible(other)))),
-        None => Err(ReadError::Schema("it is not a sweep of loadline".to_owned())),
+    if let Some(other) = label.schema.filter(|schema| schema.starts_with("loadline.run/")) {
+        return Err(ReadError::Schema(format!("it is the result of a single run ('{other}'), not of a sweep")));
     }
+    read_result(text, SWEEP_SCHEMA, "a sweep")
 }
 
 /// The rows of the `.dat` file.

@@ -104,9 +104,9 @@ impl Permitted {
             }
             // What is no setting at all, or has a value of another kind, is said as of any other.
             let alone: Draft = serde_json::from_value(Value::Object(Map::from_iter([(setting.clone(), value)])))?;
-            let is_said = alone == Draft::default() || BESIDE_FILES.contains(&setting.as_str());
+            let says_nothing = alone == Draft::default() || BESIDE_FILES.contains(&setting.as_str());
             let mistake = refusal(&setting);
-            if !is_said && !refused.contains(&mistake) {
+            if !says_nothing && !refused.contains(&mistake) {
                 refused.push(mistake);
             }
         }

@@ -81,7 +81,7 @@ class Form {
       this.upload,
     );
     const load = element("fieldset", { class: "load" }, element("legend", {}, "Load"),
-      this.select("experiment", "What is to be found out", EXPERIMENTS),
+      this.select("experiment", "What is to be found out", EXPERIMENTS, "wide"),
       this.text("levels", "Levels of clients", { placeholder: "1,2,5 and so on, while it pays" }),
       this.text("rates", "Or levels of rates", { placeholder: "such as 100/s,200/s,500/s" }),
       this.text("repeat", "Measure each level", { inputmode: "numeric", placeholder: "1 time" }),
@@ -91,7 +91,7 @@ class Form {
       this.text("rate-max", "Never load with more than", { placeholder: "such as 2000/s" }),
       this.text("other", "The server in question", { placeholder: "such as http://127.0.0.1:8081/healthz", inputmode: "url" }, "wide"),
       this.text("pairs", "Pairs of runs", { inputmode: "numeric", placeholder: "5 to 20, by their noise" }),
-      this.text("margin", "A change that does not matter", { placeholder: "2% of rates and the median, 5% of p95 and p99" }),
+      this.text("margin", "A change that does not matter", { placeholder: "such as 3%" }),
       element("div", { class: "kinds", role: "radiogroup", "aria-label": "Kind of load" }, ...KINDS.map((kind) => this.kind(kind))),
       this.part("maintained", this.text("connections", "Clients", { inputmode: "numeric" }), this.text("pause", "Pause between requests", { placeholder: "none, 200ms, 100ms..300ms" })),
       this.part("second", this.text("per_second", "Clients per second", { inputmode: "decimal" })),
@@ -248,14 +248,14 @@ class Form {
     if (own) own.root.hidden = !journeys;
     const experiment = this.value("experiment");
     for (const [name, of] of EXPERIMENT_FIELDS) show(name, of.includes(experiment));
-    const chooses = experiment === "sweep" || experiment === "find";
+    const chooses = this.chooses();
     const kinds = this.root.querySelector<HTMLElement>(".kinds");
     if (kinds) kinds.hidden = chooses;
     for (const [kind, { part }] of this.kinds) part.hidden = chooses || kind !== this.chosen();
     const target = this.fields.get("url")?.input;
     if (target instanceof HTMLInputElement) target.placeholder = journeys ? "as the scenario says" : "such as http://127.0.0.1:8080/healthz";
     const arrivals = this.fields.get("arrivals");
-    const closed = !chooses && (this.chosen() === "maintained" || this.chosen() === "own");
+    const closed = experiment === "sweep" ? this.value("rates").trim() === "" : !chooses && (this.chosen() === "maintained" || this.chosen() === "own");
     if (arrivals) arrivals.root.hidden = closed;
     const most = this.fields.get("max_connections");
     if (most) most.root.hidden = closed;
@@ -278,10 +278,10 @@ class Form {
     if (!journeys && body !== "") plan[body] = this.value("content");
     for (const key of ["no_keepalive", "insecure"]) if ((this.fields.get(key)?.input as HTMLInputElement).checked) plan[key] = true;
     const experiment = this.value("experiment");
-    const chooses = experiment === "sweep" || experiment === "find";
+    const chooses = this.chooses();
     const kind = this.chosen();
     if (experiment === "sweep" || !chooses && kind !== "stages" && kind !== "own") give("duration", "duration");
-    if (chooses) { give("arrivals", "arrivals"); if (experiment === "find" || this.value("rates").trim() !== "") give("connections", "max_connections"); } else if (kind === "own") { /* It says how much itself. */ } else if (kind === "maintained") { give("connections", "connections"); give("pause", "pause"); } else { give("arrivals", "arrivals"); give("connections", "max_connections"); }
+    if (chooses) { if (experiment === "find" || this.value("rates").trim() !== "") { give("arrivals", "arrivals"); give("connections", "max_connections"); } } else if (kind === "own") { /* It says how much itself. */ } else if (kind === "maintained") { give("connections", "connections"); give("pause", "pause"); } else { give("arrivals", "arrivals"); give("connections", "max_connections"); }
     if (chooses) { /* The experiment chooses its loads. */ } else if (kind === "second") plan["rate"] = `${this.value("per_second").trim()}/s`;
     else if (kind === "stages") plan["rate"] = this.stages.text();
     else if (kind === "test") {
@@ -327,13 +327,18 @@ class Form {
   /** Rates over time; of clients that stay there is nothing to see. */
   private preview(stages: Stage[]): void {
     // Only a rate has a course to show.
-    const spec = ["own", "maintained"].includes(this.chosen()) || ["sweep", "find"].includes(this.value("experiment")) ? null : rates(stages);
+    const spec = ["own", "maintained"].includes(this.chosen()) || this.chooses() ? null : rates(stages);
     this.picture.hidden = spec === null;
     if (spec === null) return;
     if (this.chart && this.picture.dataset["shows"] === spec.title) { this.chart.update(spec); return; }
     this.picture.dataset["shows"] = spec.title;
     this.chart = new Chart(spec);
     this.picture.replaceChildren(this.chart.root);
+  }
+
+  /** Whether the experiment chooses its loads itself. */
+  private chooses(): boolean {
+    return ["sweep", "find"].includes(this.value("experiment"));
   }
 
   private chosen(): Kind {
@@ -368,8 +373,8 @@ class Form {
     return this.field(name, label, element("textarea", { rows, placeholder, spellcheck: "false" }), `wide ${kind}`);
   }
 
-  private select(name: string, label: string, options: [string, string][]): HTMLElement {
-    return this.field(name, label, element("select", {}, ...options.map(([value, text]) => element("option", { value }, text))), "");
+  private select(name: string, label: string, options: [string, string][], kind = ""): HTMLElement {
+    return this.field(name, label, element("select", {}, ...options.map(([value, text]) => element("option", { value }, text))), kind);
   }
 
   private box(name: string, label: string): HTMLElement {

@@ -17,7 +17,7 @@ use plan::{Draft, Given, Nanos, PlanError, PlanErrors, Random};
 use testbed::{Config, Testbed, Tls};
 
 use super::{compare, print};
-use crate::bench::Nobody;
+use crate::bench::Onlookers;
 use crate::calibration::Calibration;
 use crate::drive::Series;
 use crate::exit::{Exit, Failed};
@@ -106,8 +106,8 @@ fn climb(duration: Nanos, output_args: OutputArgs) -> Result<Exit, Failed> {
         let mut errors = PlanErrors::default();
         inputs::decide(draft, &scenarios, &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
     };
-    let nobody = Nobody::new();
-    let mut bench = nobody.bench(Series::of(&scenarios, &Runner::threads()), &screen, &stop);
+    let nobody = Onlookers::nobody();
+    let mut bench = nobody.bench(Series::of(&scenarios, &Runner::threads()), (Some(&screen), None), &stop);
     for encrypted in [false, true] {
         let server = null_server(encrypted)?;
         let draft = Draft { url: Some(server.url("/healthz")), insecure: encrypted, ..Draft::default() };

@@ -30,7 +30,7 @@ use trial::RunError;
 
 use self::server::{Place, Server};
 pub use self::two_targets::TwoTargets;
-use crate::bench::{Nobody, ServerBench};
+use crate::bench::{Onlookers, ServerBench};
 use crate::calibration::Calibration;
 use crate::drive::Series;
 use crate::exit::{Exit, Failed};
@@ -340,8 +340,8 @@ pub fn with_itself(
     let screen = output_args.screen();
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
-    let nobody = Nobody::new();
-    let [mut bench_a, mut bench_b] = [0, 1].map(|_| nobody.bench(Series::of(&scenarios, &Runner::threads()), &screen, &stop));
+    let nobody = Onlookers::nobody();
+    let [mut bench_a, mut bench_b] = [0, 1].map(|_| nobody.bench(Series::of(&scenarios, &Runner::threads()), (Some(&screen), None), &stop));
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
     let mut compared = Comparison::new(name, a, b, wanted.get(), Margins::default(), None);
     let settings = Settings { plans: &plans, pairs: Some(wanted), cooldown, seed, is_profiled: [false; 2] };

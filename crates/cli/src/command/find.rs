@@ -11,7 +11,7 @@ use analysis::search::{Cap, LimitedBy, Mistake, Search, Settings as SearchSettin
 use analysis::{Level, LevelRow, StopRule, ceiling, search_words};
 use clap::{ArgAction, Args};
 use engine::{RunError, Runner, Stop};
-use experiment::find::{Course, Event, Learnt, Loads};
+use experiment::find::{Course, Event, Loads};
 use history::Kind;
 use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, SearchDraft};
 use report::find::table;
@@ -246,8 +246,8 @@ fn tell(writing: &mut Writing<'_, Found>, found: &Found, event: &Event, style: &
             ceiling::SHARE_MAX * 100.0
         )),
         Event::Begin => writing.say(&format!("\n{}\n", table::header(found, style))),
-        Event::Step(learnt) => {
-            if let (Learnt::Trial, Some(trial)) = (learnt, found.trials.last()) {
+        Event::Measured | Event::Rested => {
+            if let (Event::Measured, Some(trial)) = (event, found.trials.last()) {
                 writing.say(&(table::row(found, trial, style) + "\n"));
             }
             // The result alone: charts take time, and the next trial waits.

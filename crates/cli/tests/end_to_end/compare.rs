@@ -341,7 +341,7 @@ fn mistakes_of_a_comparison_come_in_one_message() {
         session.loadline(line).exits(2).complains(part).complains("loadline compare http://old:8080/");
     }
     let ran = session.loadline("compare http://127.0.0.1:1/ http://127.0.0.1:1/ --pairs 0 --margin 3 --cooldown x -d 0s").exits(2);
-    for part in ["--pairs '0'", "--margin '3' is not a share from 0% to below 100%", "--cooldown 'x'", "--duration"] {
+    for part in ["--pairs '0' is zero", "--margin '3' is not a share from 0% to below 100%", "--cooldown 'x'", "--duration"] {
         assert!(ran.stderr.contains(part), "{part}:\n{}", ran.stderr);
     }
     session.loadline("compare http://127.0.0.1:1/ http://127.0.0.1:1/ --pairs 6 -d 100ms").exits(3).complains("127.0.0.1:1");

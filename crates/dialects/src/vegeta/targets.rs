@@ -11,9 +11,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::body::BYTES_MAX;
-use import::collection::targets::is_request_line;
+use import::collection::targets::{JsonTarget, is_request_line};
 use plan::plainly;
-use serde::Deserialize;
 
 use crate::goclient::address;
 use crate::host::Files;
@@ -118,17 +117,6 @@ impl Targets {
     }
 
     fn next_json(&mut self) -> Result<Option<Target>, Mistake> {
-        #[derive(Deserialize)]
-        struct JsonTarget {
-            #[serde(default)]
-            method: String,
-            #[serde(default)]
-            url: String,
-            #[serde(default)]
-            body: Option<String>,
-            #[serde(default)]
-            header: Option<BTreeMap<String, Vec<String>>>,
-        }
         let line = loop {
             match self.lines.next()? {
                 None => return Ok(None),

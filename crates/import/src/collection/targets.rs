@@ -3,6 +3,8 @@
 //! `loadline vegeta` reads the same lists one target at a time, from pipes that never end, and opens the files that they name. Here a
 //! list is a file that is read whole, no other file is opened, and its bodies stay files.
 
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use serde::Deserialize;
 
@@ -47,22 +49,25 @@ pub(super) fn read_text(text: &str) -> Result<Collection, ReadError> {
     Ok(collection)
 }
 
+/// A target as an object.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct JsonTarget {
+    /// Such as `GET`.
+    pub method: String,
+    /// Where it goes.
+    pub url: String,
+    /// In base64.
+    pub body: Option<String>,
+    /// Values by name.
+    pub header: Option<BTreeMap<String, Vec<String>>>,
+}
+
 /// A target a line, as an object.
 pub(super) fn read_json(text: &str) -> Result<Collection, ReadError> {
-    #[derive(Deserialize)]
-    struct Written {
-        #[serde(default)]
-        method: String,
-        #[serde(default)]
-        url: String,
-        #[serde(default)]
-        body: Option<String>,
-        #[serde(default)]
-        header: Option<std::collections::BTreeMap<String, Vec<String>>>,
-    }
     let mut collection = Collection::new(Kind::VegetaJson);
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let written: Written = serde_json::from_str(line).map_err(|why| {
+        let written: JsonTarget = serde_json::from_str(line).map_err(|why| {
             let message = why.to_string();
             ReadError::at(number, why.column(), message.split(" at line ").next().unwrap_or_default())
         })?;

@@ -14,6 +14,7 @@ use analysis::{Level, LevelJourneys, quantity};
 use super::font::{Typeface, Weight};
 use super::ticks::{self, Growth};
 use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, Strip, number};
+use crate::dat::DatRow;
 
 /// A ladder of loads and what was measured at each.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +123,21 @@ pub struct SweepPoint {
     pub journeys: Option<Travelled>,
     /// Whether the load generator was the limit, and the server might have done more.
     pub generator_limited: bool,
+}
+
+/// A row of a `.dat` file, which tells neither of journeys nor of the generator.
+impl From<&DatRow> for SweepPoint {
+    fn from(row: &DatRow) -> Self {
+        Self {
+            level: row.level,
+            qps: row.qps,
+            ttlb_ms: row.ttlb_ms,
+            // Old files count errors against requests, and can fall below nothing.
+            success_percent: row.success_percent.max(0.0),
+            journeys: None,
+            generator_limited: false,
+        }
+    }
 }
 
 /// The journeys of one level.

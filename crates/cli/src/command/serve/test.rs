@@ -4,27 +4,25 @@
 //! loops carry it out as on the command line: a run, a sweep, a search or a comparison.
 
 use std::sync::mpsc;
-use std::time::Instant;
 
 use analysis::Reading;
+use analysis::found::Found;
 use analysis::gate::{AbortRule, Check};
 use engine::{RunError, RunErrorKind, Runner, Stop};
-use export::Exports;
 use history::Kind;
 use measure::Summary;
 use plan::{Draft, Plan, PlanError, PlanErrors};
 use report::{Experiment, page};
 use serve::{Ended, Live, NotStarted, StartTest};
 
-use crate::bench::ServerBench;
+use crate::bench::Onlookers;
 use crate::command::compare::TwoTargets;
 use crate::command::find::CapacitySearch;
 use crate::command::sweep::{Asked, Climb, wished};
-use crate::drive::{Series, look_elsewhere};
+use crate::drive::{Drive, Series, look_elsewhere};
 use crate::keeping::{At, Keeper, Keeping};
 use crate::observers::Observers;
 use crate::observing::Eyes;
-use crate::profiling::Probes;
 use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
 use crate::{inputs, saved, scenarios, secrets};
@@ -108,26 +106,25 @@ impl Test {
 
     fn work(draft: Draft, test: &StartTest, errors: &mut PlanErrors) -> Option<Work> {
         let scenarios = Scenarios::default();
-        match (test.kind(), &test.sweep, &test.find, &test.compare) {
-            (Kind::Sweep, Some(ladder), ..) => {
+        match (&test.sweep, &test.find, &test.compare) {
+            (Some(ladder), ..) => {
                 let slo = wished(test.slo.iter().filter_map(|text| text.parse().ok()).collect(), errors);
                 let climb = Climb::decide(draft, ladder.clone(), scenarios, errors)?;
                 Some(Work::Sweep(Box::new(climb.keeping(slo))))
             }
-            (Kind::Find, _, Some(search), _) => {
+            (None, Some(search), _) => {
                 let search = CapacitySearch::decide(draft, (&test.slo, search.clone()), scenarios, errors)?;
                 Some(Work::Find(Box::new(search)))
             }
-            (Kind::Compare, _, _, Some(comparison)) => {
+            (None, None, Some(comparison)) => {
                 let Some(other) = test.other.clone().filter(|other| !other.trim().is_empty()) else {
-                    let usage = "give the other target";
-                    errors.push(PlanError::new("compare", "there is only one side to compare", usage));
+                    errors.push(PlanError::new("compare", "there is only one side to compare", "give the other target"));
                     inputs::decide(draft, &scenarios, errors);
                     return None;
                 };
                 TwoTargets::decide(draft, other, comparison.clone(), errors).map(|two| Work::Compare(Box::new(two)))
             }
-            _ => inputs::decide(draft, &scenarios, errors).map(|plan| Work::Run(Box::new(plan))),
+            (None, None, None) => inputs::decide(draft, &scenarios, errors).map(|plan| Work::Run(Box::new(plan))),
         }
     }
 
@@ -142,111 +139,79 @@ impl Test {
         }
     }
 
-    /// Measures, tells and saves. `told` hears whether it began.
-    pub fn carry_out(mut self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
-        let stop = Stop::new();
-        let begun = self.begin(runner, &stop);
-        let ready = match begun {
-            Ok(ready) => ready,
-            Err(error) => {
-                let _ = told.send(Err(not_started(&error)));
-                return;
-            }
+    /// Measures, tells and saves. `told` hears whether it began: once everything that can be wrong before the first request was looked at,
+    /// and what a scenario does once before all loads is done.
+    pub fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
+        let Self { work, checks, guard, name, keeper } = self;
+        let (kind, scenarios, stop) = (work.kind(), Scenarios::default(), Stop::new());
+        let begin = |first: &Plan, keeper: &mut Keeper| {
+            let raised = stop.clone();
+            live.begin(super::begun(kind, &name, first), move || raised.raise());
+            keeper.begin(&stop);
+            let _ = told.send(Ok(()));
         };
-        let raised = stop.clone();
-        if let Some(first) = self.work.first() {
-            live.begin(super::begun(self.work.kind(), &self.name, first), move || raised.raise());
-        }
-        self.keeper.begin(&stop);
-        let _ = told.send(Ok(()));
-        let ended = self.measure(ready, live, &stop);
-        live.end(&ended);
-    }
-
-    /// Looks at everything that can be wrong before the first request, and does what a scenario does once before all loads.
-    fn begin(&mut self, runner: &Runner, stop: &Stop) -> Result<Series, RunError> {
-        let scenarios = Scenarios::default();
-        if let Some(first) = self.work.first() {
-            look_elsewhere(first, &scenarios, runner)?;
-        }
-        match &mut self.work {
-            Work::Run(plan) => runner.prepare(plan).map(|_| Series::of(&scenarios, runner)),
-            Work::Sweep(climb) => {
-                climb.fit(Asked::Nothing, runner)?;
-                climb.begin(runner, stop)
-            }
-            Work::Find(search) => runner.prepare(search.first()).and_then(|_| search.begin(runner, stop)),
-            Work::Compare(two) => {
-                two.first().into_iter().try_for_each(|plan| runner.prepare(plan).map(drop))?;
-                Ok(Series::of(&scenarios, runner))
-            }
-        }
-    }
-
-    fn measure(self, series: Series, live: &Live, stop: &Stop) -> Ended {
-        let Self { work, checks, mut guard, name, mut keeper } = self;
-        let (eyes, nowhere) = (Eyes::auto(), Exports::default());
+        let look = |first: &Plan| look_elsewhere(first, &scenarios, runner);
         // What a browser asks for names no programs and no places of this machine.
-        let probes = Probes::NONE;
-        let bench = |series, keeper| ServerBench {
-            series,
-            screen: None,
-            live: Some(live),
-            keeper,
-            exports: &nowhere,
-            eyes: &eyes,
-            probes: &probes,
-            guard: &guard,
-            stop,
-            began: Instant::now(),
-        };
-        match work {
-            Work::Run(plan) => {
+        let mut onlookers = Onlookers { keeper, eyes: Eyes::auto(), guard, ..Onlookers::nobody() };
+        let page = (None, Some(live));
+        let ended = match work {
+            Work::Run(plan) => Drive::new(&plan, &scenarios, runner, &stop).and_then(Drive::looked_at).map(|mut drive| {
+                begin(&plan, &mut onlookers.keeper);
+                let Onlookers { keeper, eyes, mut guard, .. } = onlookers;
                 let ended = Observers {
                     screen: None,
                     live: Some((live, String::new())),
                     server: Some(eyes.open_again(&plan)),
                     profiles: None,
-                    journal: Some((&keeper, name)),
+                    journal: Some((&keeper, name.clone())),
                     exports: None,
                     guard: Some(&mut guard),
                     own: Vec::new(),
                 }
-                .carry_out(&plan, stop, |watch, stop| series.run(&plan, watch, stop));
-                let (measured, trouble) = match ended {
-                    Ok(summary) => (Some(summary), None),
-                    Err(mut error) => (error.measured.take().map(|summary| *summary), Some(secrets::without(&error.message))),
-                };
-                keeper.load_is_over();
-                match &measured {
-                    None => {
-                        keeper.discard();
-                        Ended { trouble, ..Ended::default() }
-                    }
-                    Some(summary) => run_saved(summary, &checks, guard.came_true(), keeper, trouble),
-                }
-            }
+                .carry_out(&plan, &stop, |watch, stop| drive.run(watch, stop));
+                run_saved(ended, &checks, guard.came_true(), keeper)
+            }),
             Work::Sweep(climb) => {
-                let climb = climb.promising(checks);
-                let mut sweep = climb.unmeasured(&name);
-                let ended = climb.measure(&mut sweep, &mut bench(series, &keeper), &mut |sweep, _| so_far(sweep, live, &keeper));
-                experiment_saved(&sweep, ended, keeper)
+                let mut climb = climb.promising(checks);
+                let ready = climb.first().map_or(Ok(()), look).and_then(|()| climb.fit(Asked::Nothing, runner));
+                ready.and_then(|()| climb.begin(runner, &stop)).map(|series| {
+                    climb.first().into_iter().for_each(|first| begin(first, &mut onlookers.keeper));
+                    let mut sweep = climb.unmeasured(&name);
+                    let ended = climb.measure(&mut sweep, &mut onlookers.bench(series, page, &stop), &mut |sweep, _| {
+                        so_far(sweep, live, &onlookers.keeper);
+                    });
+                    experiment_saved(&sweep, ended, onlookers.keeper)
+                })
             }
             Work::Find(search) => {
-                let mut found = analysis::found::Found { checks, ..search.unmeasured(&name) };
-                let ended = search.measure(&mut found, &mut bench(series, &keeper), &mut |found, _| so_far(found, live, &keeper));
-                experiment_saved(&found, ended, keeper)
+                let ready = look(search.first()).and_then(|()| runner.prepare(search.first()).map(drop));
+                ready.and_then(|()| search.begin(runner, &stop)).map(|series| {
+                    begin(search.first(), &mut onlookers.keeper);
+                    let mut found = Found { checks, ..search.unmeasured(&name) };
+                    let ended = search.measure(&mut found, &mut onlookers.bench(series, page, &stop), &mut |found, _| {
+                        so_far(found, live, &onlookers.keeper);
+                    });
+                    experiment_saved(&found, ended, onlookers.keeper)
+                })
             }
             Work::Compare(two) => {
-                let mut comparison = two.unmeasured(&name, checks);
-                let benches = [bench(series.again(), &keeper), bench(series, &keeper)];
-                let ended = two.measure(&mut comparison, benches, &mut |comparison, _| {
+                let ready = two.first().into_iter().try_for_each(|plan| look(plan).and_then(|()| runner.prepare(plan).map(drop)));
+                ready.map(|()| {
+                    begin(two.first()[0], &mut onlookers.keeper);
+                    let mut comparison = two.unmeasured(&name, checks);
+                    let benches = [(); 2].map(|()| onlookers.bench(Series::of(&scenarios, runner), page, &stop));
+                    let ended = two.measure(&mut comparison, benches, &mut |comparison, _| {
+                        comparison.judge();
+                        so_far(comparison, live, &onlookers.keeper);
+                    });
                     comparison.judge();
-                    so_far(comparison, live, &keeper);
-                });
-                comparison.judge();
-                experiment_saved(&comparison, ended, keeper)
+                    experiment_saved(&comparison, ended, onlookers.keeper)
+                })
             }
+        };
+        match ended {
+            Ok(ended) => live.end(&ended),
+            Err(error) => drop(told.send(Err(not_started(&error)))),
         }
     }
 }
@@ -269,8 +234,17 @@ fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError
     save(&result.json().bytes, result.page().json(), keeper, trouble)
 }
 
-fn run_saved(summary: &Summary, checks: &[Check], aborted_by: Option<AbortRule>, keeper: Keeper, trouble: Option<String>) -> Ended {
-    let reading = Reading::new(summary, checks).aborted_by(aborted_by);
+fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_by: Option<AbortRule>, mut keeper: Keeper) -> Ended {
+    let (measured, trouble) = match ended {
+        Ok(run) => (Some(run), None),
+        Err(mut error) => (error.measured.take().map(|run| *run), Some(secrets::without(&error.message))),
+    };
+    keeper.load_is_over();
+    let Some(run) = measured else {
+        keeper.discard();
+        return Ended { trouble, ..Ended::default() };
+    };
+    let reading = Reading::new(&run, checks).aborted_by(aborted_by);
     save(&saved::json(&reading), page::run(&reading).json(), keeper, trouble)
 }
 
