@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::compare::{
     Answered, Calibration, Distance, Margins, Need, PAIRS_MIN, QuantileShift, Values, Verdict, Verdicts, paired, shift_by_quantile, values,
 };
-use crate::gate::{self, Check, Judgement, Why};
+use crate::gate::{self, Check, Judgement};
 use crate::{Standing, Validity, generator_limit};
 
 mod words;
@@ -163,15 +163,7 @@ impl Comparison {
         self.verdicts = (!both.is_empty()).then(|| paired(&both, &self.margins));
         self.checks = match all_of_b {
             Some(all) => gate::judge(&self.promises, &all),
-            None => {
-                let unknown = |check: &Check| Judgement {
-                    check: check.clone(),
-                    measured: None,
-                    interval: None,
-                    verdict: gate::Verdict::NotJudgeable { why: Why::Nothing },
-                };
-                self.promises.iter().map(unknown).collect()
-            }
+            None => self.promises.iter().map(Judgement::of_nothing).collect(),
         };
         self.shifts = shifts;
         self.distance = Distance::of(&answered, &mut Random::new(seed, DISTANCE_STREAM));

@@ -15,7 +15,7 @@ use measure::{Failure, Side, Summary, Tick};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::gate::{Check, Judgement, Slo, Verdict, Why, response_quantile};
+use crate::gate::{Check, Judgement, Slo, response_quantile};
 use crate::quantity::{count, figure, percent, share};
 use crate::reading::judged;
 use crate::search::{Answer, Early, LimitedBy, Promise, Purpose, Rested, Seen, Settings, Standing, Trial, TrialResult};
@@ -194,15 +194,7 @@ impl Found {
     pub fn judged(&self) -> Vec<Judgement> {
         match self.confirming() {
             Some(trial) => judged(&trial.summary, &self.checks, Validity::of(&trial.summary).standing),
-            None => {
-                let unknown = |check: &Check| Judgement {
-                    check: check.clone(),
-                    measured: None,
-                    interval: None,
-                    verdict: Verdict::NotJudgeable { why: Why::Nothing },
-                };
-                self.checks.iter().map(unknown).collect()
-            }
+            None => self.checks.iter().map(Judgement::of_nothing).collect(),
         }
     }
 

@@ -492,6 +492,12 @@ pub enum Verdict {
 }
 
 impl Judgement {
+    /// A promise about what was not measured at all.
+    #[must_use]
+    pub fn of_nothing(check: &Check) -> Self {
+        Self { check: check.clone(), measured: None, interval: None, verdict: Verdict::NotJudgeable { why: Why::Nothing } }
+    }
+
     /// What was measured and what follows, after the check's own words: `12.3 ms`, `not judgeable: …`.
     #[must_use]
     pub fn about(&self) -> String {

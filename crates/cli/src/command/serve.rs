@@ -83,7 +83,7 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     let address = listener.local_addr().map_err(|why| cannot(address, &why))?;
     let token = chosen.or_else(|| (!address.ip().is_loopback()).then(Token::fresh));
     let live = Live::default();
-    let desk = Arc::new(Cabinet { at, path, allowed: Arc::new(allowed), under_way: Mutex::default() });
+    let desk = Arc::new(Cabinet { at, path, allowed: Arc::new(allowed), under_way: Arc::default() });
     let house = House { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
     let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
     let asks = match (token_file, &token) {
@@ -175,25 +175,25 @@ struct Cabinet {
     at: At,
     path: PathBuf,
     allowed: Arc<Allowed>,
-    under_way: Mutex<Option<UnderWay>>,
+    under_way: Arc<Mutex<Option<UnderWay>>>,
 }
 
 /// What is under way, from its start to its saving.
 enum UnderWay {
-    /// A test from a browser; `None` while it is being looked at.
-    Test(Option<JoinHandle<()>>),
+    /// A test from a browser.
+    Test(JoinHandle<()>),
     /// A run that another program does, which is shown.
     Elsewhere,
 }
 
 impl UnderWay {
     fn is_over(&self) -> bool {
-        matches!(self, Self::Test(Some(thread)) if thread.is_finished())
+        matches!(self, Self::Test(thread) if thread.is_finished())
     }
 
     fn thread(self) -> Option<JoinHandle<()>> {
         match self {
-            Self::Test(thread) => thread,
+            Self::Test(thread) => Some(thread),
             Self::Elsewhere => None,
         }
     }
@@ -262,34 +262,28 @@ impl Desk for Cabinet {
         if decided.is_none() {
             return Err(NotStarted::Mistakes(mistakes(errors, test.plan.draft())));
         }
+        let fence = fence(&self.allowed);
+        let (live, at, (told, heard)) = (live.clone(), self.at.clone(), mpsc::channel());
+        let ended_of = self.under_way.clone();
+        // What is decided stays on its thread, so it is decided there, once more.
+        let carry_out = move || {
+            let (decided, _) = Test::decide(&at, &test);
+            if let Some(ended) = decided.and_then(|decided| decided.carry_out(&Runner::within(&fence), &live, &told)) {
+                end(&ended_of, &live, &ended);
+            }
+        };
         {
             let mut under_way = self.under_way();
             if under_way.as_ref().is_some_and(|it| !it.is_over()) {
                 return Err(NotStarted::Busy);
             }
-            *under_way = Some(UnderWay::Test(None));
+            let thread = std::thread::Builder::new().name("test".to_owned()).spawn(move || known.within(carry_out));
+            let unable = |why| NotStarted::Unable {
+                message: format!("no thread could be made: {}", plainly(&why)),
+                help: "raise the limit of threads".to_owned(),
+            };
+            *under_way = Some(UnderWay::Test(thread.map_err(unable)?));
         }
-        let fence = fence(&self.allowed);
-        let (live, at, (told, heard)) = (live.clone(), self.at.clone(), mpsc::channel());
-        // What is decided stays on its thread, so it is decided there, once more.
-        let carry_out = move || {
-            let (decided, _) = Test::decide(&at, &test);
-            if let Some(decided) = decided {
-                decided.carry_out(&Runner::within(&fence), &live, &told);
-            }
-        };
-        let thread = std::thread::Builder::new().name("test".to_owned()).spawn(move || known.within(carry_out));
-        let thread = match thread {
-            Ok(thread) => thread,
-            Err(why) => {
-                *self.under_way() = None;
-                return Err(NotStarted::Unable {
-                    message: format!("no thread could be made: {}", plainly(&why)),
-                    help: "raise the limit of threads".to_owned(),
-                });
-            }
-        };
-        *self.under_way() = Some(UnderWay::Test(Some(thread)));
         // A thread that panicked has told standard error why, and hung up.
         let begun = heard
             .recv()
@@ -305,7 +299,7 @@ impl Desk for Cabinet {
 
 impl Cabinet {
     fn under_way(&self) -> MutexGuard<'_, Option<UnderWay>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.under_way)
     }
 
     /// Waits for the test under way to be saved.
@@ -334,13 +328,15 @@ impl Cabinet {
                 }
                 *under_way = Some(UnderWay::Elsewhere);
             }
-            self.show(follower, live, over);
-            *self.under_way() = None;
+            match self.show(follower, live, over) {
+                Some(ended) => end(&self.under_way, live, &ended),
+                None => *self.under_way() = None,
+            }
         }
     }
 
-    /// Tells what such a run does until it is over, and how it came out.
-    fn show(&self, mut follower: Follower, live: &Live, over: &AtomicBool) {
+    /// Tells what such a run does until it is over; how it came out, if anything was told of it.
+    fn show(&self, mut follower: Follower, live: &Live, over: &AtomicBool) -> Option<Ended> {
         let header = follower.header().clone();
         let mut stop = Some(follower.stopper());
         loop {
@@ -365,9 +361,7 @@ impl Cabinet {
             }
             std::thread::sleep(LOOK);
         }
-        if stop.is_none() {
-            live.end(&self.outcome(&header.id, !follower.is_over()));
-        }
+        stop.is_none().then(|| self.outcome(&header.id, !follower.is_over()))
     }
 
     /// How a run of another program came out, as the history has it; `goes_on` where loadline serve ends before it.
@@ -385,6 +379,17 @@ impl Cabinet {
             }
         }
     }
+}
+
+fn locked(under_way: &Mutex<Option<UnderWay>>) -> MutexGuard<'_, Option<UnderWay>> {
+    under_way.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells the end of what is under way; whoever has heard of it can start a test.
+fn end(under_way: &Mutex<Option<UnderWay>>, live: &Live, ended: &Ended) {
+    let mut under_way = locked(under_way);
+    live.end(ended);
+    *under_way = None;
 }
 
 /// A stage without a length of its own lasts as long as the test.

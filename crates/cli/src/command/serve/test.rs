@@ -139,9 +139,9 @@ impl Test {
         }
     }
 
-    /// Measures, tells and saves. `told` hears whether it began: once everything that can be wrong before the first request was looked at,
+    /// Measures, tells and saves; how it came out, if it began. `told` hears whether it does: once everything that can be wrong before the first request was looked at,
     /// and what a scenario does once before all loads is done.
-    pub fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) {
+    pub fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) -> Option<Ended> {
         let Self { work, checks, guard, name, keeper } = self;
         let (kind, scenarios, stop) = (work.kind(), Scenarios::default(), Stop::new());
         let begin = |first: &Plan, keeper: &mut Keeper| {
@@ -209,10 +209,7 @@ impl Test {
                 })
             }
         };
-        match ended {
-            Ok(ended) => live.end(&ended),
-            Err(error) => drop(told.send(Err(not_started(&error)))),
-        }
+        ended.map_err(|error| drop(told.send(Err(not_started(&error))))).ok()
     }
 }
 
