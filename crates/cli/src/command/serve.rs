@@ -190,13 +190,6 @@ impl UnderWay {
     fn is_over(&self) -> bool {
         matches!(self, Self::Test(thread) if thread.is_finished())
     }
-
-    fn thread(self) -> Option<JoinHandle<()>> {
-        match self {
-            Self::Test(thread) => Some(thread),
-            Self::Elsewhere => None,
-        }
-    }
 }
 
 /// So often it is looked whether another program measures, and what it has done since.
@@ -264,13 +257,16 @@ impl Desk for Cabinet {
         }
         let fence = fence(&self.allowed);
         let (live, at, (told, heard)) = (live.clone(), self.at.clone(), mpsc::channel());
-        let ended_of = self.under_way.clone();
+        let under_way = self.under_way.clone();
         // What is decided stays on its thread, so it is decided there, once more.
         let carry_out = move || {
             let (decided, _) = Test::decide(&at, &test);
-            if let Some(ended) = decided.and_then(|decided| decided.carry_out(&Runner::within(&fence), &live, &told)) {
-                end(&ended_of, &live, &ended);
-            }
+            let ended = decided.map(|decided| decided.carry_out(&Runner::within(&fence), &live, &told));
+            end(&under_way, || match ended {
+                Some(Ok(ended)) => live.end(&ended),
+                Some(Err(why)) => drop(told.send(Err(why))),
+                None => {}
+            });
         };
         {
             let mut under_way = self.under_way();
@@ -285,15 +281,8 @@ impl Desk for Cabinet {
             *under_way = Some(UnderWay::Test(thread.map_err(unable)?));
         }
         // A thread that panicked has told standard error why, and hung up.
-        let begun = heard
-            .recv()
-            .unwrap_or_else(|_| Err(NotStarted::Unable { message: "the test broke off".to_owned(), help: "see the terminal".to_owned() }));
-        if begun.is_err()
-            && let Some(thread) = self.under_way().take().and_then(UnderWay::thread)
-        {
-            let _ = thread.join();
-        }
-        begun
+        let broke_off = || NotStarted::Unable { message: "the test broke off".to_owned(), help: "see the terminal".to_owned() };
+        heard.recv().unwrap_or_else(|_| Err(broke_off()))
     }
 }
 
@@ -304,8 +293,11 @@ impl Cabinet {
 
     /// Waits for the test under way to be saved.
     fn leave(&self) {
-        let thread = self.under_way().take().and_then(UnderWay::thread);
-        let _ = thread.map(JoinHandle::join);
+        // Not within the lock, which the test takes at its end.
+        let under_way = self.under_way().take();
+        if let Some(UnderWay::Test(thread)) = under_way {
+            let _ = thread.join();
+        }
     }
 
     /// Whether a test from a browser goes on.
@@ -328,10 +320,8 @@ impl Cabinet {
                 }
                 *under_way = Some(UnderWay::Elsewhere);
             }
-            match self.show(follower, live, over) {
-                Some(ended) => end(&self.under_way, live, &ended),
-                None => *self.under_way() = None,
-            }
+            let ended = self.show(follower, live, over);
+            end(&self.under_way, || ended.iter().for_each(|ended| live.end(ended)));
         }
     }
 
@@ -385,10 +375,10 @@ fn locked(under_way: &Mutex<Option<UnderWay>>) -> MutexGuard<'_, Option<UnderWay
     under_way.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells the end of what is under way; whoever has heard of it can start a test.
-fn end(under_way: &Mutex<Option<UnderWay>>, live: &Live, ended: &Ended) {
+/// Tells the end of what is under way, so that whoever has heard of it can start a test at once.
+fn end(under_way: &Mutex<Option<UnderWay>>, tell: impl FnOnce()) {
     let mut under_way = locked(under_way);
-    live.end(ended);
+    tell();
     *under_way = None;
 }
 

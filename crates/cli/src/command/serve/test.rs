@@ -139,9 +139,12 @@ impl Test {
         }
     }
 
-    /// Measures, tells and saves; how it came out, if it began. `told` hears whether it does: once everything that can be wrong before the first request was looked at,
-    /// and what a scenario does once before all loads is done.
-    pub fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) -> Option<Ended> {
+    /// Measures, tells and saves. `told` hears of its beginning: once everything that can be wrong before the first request was looked
+    /// at, and what a scenario does once before all loads is done.
+    ///
+    /// # Errors
+    /// Why it did not begin; `told` has heard nothing then.
+    pub fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) -> Result<Ended, NotStarted> {
         let Self { work, checks, guard, name, keeper } = self;
         let (kind, scenarios, stop) = (work.kind(), Scenarios::default(), Stop::new());
         let begin = |first: &Plan, keeper: &mut Keeper| {
@@ -209,7 +212,7 @@ impl Test {
                 })
             }
         };
-        ended.map_err(|error| drop(told.send(Err(not_started(&error))))).ok()
+        ended.map_err(|error| not_started(&error))
     }
 }
 
