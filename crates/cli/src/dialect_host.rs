@@ -98,7 +98,7 @@ impl Host for Process {
             Err(error) => error.measured.as_deref(),
         };
         let unsaved = match measured {
-            Some(summary) => keeper.save_or_why(&saved::json(&Reading::new(summary, &[]))).err(),
+            Some(summary) => keeper.save_or_why(&report::document::run_json(&Reading::new(summary, &[]))).err(),
             None => {
                 keeper.discard();
                 None

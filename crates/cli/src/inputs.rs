@@ -15,11 +15,11 @@ use measure::Summary;
 pub use plan::plainly;
 use plan::template::is_templated;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors};
+use report::Document;
 use serde::Deserialize;
 
 use crate::filling;
 use crate::keeping::{At, ReadError};
-use crate::saved::Saved;
 use crate::scenarios::{OwnLoad, Scenarios};
 use crate::screen::{Voice, complain};
 
@@ -289,7 +289,7 @@ pub fn saved(from: &str, at: &At) -> Result<Again, PlanError> {
 ///
 /// # Errors
 /// If it cannot be read, is of another version, or damaged.
-pub fn result(name: &str, at: &At) -> Result<Saved, PlanError> {
+pub fn result(name: &str, at: &At) -> Result<Document, PlanError> {
     let help =
         "give a result: a file written with --out json=FILE, the .json that sweep, find and compare write, or a saved run such as @last";
     let wrong = |why: String| PlanError::new("report", why, help);
@@ -298,7 +298,7 @@ pub fn result(name: &str, at: &At) -> Result<Saved, PlanError> {
         ReadError::Reference(failed) => failed.in_plan("report"),
     })?;
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("'{name}' is no result: it is not text")))?;
-    Saved::read(&text).map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
+    Document::read(&text).map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.

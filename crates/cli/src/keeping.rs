@@ -16,10 +16,11 @@ use history::{
 };
 use measure::Counted;
 use plan::{Plan, PlanError, PlanErrors};
+use report::Document;
 
 use crate::exit::{Exit, Failed};
 use crate::inputs::{TEXT_BYTES_MAX, whole};
-use crate::saved::{Saved, composed};
+use crate::saved::{self, composed};
 use crate::screen::complain;
 
 /// Which history.
@@ -416,14 +417,14 @@ fn saved(kept: Kept, mut begun: Begun, json: &[u8]) -> (Journal, Result<String, 
     let ours = || "please report this with the command line".to_owned();
     let save = || {
         let text = String::from_utf8_lossy(json);
-        let result = Saved::read(&text).map_err(|why| (format!("it cannot be read back: {why}"), ours()))?;
+        let result = Document::read(&text).map_err(|why| (format!("it cannot be read back: {why}"), ours()))?;
         let mut store = Store::open(&path).map_err(|error| told(&error))?;
         // Of all there is to wait for, git comes last: it has been at work meanwhile.
         let revision = match looking {
             Some(looking) => revision.map(|revision| revision.with(looking.found(GIT_PATIENCE))),
             None => revision,
         };
-        let Some(kept) = result.kept(name, revision, tags, note) else { return Ok(String::new()) };
+        let Some(kept) = saved::kept(&result, name, revision, tags, note) else { return Ok(String::new()) };
         let plan = result.plan();
         let fresh = Fresh { id, kept, origin: Origin::Saved, plan: &plan, result: json };
         let entry = store.save(&fresh).map_err(|error| told(&error))?;

@@ -9,11 +9,10 @@ use clap::Args;
 use history::{Entry, Kind, Store};
 use measure::{Ending, Summary};
 use plan::{Given, Margin, Plan, PlanError, PlanErrors};
-use report::unlike;
+use report::{Document, unlike};
 
 use crate::exit::Exit;
 use crate::keeping::{At, ReadError};
-use crate::saved::Saved;
 
 /// What a run must not be worse than.
 #[derive(Debug, Default, Args)]
@@ -65,8 +64,8 @@ impl Regression {
                 return None;
             }
         };
-        let run = match Saved::read(&String::from_utf8_lossy(&bytes)) {
-            Ok(Saved::Run(run, _)) => run,
+        let run = match Document::read(&String::from_utf8_lossy(&bytes)) {
+            Ok(Document::Run(run, _)) => run,
             Ok(_) => {
                 errors.push(wrong("is not the result of a single run".to_owned(), "name a run; loadline runs lists them".to_owned()));
                 return None;
@@ -93,8 +92,8 @@ impl Regression {
 fn earlier(store: &Store, name: &str, like: &Summary) -> Vec<Summary> {
     let filter =
         history::Filter { name: Some(name.to_owned()), kind: Some(Kind::Run), limit: Some(EARLIER_MAX), ..history::Filter::default() };
-    let read = |entry: Entry| match Saved::read(&store.result(&entry.id).ok()?) {
-        Ok(Saved::Run(run, _)) => Some(*run),
+    let read = |entry: Entry| match Document::read(&store.result(&entry.id).ok()?) {
+        Ok(Document::Run(run, _)) => Some(*run),
         _ => None,
     };
     let mut runs: Vec<Summary> = store.list(&filter).unwrap_or_default().into_iter().filter_map(read).collect();

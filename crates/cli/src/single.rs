@@ -22,7 +22,7 @@ use crate::profiling::Probes;
 use crate::promises::Guard;
 use crate::regression::{self, Reference};
 use crate::screen::{Sight, complain};
-use crate::{exporting, interrupt, saved};
+use crate::{exporting, interrupt};
 
 /// Everything that was decided about a load but what drives it.
 pub struct Single<'a> {
@@ -86,7 +86,7 @@ impl Single<'_> {
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
             // The report comes first, and what could not be written is saved all the same.
             let id = keeper.id();
-            let kept = keeper.save(&saved::json(&reading));
+            let kept = keeper.save(&report::document::run_json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             outputs.close(kept.as_deref().unwrap_or_default(), &reading, &output_args.styles(), output_args.voice());
             Failed::both(written, kept.map(drop))?;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use analysis::compare::{Change, Metric, Verdict, Verdicts};
-use analysis::comparison::{COMPARE_SCHEMA, Comparison, Pair, Side, Subject};
+use analysis::comparison::{Comparison, Pair, Side, Subject};
 use analysis::gate::Judgement;
 use analysis::quantity::{self, NONE, counted, figure, length, percent, signed, time};
 use analysis::{Cause, Validity, What};
@@ -20,7 +20,7 @@ use plan::Load;
 
 use crate::chart::shift::shift;
 use crate::columns::{Column, grown, remarked, wrapped};
-use crate::json::{ReadError, read_result, write_json};
+use crate::json::write_json;
 use crate::png::Density;
 use crate::server_side::{self, Rows};
 use crate::style::Tone;
@@ -291,14 +291,6 @@ pub fn json(compared: &Comparison) -> std::io::Result<ResultFile> {
     let mut bytes = Vec::new();
     write_json(compared, &mut bytes)?;
     Ok(ResultFile { ending: ".compare.json", about: "every figure", bytes })
-}
-
-/// Reads the JSON of a comparison. What follows from its pairs is found anew.
-///
-/// # Errors
-/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
-pub fn read(text: &str) -> Result<Comparison, ReadError> {
-    read_result(text, COMPARE_SCHEMA, "a comparison")
 }
 
 /// The comparison as a page of Markdown.

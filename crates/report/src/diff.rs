@@ -24,8 +24,8 @@ use crate::compare;
 use crate::dat::{self, DatError};
 use crate::json::ReadError;
 use crate::png::Density;
+use crate::{Document, Style, story, unlike};
 use crate::{ResultFile, sweep};
-use crate::{Style, story, unlike};
 
 pub use runs::{runs, runs_unlike};
 pub use searches::{search_is_invalid, searches, searches_unlike};
@@ -36,9 +36,12 @@ pub enum CurveError {
     /// It looks like `.dat` and is not.
     #[error(transparent)]
     Dat(#[from] DatError),
-    /// It looks like JSON and is not a sweep.
+    /// It looks like JSON and is no result.
     #[error(transparent)]
     Json(#[from] ReadError),
+    /// It is a result of another kind.
+    #[error("it is the result of a {0}, not of a sweep")]
+    Kind(&'static str),
     /// There is nothing in it.
     #[error("it holds no level")]
     Empty,
@@ -49,19 +52,39 @@ pub enum CurveError {
 /// # Errors
 /// If it is neither, or holds no level.
 pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
-    let curve = if text.trim_start().starts_with('{') {
-        SweepCurve { name: name.to_owned(), ..sweep::curve(&sweep::read(text)?) }
-    } else {
-        let points = dat::read(text)?.iter().map(SweepPoint::from).collect();
-        SweepCurve { name: name.to_owned(), target: None, level_seconds: None, threads: None, ladder: Ladder::Users, points, fit: None }
-    };
+    if text.trim_start().starts_with('{') {
+        return match Document::read(text)? {
+            Document::Sweep(sweep) => curve(name, &sweep),
+            other => Err(CurveError::Kind(other.noun())),
+        };
+    }
+    let points = dat::read(text)?.iter().map(SweepPoint::from).collect();
+    with_levels(SweepCurve {
+        name: name.to_owned(),
+        target: None,
+        level_seconds: None,
+        threads: None,
+        ladder: Ladder::Users,
+        points,
+        fit: None,
+    })
+}
+
+/// The curve of a sweep, called as the user calls it.
+///
+/// # Errors
+/// If it holds no level.
+pub fn curve(name: &str, sweep: &Sweep) -> Result<SweepCurve, CurveError> {
+    with_levels(SweepCurve { name: name.to_owned(), ..sweep::curve(sweep) })
+}
+
+fn with_levels(curve: SweepCurve) -> Result<SweepCurve, CurveError> {
     if curve.points.is_empty() { Err(CurveError::Empty) } else { Ok(curve) }
 }
 
-/// The levels of a sweep's JSON whose figures are not the server's, each with why. A `.dat` file does not tell.
+/// The levels of a sweep whose figures are not the server's, each with why.
 #[must_use]
-pub fn invalid_levels(text: &str) -> Vec<String> {
-    let Ok(sweep) = sweep::read(text) else { return Vec::new() };
+pub fn invalid_levels(sweep: &Sweep) -> Vec<String> {
     let judged = sweep.trials.iter().map(|trial| (trial.level, trial.judged(&[]).0));
     let invalid = judged.filter(|(_, validity)| validity.standing == Standing::Invalid);
     invalid.map(|(level, validity)| format!("{level} ({})", validity.why())).collect()

@@ -6,7 +6,7 @@ pub mod table;
 use std::io;
 
 use analysis::bottleneck::Finding;
-use analysis::found::{FIND_SCHEMA, Found};
+use analysis::found::Found;
 use analysis::gate::Judgement;
 use analysis::limits;
 use analysis::search::LimitedBy;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::ResultFile;
 use crate::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
-use crate::json::{ReadError, read_result, write_json};
+use crate::json::write_json;
 use crate::png::Density;
 
 /// Every file of a search: `.find.json`, the chart as SVG and PNG, and `.find.md`.
@@ -50,14 +50,6 @@ struct Written<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     judged: Vec<Judgement>,
     bottleneck: Vec<Finding>,
-}
-
-/// Reads the JSON of a search.
-///
-/// # Errors
-/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
-pub fn read(text: &str) -> Result<Found, ReadError> {
-    read_result(text, FIND_SCHEMA, "a capacity search")
 }
 
 /// What the chart draws.

@@ -13,9 +13,8 @@ use analysis::interval::Uncertainty;
 use analysis::littles_law::LittlesLaw;
 use analysis::peaks::Peak;
 use analysis::{Reading, Validity};
-use measure::{Summary, SummaryError};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use measure::Summary;
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::{Format, Style, visible};
@@ -73,7 +72,7 @@ pub(crate) fn write_json<T: Serialize>(value: &T, out: &mut dyn io::Write) -> io
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReadError {
     /// It is not JSON, or not all of a result.
-    #[error("line {line}, column {column}: {why}")]
+    #[error("it is damaged, or no result: line {line}, column {column}: {why}")]
     Damaged {
         /// From 1.
         line: usize,
@@ -95,43 +94,19 @@ impl From<serde_json::Error> for ReadError {
     }
 }
 
-/// What every file of loadline says about itself.
-#[derive(Deserialize)]
-pub(crate) struct Label {
-    pub(crate) schema: Option<String>,
-}
-
-/// Reads a result of one schema; `kind` is what its file is when it is right, with its article.
-///
-/// # Errors
-/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
-pub(crate) fn read_result<T: DeserializeOwned>(text: &str, schema: &str, kind: &str) -> Result<T, ReadError> {
-    let label: Label = serde_json::from_str(text)?;
-    match label.schema {
-        Some(written) if written == schema => Ok(serde_json::from_str(text)?),
-        Some(other) => Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{schema}'", visible(&other)))),
-        None => Err(ReadError::Schema(format!("it is not {kind} of loadline"))),
-    }
-}
-
-/// Reads the result of a run.
-///
-/// # Errors
-/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
-pub fn read_summary(text: &str) -> Result<Summary, ReadError> {
-    let label: Label = serde_json::from_str(text)?;
-    if let Some(other) = label.schema.as_deref().filter(|schema| schema.starts_with("loadline.sweep/")) {
-        return Err(ReadError::Schema(format!("it is a sweep ('{other}'), not the result of a single run")));
-    }
-    Summary::check_schema(label.schema.as_deref()).map_err(|error: SummaryError| ReadError::Schema(visible(&error.to_string())))?;
-    Ok(serde_json::from_str(text)?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Document;
     use measure::fixtures;
     use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<Summary, ReadError> {
+        Document::read(text).map(|document| match document {
+            Document::Run(run, _) => *run,
+            other => panic!("read as a {}", other.noun()),
+        })
+    }
 
     fn written(summary: &Summary) -> String {
         let mut bytes = Vec::new();
@@ -143,7 +118,7 @@ mod tests {
     fn what_is_written_reads_back() {
         for (name, summary) in fixtures::summaries() {
             let text = written(&summary);
-            let read = read_summary(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let read = read(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(written(&read), text, "{name}");
         }
     }
@@ -183,21 +158,19 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_by_name() {
-        let error = read_summary("{\"schema\": \"loadline.run/9\", \"later\": true}").unwrap_err();
+        let error = read("{\"schema\": \"loadline.run/9\", \"later\": true}").unwrap_err();
         assert_eq!(error.to_string(), "it is written as 'loadline.run/9', and this loadline reads 'loadline.run/1'");
-        let sweep = read_summary("{\"schema\": \"loadline.sweep/1\"}").unwrap_err();
-        assert_eq!(sweep.to_string(), "it is a sweep ('loadline.sweep/1'), not the result of a single run");
-        assert_eq!(read_summary("{}").unwrap_err().to_string(), "it is not a result of loadline");
+        assert_eq!(read("{}").unwrap_err().to_string(), "it is not a result of loadline");
     }
 
     #[test]
     fn damage_is_told_with_its_place() {
         let text = written(&fixtures::summaries()[3].1);
         let cut = &text[..text.len() / 2];
-        let ReadError::Damaged { line, .. } = read_summary(cut).unwrap_err() else { panic!("not told as damage") };
+        let ReadError::Damaged { line, .. } = read(cut).unwrap_err() else { panic!("not told as damage") };
         assert_eq!(line, cut.lines().count());
         let wrong = text.replace("\"duration_s\": ", "\"duration_s\": \"long\", \"x\": ");
-        let ReadError::Damaged { line, why, .. } = read_summary(&wrong).unwrap_err() else { panic!("not told as damage") };
+        let ReadError::Damaged { line, why, .. } = read(&wrong).unwrap_err() else { panic!("not told as damage") };
         let at = text.lines().position(|line| line.contains("duration_s")).unwrap() + 1;
         assert_eq!((line, why.contains("long")), (at, true), "{why}");
     }
@@ -211,9 +184,9 @@ mod tests {
             let at = (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
             let mut damaged = text[..at].to_owned();
             damaged.push_str(&put);
-            let _ = read_summary(&damaged);
+            let _ = read(&damaged);
             damaged.push_str(&text[at..]);
-            let _ = read_summary(&damaged);
+            let _ = read(&damaged);
         }
     }
 }

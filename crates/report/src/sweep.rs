@@ -10,13 +10,13 @@ use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
 use analysis::limits;
 use analysis::scaling::Curve;
-use analysis::{Level, LevelRow, SWEEP_SCHEMA, Scaling, Stopped, Sweep, Trial, Validity, scaling};
+use analysis::{Level, LevelRow, Scaling, Stopped, Sweep, Trial, Validity, scaling};
 use serde::Serialize;
 
 use crate::ResultFile;
 use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
-use crate::json::{Label, ReadError, read_result, write_json};
+use crate::json::write_json;
 use crate::png::Density;
 
 /// Every file of a sweep: `.dat`, `.json`, `.md` and both charts as SVG and PNG.
@@ -125,18 +125,6 @@ pub fn fit(scaling: &Scaling) -> Option<Fit> {
     let drawn = scaling.curve.as_ref()?.drawn()?;
     let points = drawn.points.iter().map(|it| (it.level, it.throughput.low, it.throughput.value, it.throughput.high)).collect();
     Some(Fit { name: drawn.name, points })
-}
-
-/// Reads the JSON of a sweep.
-///
-/// # Errors
-/// If the text is not JSON, is of another version, or lacks something; with the place where that shows.
-pub fn read(text: &str) -> Result<Sweep, ReadError> {
-    let label: Label = serde_json::from_str(text)?;
-    if let Some(other) = label.schema.filter(|schema| schema.starts_with("loadline.run/")) {
-        return Err(ReadError::Schema(format!("it is the result of a single run ('{other}'), not of a sweep")));
-    }
-    read_result(text, SWEEP_SCHEMA, "a sweep")
 }
 
 /// The rows of the `.dat` file.

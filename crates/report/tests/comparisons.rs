@@ -4,8 +4,15 @@ use analysis::compare::Margins;
 use analysis::comparison::{Comparison, Pair, ProfiledSide, Side, Subject};
 use measure::{Summary, fixtures};
 use report::Experiment as _;
-use report::compare::{conclusion, files, header, read, row, text};
+use report::compare::{conclusion, files, header, row, text};
 use report::{Style, page};
+
+fn read(text: &str) -> Result<Box<Comparison>, report::ReadError> {
+    report::Document::read(text).map(|document| match document {
+        report::Document::Compare(compared) => compared,
+        other => panic!("read as a {}", other.noun()),
+    })
+}
 
 fn run(qps: f64) -> Summary {
     let (_, mut summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
@@ -130,7 +137,7 @@ fn a_comparison_reads_back_and_says_the_same() {
     assert_eq!(files(&again).unwrap()[0].bytes, written[0].bytes);
     for (text, part) in [
         ("{\"schema\":\"loadline.compare/9\"}", "written as 'loadline.compare/9'"),
-        ("{}", "not a comparison"),
+        ("{}", "not a result of loadline"),
         ("{\"schema\":\"loadline.compare/1\"}", "missing field"),
     ] {
         assert!(read(text).unwrap_err().to_string().contains(part), "{text}");

@@ -7,8 +7,15 @@ use analysis::{Level, Trial};
 use measure::{Summary, fixtures};
 use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use report::chart::{Chart, Fill, Marks, Note};
-use report::find::{curve, files, markdown, read, table};
-use report::{DIFF_FORMATS, Style, Two, diff, page};
+use report::find::{curve, files, markdown, table};
+use report::{DIFF_FORMATS, Document, ReadError, Style, Two, diff, page};
+
+fn read(text: &str) -> Result<Box<Found>, ReadError> {
+    Document::read(text).map(|document| match document {
+        Document::Find(found) => found,
+        other => panic!("read as a {}", other.noun()),
+    })
+}
 
 fn run(name: &str) -> Summary {
     let mut run = fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1;
@@ -51,7 +58,7 @@ fn every_file_is_there_and_the_result_reads_back() {
     assert_eq!((again.trials.len(), &again.sentences()), (3, &found.sentences()));
     for (text, part) in [
         ("{\"schema\":\"loadline.find/9\"}", "written as 'loadline.find/9', and this loadline reads 'loadline.find/1'"),
-        ("{}", "not a capacity search"),
+        ("{}", "not a result of loadline"),
         ("{\"schema\":", "line 1"),
         ("{\"schema\":\"loadline.find/1\"}", "missing field"),
     ] {

@@ -9,10 +9,17 @@ use plan::Rate;
 use proptest::prelude::*;
 use report::chart::sweep::Ladder;
 use report::sweep::table::Counted;
-use report::{Colour, Style, dat, diff, page, sweep};
+use report::{Colour, Document, Style, dat, diff, page, sweep};
 
 fn fixture(name: &str) -> Summary {
     fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
+}
+
+fn read(text: &str) -> Option<Box<Sweep>> {
+    match Document::read(text) {
+        Ok(Document::Sweep(sweep)) => Some(sweep),
+        _ => None,
+    }
 }
 
 fn users(users: u32) -> Level {
@@ -180,7 +187,7 @@ fn a_sweep_explains_its_curve_on_its_page_and_in_its_file() {
         whole.as_object_mut().unwrap().remove("trials");
         rounded(&mut whole);
         assert_snapshot!(format!("explained_file_{name}"), serde_json::to_string_pretty(&whole).unwrap());
-        let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        let read = read(std::str::from_utf8(&bytes).unwrap()).unwrap();
         assert_eq!((&read.slo, analysis::scaling(&read)), (&sweep.slo, analysis::scaling(&sweep)));
     }
 }
@@ -217,7 +224,7 @@ fn a_written_sweep_reads_back() {
     for made in [made_up(), offered()] {
         let bytes = sweep::json(&made).unwrap().bytes;
         let text = String::from_utf8(bytes).unwrap();
-        let read = sweep::read(&text).unwrap();
+        let read = read(&text).unwrap();
         let again = sweep::json(&read).unwrap().bytes;
         assert_eq!(String::from_utf8(again).unwrap(), text);
         assert_eq!(read.rows(), made.rows());
@@ -230,7 +237,7 @@ fn a_warning_of_the_whole_sweep_is_kept_and_told_wherever_those_of_its_trials_ar
     let mut made = made_up();
     made.warnings.push("the teardown failed: status 500".to_owned());
     let bytes = sweep::json(&made).unwrap().bytes;
-    let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
+    let read = read(std::str::from_utf8(&bytes).unwrap()).unwrap();
     assert_eq!(read.warnings, made.warnings);
     let markdown = sweep::markdown::markdown(&read, &analysis::scaling(&read));
     assert!(markdown.contains("- warning: the teardown failed: status 500\n"), "{markdown}");
@@ -239,14 +246,13 @@ fn a_warning_of_the_whole_sweep_is_kept_and_told_wherever_those_of_its_trials_ar
 
 #[test]
 fn what_is_no_sweep_is_refused_by_name() {
-    let said = |text: &str| sweep::read(text).unwrap_err().to_string();
-    assert_eq!(said("{\"schema\":\"loadline.run/1\"}"), "it is the result of a single run ('loadline.run/1'), not of a sweep");
+    let said = |text: &str| Document::read(text).unwrap_err().to_string();
     assert_eq!(
         said("{\"schema\":\"loadline.sweep/2\"}"),
         "it is written as 'loadline.sweep/2', and this loadline reads 'loadline.sweep/1'"
     );
-    assert_eq!(said("{}"), "it is not a sweep of loadline");
-    assert_eq!(said("{\n  \"schema\": ,"), "line 2, column 13: expected value");
+    assert_eq!(said("{}"), "it is not a result of loadline");
+    assert_eq!(said("{\n  \"schema\": ,"), "it is damaged, or no result: line 2, column 13: expected value");
 }
 
 #[test]
@@ -267,7 +273,7 @@ fn a_file_that_is_no_sweep_is_told_as_such() {
     let said = |text: &str| diff::read_curve("x", text).unwrap_err().to_string();
     assert_eq!(said(""), "it holds no level");
     assert_eq!(said("Running 30s test"), "line 1 has 'Running' in column 1 instead of a concurrency above 0: 'Running 30s test'");
-    assert_eq!(said("{\"schema\": \"x\"}"), "it is written as 'x', and this loadline reads 'loadline.sweep/1'");
+    assert_eq!(said("{\"schema\": \"x\"}"), "it is written as 'x', and this loadline reads 'loadline.run/1'");
 }
 
 proptest! {
@@ -281,7 +287,7 @@ proptest! {
         made.trials = drawn.iter().map(|(level, repetition, at, factor)| trial(users(*level), *repetition, all[*at].0, *factor)).collect();
         made.stopped = interrupted.then(Stopped::interrupted);
         let bytes = sweep::json(&made).unwrap().bytes;
-        let read = sweep::read(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        let read = read(std::str::from_utf8(&bytes).unwrap()).unwrap();
         let again = sweep::json(&read).unwrap().bytes;
         prop_assert_eq!(again, bytes);
         let rows = sweep::dat_rows(&made.rows());
@@ -343,7 +349,7 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
         assert!(page.contains(part), "{part}:\n{page}");
     }
     let text = sweep::json(&sweep).unwrap().bytes;
-    assert_eq!(sweep::read(std::str::from_utf8(&text).unwrap()).unwrap().rows(), rows);
+    assert_eq!(read(std::str::from_utf8(&text).unwrap()).unwrap().rows(), rows);
     let (_, other) = made_up().rows().into_iter().enumerate().next().unwrap();
     assert_eq!(Counted::of(&other), Counted::Requests);
 }

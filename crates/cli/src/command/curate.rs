@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use history::{Exported, Id, Moment, Origin};
 use plan::{Given, PlanErrors};
-use report::visible;
+use report::{Document, visible};
 
 use super::runs::{Age, table, typed};
 use crate::exit::{Exit, Failed};
 use crate::inputs::{self, plainly};
 use crate::keeping::{At, refused};
 use crate::outputs::{Existing, look, whole};
-use crate::saved::Saved;
+use crate::saved;
 
 /// Words to find a run by.
 #[derive(Debug, Args)]
@@ -242,14 +242,14 @@ fn read(file: &Path, name: Option<&str>) -> Result<Exported, String> {
         }
         let exported: Exported = serde_json::from_value(value).map_err(|why| format!("it is damaged: {why}"))?;
         // What is listed later must be readable: a result that is not is refused here.
-        Saved::read(&exported.result.to_string())?;
+        Document::read(&exported.result.to_string()).map_err(|why| why.to_string())?;
         return Ok(exported);
     }
-    let saved = Saved::read(&text)?;
-    let plan: serde_json::Value = serde_json::from_str(&saved.plan()).unwrap_or_default();
+    let document = Document::read(&text).map_err(|why| why.to_string())?;
+    let plan: serde_json::Value = serde_json::from_str(&document.plan()).unwrap_or_default();
     let url = plan.get("url").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let name = name.or(saved.name()).map_or_else(|| crate::name::of_url(url), str::to_owned);
-    let kept = saved.kept(name, None, Vec::new(), String::new()).ok_or("nothing was measured")?;
+    let name = name.or(document.name()).map_or_else(|| crate::name::of_url(url), str::to_owned);
+    let kept = saved::kept(&document, name, None, Vec::new(), String::new()).ok_or("nothing was measured")?;
     let schema = history::EXPORT_SCHEMA.to_owned();
     Ok(Exported { schema, id: Id::fresh(), kept, origin: Origin::Imported, saved: Moment::now(), plan, result: value })
 }

@@ -3,18 +3,17 @@
 
 use std::path::PathBuf;
 
-use analysis::{Standing, Validity};
+use analysis::{Standing, Sweep, Validity};
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
 use report::chart::sweep::SweepCurve;
-use report::{DIFF_FORMATS, Style, Two};
+use report::{DIFF_FORMATS, Document, Style, Two};
 
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
 use crate::keeping::{At, ReadError};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
-use crate::saved::Saved;
 use crate::screen::complain;
 
 /// Two sweeps, two runs, or two searches.
@@ -63,8 +62,8 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
                 report::visible(&a.name)
             ));
         }
-        if let (Ok(from), Ok(to)) = (Saved::read(&a.text), Saved::read(&b.text))
-            && let Some(why) = from.unlike(&to)
+        if let (Ok(from), Ok(to)) = (&a.document, &b.document)
+            && let Some(why) = from.unlike(to)
         {
             let message = format!("{why}: A is '{}', B is '{}'", a.shown, b.shown);
             errors.push(PlanError::new("diff", message, "give two runs, two sweeps, or two searches; 'loadline runs' lists what is saved"));
@@ -72,59 +71,44 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             return Err(errors.into());
         }
     }
-    if let [Some(a), Some(b)] = &sides
-        && let (Ok(Saved::Run(from, _)), Ok(Saved::Run(to, _))) = (Saved::read(&a.text), Saved::read(&b.text))
-    {
-        for (side, run) in [(a, &from), (b, &to)] {
-            let validity = Validity::of(run);
-            if existing == Existing::Keep && validity.standing == Standing::Invalid {
-                errors.push(invalid(&side.shown, &format!(": {}", validity.why())));
+    let sides = match sides {
+        [
+            Some(Side { name: a_name, document: Ok(Document::Run(from, _)), shown: a, .. }),
+            Some(Side { name: b_name, document: Ok(Document::Run(to, _)), shown: b, .. }),
+        ] => {
+            for (shown, run) in [(a, &from), (b, &to)] {
+                let validity = Validity::of(run);
+                if existing == Existing::Keep && validity.standing == Standing::Invalid {
+                    errors.push(invalid(&shown, &format!(": {}", validity.why())));
+                }
             }
+            let unlike = report::diff::runs_unlike(&from, &to);
+            let text = report::diff::runs((&a_name, &from), (&b_name, &to), &style);
+            return print_two(text, unlike, Two::Runs([(a_name, from), (b_name, to)]), &out, existing, errors);
         }
-        let unlike = report::diff::runs_unlike(&from, &to);
-        if existing == Existing::Keep && !unlike.is_empty() {
-            errors.push(measured_unlike(&unlike));
-        }
-        let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
-        if !errors.is_empty() {
-            return Err(errors.into());
-        }
-        let mut lost = PlanErrors::default();
-        let text = format!("\n{}", report::diff::runs((&a.name, &from), (&b.name, &to), &style));
-        outs.write(&Two::Runs([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
-        super::print(text.as_bytes())?;
-        return written(&lost);
-    }
-    if let [Some(a), Some(b)] = &sides
-        && let (Ok(Saved::Find(from)), Ok(Saved::Find(to))) = (Saved::read(&a.text), Saved::read(&b.text))
-    {
-        if existing == Existing::Keep {
-            for (side, found) in [(a, &from), (b, &to)] {
-                if let Some(why) = report::diff::search_is_invalid(found) {
-                    errors.push(invalid(&side.shown, &format!(": {why}")));
+        [
+            Some(Side { name: a_name, document: Ok(Document::Find(from)), shown: a, .. }),
+            Some(Side { name: b_name, document: Ok(Document::Find(to)), shown: b, .. }),
+        ] => {
+            for (shown, search) in [(a, &from), (b, &to)] {
+                if existing == Existing::Keep
+                    && let Some(why) = report::diff::search_is_invalid(search)
+                {
+                    errors.push(invalid(&shown, &format!(": {why}")));
                 }
             }
             let unlike = report::diff::searches_unlike(&from, &to);
-            if !unlike.is_empty() {
-                errors.push(measured_unlike(&unlike));
-            }
+            let text = report::diff::searches((&a_name, &from), (&b_name, &to), &style);
+            return print_two(text, unlike, Two::Searches([(a_name, from), (b_name, to)]), &out, existing, errors);
         }
-        let outs = Renderings::check(&out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
-        if !errors.is_empty() {
-            return Err(errors.into());
-        }
-        let mut lost = PlanErrors::default();
-        let text = format!("\n{}", report::diff::searches((&a.name, &from), (&b.name, &to), &style));
-        outs.write(&Two::Searches([(a.name.clone(), from), (b.name.clone(), to)]), &mut lost);
-        super::print(text.as_bytes())?;
-        return written(&lost);
-    }
+        sides => sides,
+    };
     // Beside one that cannot be read, of which kind the other has to be is not known.
     let alone = sides.iter().any(Option::is_none);
-    let of_any_kind = |side: &&Side| !(alone && Saved::read(&side.text).is_ok());
+    let of_any_kind = |side: &&Side| !(alone && side.document.is_ok());
     let curves = sides.each_ref().map(|side| curve(side.as_ref().filter(of_any_kind)?, existing, &mut errors));
-    let sweeps = sides.each_ref().map(|side| report::sweep::read(&side.as_ref()?.text).ok());
-    let unlike = match &sweeps {
+    let sweeps = sides.each_ref().map(|side| side.as_ref()?.sweep());
+    let unlike = match sweeps {
         [Some(a), Some(b)] => report::diff::unlike(a, b),
         _ => Vec::new(),
     };
@@ -146,8 +130,9 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             lost.push(error);
         }
     }
-    let judged = report::diff::judged(sweeps[0].as_ref(), sweeps[1].as_ref(), &style);
+    let judged = report::diff::judged(sweeps[0], sweeps[1], &style);
     let mut text = format!("\n{}{judged}", report::diff::table(&a, &b, &style));
+    let sweeps = sweeps.map(|sweep| sweep.cloned());
     outs.write(&Two::Sweeps { curves: Box::new([a, b]), sweeps: Box::new(sweeps) }, &mut lost);
     if !unlike.is_empty() {
         text += &format!("\n  The two were not measured alike:\n    {}\n", unlike.join("\n    "));
@@ -156,6 +141,21 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         text += &files.listed();
     }
     super::print(text.as_bytes())?;
+    written(&lost)
+}
+
+/// Prints and writes two that are no sweeps, unless something stands against it.
+fn print_two(text: String, unlike: Vec<String>, two: Two, out: &[Out], existing: Existing, mut errors: PlanErrors) -> Result<Exit, Failed> {
+    if existing == Existing::Keep && !unlike.is_empty() {
+        errors.push(measured_unlike(&unlike));
+    }
+    let outs = Renderings::check(out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    let mut lost = PlanErrors::default();
+    outs.write(&two, &mut lost);
+    super::print(format!("\n{text}").as_bytes())?;
     written(&lost)
 }
 
@@ -170,14 +170,28 @@ struct Side {
     /// What its charts call it.
     name: String,
     text: String,
+    /// The result in it; of a `.dat` file there is none.
+    document: Result<Document, report::ReadError>,
 }
 
+const ONE_KIND: &str = "give two sweeps, two runs, or two searches";
 const HELP: &str = "give a sweep's .dat file (concurrency, QPS, mean latency in ms, success rate in percent), its .json, or a saved run";
 
 impl Side {
+    /// Its sweep, if it is the result of one.
+    fn sweep(&self) -> Option<&Sweep> {
+        match &self.document {
+            Ok(Document::Sweep(sweep)) => Some(sweep),
+            _ => None,
+        }
+    }
+
     fn read(shown: &str, source: Result<(Vec<u8>, String), ReadError>, errors: &mut PlanErrors) -> Option<Self> {
         match source {
-            Ok((bytes, name)) => Some(Self { shown: shown.to_owned(), name, text: String::from_utf8_lossy(&bytes).into_owned() }),
+            Ok((bytes, name)) => {
+                let text = String::from_utf8_lossy(&bytes).into_owned();
+                Some(Self { shown: shown.to_owned(), name, document: Document::read(&text), text })
+            }
             Err(ReadError::File(why)) => {
                 errors.push(PlanError::new("diff", format!("'{shown}' cannot be read: {}", plainly(&why)), HELP));
                 None
@@ -192,24 +206,28 @@ impl Side {
 
 /// The sweep of a side, named after it. What says nothing about the server is not compared unless forced to.
 fn curve(side: &Side, existing: Existing, errors: &mut PlanErrors) -> Option<SweepCurve> {
-    let Side { shown, name, text } = side;
-    let invalid = report::diff::invalid_levels(text);
-    if existing == Existing::Keep && !invalid.is_empty() {
-        errors.push(self::invalid(shown, &format!(" at {}", invalid.join(", and at "))));
-    }
-    // What is another kind of result is told as that, and not as a broken sweep.
-    let other = match (report::diff::read_curve(name, text), Saved::read(text)) {
-        (Ok(_), _) => None,
-        (Err(_), Ok(other)) => Some(format!("is no sweep but the result of loadline {}", other.kind())),
-        (Err(_), Err(why)) => why.starts_with("it is written as ").then(|| format!("cannot be compared: {why}")),
+    let Side { shown, name, text, document } = side;
+    let drawn = match document {
+        Ok(Document::Sweep(sweep)) => {
+            let invalid = report::diff::invalid_levels(sweep);
+            if existing == Existing::Keep && !invalid.is_empty() {
+                errors.push(self::invalid(shown, &format!(" at {}", invalid.join(", and at "))));
+            }
+            report::diff::curve(name, sweep)
+        }
+        // What is another kind of result is told as that, and not as a broken sweep.
+        Ok(other) => {
+            let why = format!("'{shown}' is no sweep but the result of loadline {}", other.command());
+            errors.push(PlanError::new("diff", why, ONE_KIND));
+            return None;
+        }
+        Err(report::ReadError::Schema(why)) => {
+            errors.push(PlanError::new("diff", format!("'{shown}' cannot be compared: {why}"), ONE_KIND));
+            return None;
+        }
+        Err(report::ReadError::Damaged { .. }) => report::diff::read_curve(name, text),
     };
-    if let Some(why) = other {
-        errors.push(PlanError::new("diff", format!("'{shown}' {why}"), "give two sweeps, two runs, or two searches"));
-        return None;
-    }
-    report::diff::read_curve(name, text)
-        .map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), HELP)))
-        .ok()
+    drawn.map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), HELP))).ok()
 }
 
 /// That plans or machines differ, and in what.

@@ -9,12 +9,11 @@ use ::profile::{BYTES_MAX, Order, Profile as Read, Regex, Selection};
 use clap::{Args, Subcommand, ValueEnum};
 use measure::Profiled;
 use plan::{PlanError, PlanErrors};
-use report::{profiles, visible};
+use report::{Document, profiles, visible};
 
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::keeping::{At, ReadError};
-use crate::saved::Saved;
 
 /// What is done with profiles.
 #[derive(Debug, Args)]
@@ -167,8 +166,8 @@ fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Opt
                 return None;
             }
         };
-        return match Saved::read(&String::from_utf8_lossy(&bytes)) {
-            Ok(Saved::Run(run, _)) => {
+        return match Document::read(&String::from_utf8_lossy(&bytes)) {
+            Ok(Document::Run(run, _)) => {
                 let known: Vec<String> = run.profiles.iter().map(|it| visible(&it.kind)).collect();
                 let found = run.profiles.iter().find(|it| kind.is_none_or(|kind| it.kind == kind)).cloned();
                 if found.is_none() {
@@ -178,12 +177,12 @@ fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Opt
                 found
             }
             Ok(other) => {
-                let why = format!("'{name}' is the result of loadline {}, and not of a run", other.kind());
+                let why = format!("'{name}' is the result of loadline {}, and not of a run", other.command());
                 errors.push(PlanError::new("profile", why, "give a run that was measured with --profile"));
                 None
             }
             Err(why) => {
-                errors.push(unreadable(name, &why));
+                errors.push(unreadable(name, &why.to_string()));
                 None
             }
         };

@@ -5,7 +5,7 @@
 
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
-use report::{COMPARE_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS};
+use report::{COMPARE_FORMATS, Document, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS};
 
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
@@ -13,7 +13,6 @@ use crate::inputs;
 use crate::keeping::At;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs, Renderings, StandardOutput, to_stdout};
-use crate::saved::Saved;
 
 /// A saved result, and what becomes of it.
 #[derive(Debug, Args)]
@@ -43,7 +42,7 @@ pub fn carry_out(report: Report) -> Result<Exit, Failed> {
     let existing = if force { Existing::Replace } else { Existing::Keep };
     let mut errors = PlanErrors::default();
     match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
-        Saved::Run(run, terms) => {
+        Document::Run(run, terms) => {
             let outputs = Outputs::check(&out, existing, &mut errors);
             if !errors.is_empty() {
                 return Err(errors.into());
@@ -54,9 +53,9 @@ pub fn carry_out(report: Report) -> Result<Exit, Failed> {
                 .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;
             Ok(Exit::Done)
         }
-        Saved::Sweep(sweep) => render(&*sweep, SWEEP_FORMATS, &out, existing),
-        Saved::Find(found) => render(&*found, FIND_FORMATS, &out, existing),
-        Saved::Compare(compared) => render(&*compared, COMPARE_FORMATS, &out, existing),
+        Document::Sweep(sweep) => render(&*sweep, SWEEP_FORMATS, &out, existing),
+        Document::Find(found) => render(&*found, FIND_FORMATS, &out, existing),
+        Document::Compare(compared) => render(&*compared, COMPARE_FORMATS, &out, existing),
     }
 }
 

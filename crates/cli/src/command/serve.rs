@@ -18,6 +18,7 @@ use engine::{Fence, Runner};
 use history::{Follower, Heard, HistoryError, Kind, Moment, Store};
 use measure::Tick;
 use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
+use report::Document;
 use report::page::{self, Shown};
 use serde::Serialize;
 use serve::{Allowed, Begun, Checked, Desk, Ended, Guard, House, Live, Mistake, NotStarted, Server, StageShown, StartTest, Token};
@@ -27,7 +28,6 @@ use super::print;
 use crate::exit::{Exit, Failed};
 use crate::inputs::{self, plainly};
 use crate::keeping::At;
-use crate::saved::Saved;
 use crate::screen::complain;
 use crate::{interrupt, saved, secrets};
 
@@ -201,18 +201,17 @@ impl Desk for Cabinet {
     }
 
     fn shown(&self, result: &str) -> Result<Shown, String> {
-        Saved::read(result).map(|saved| saved.page())
+        Document::read(result).map(|document| document.page()).map_err(|why| why.to_string())
     }
 
     fn beside(&self, a: (&str, &str), b: (&str, &str)) -> Result<Shown, String> {
-        let read = |(name, result): (&str, &str)| Saved::read(result).map_err(|why| format!("{name} cannot be used: {why}"));
+        let read = |(name, result): (&str, &str)| Document::read(result).map_err(|why| format!("{name} cannot be used: {why}"));
         match (read(a)?, read(b)?) {
-            (Saved::Run(from, _), Saved::Run(to, _)) => Ok(page::two_runs((a.0, &from), (b.0, &to))),
-            (Saved::Find(from), Saved::Find(to)) => Ok(page::two_searches((a.0, &from), (b.0, &to))),
-            (Saved::Sweep(from), Saved::Sweep(to)) => {
-                let curve =
-                    |name: &str, text: &str| report::diff::read_curve(name, text).map_err(|why| format!("{name} is no sweep: {why}"));
-                let (a, b) = (curve(a.0, a.1)?, curve(b.0, b.1)?);
+            (Document::Run(from, _), Document::Run(to, _)) => Ok(page::two_runs((a.0, &from), (b.0, &to))),
+            (Document::Find(from), Document::Find(to)) => Ok(page::two_searches((a.0, &from), (b.0, &to))),
+            (Document::Sweep(from), Document::Sweep(to)) => {
+                let curve = |name: &str, sweep| report::diff::curve(name, sweep).map_err(|why| format!("{name} cannot be drawn: {why}"));
+                let (a, b) = (curve(a.0, &from)?, curve(b.0, &to)?);
                 Ok(page::diff(&a, &b, [Some(&from), Some(&to)]))
             }
             (from, to) => {
@@ -223,12 +222,12 @@ impl Desk for Cabinet {
     }
 
     fn course(&self, result: &str) -> Result<Vec<f64>, String> {
-        Ok(match Saved::read(result)? {
+        Ok(match Document::read(result).map_err(|why| why.to_string())? {
             // Of the drain there is no rate to show.
-            Saved::Run(run, _) => run.load_ticks().map(Tick::qps).collect(),
-            Saved::Sweep(sweep) => sweep.rows().iter().map(|row| row.qps).collect(),
-            Saved::Find(found) => found.trials.iter().map(|trial| trial.summary.qps).collect(),
-            Saved::Compare(compared) => compared.pairs.iter().map(|pair| pair.b.qps).collect(),
+            Document::Run(run, _) => run.load_ticks().map(Tick::qps).collect(),
+            Document::Sweep(sweep) => sweep.rows().iter().map(|row| row.qps).collect(),
+            Document::Find(found) => found.trials.iter().map(|trial| trial.summary.qps).collect(),
+            Document::Compare(compared) => compared.pairs.iter().map(|pair| pair.b.qps).collect(),
         })
     }
 

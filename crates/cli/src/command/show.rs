@@ -2,13 +2,14 @@
 
 use clap::{ArgAction, Args};
 use plan::{PlanError, PlanErrors};
+use report::Document;
 
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::keeping::{At, refused};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
-use crate::saved::{Saved, head};
+use crate::saved::head;
 
 /// Which, and how.
 #[derive(Debug, Args)]
@@ -49,13 +50,13 @@ pub fn carry_out(show: Show) -> Result<Exit, Failed> {
     if json {
         return super::print(text.as_bytes());
     }
-    let damaged = |why: String| refused(&history::HistoryError::Damaged { id: entry.short.clone(), why });
-    let saved = Saved::read(&text).map_err(damaged)?;
+    let damaged = |why: report::ReadError| refused(&history::HistoryError::Damaged { id: entry.short.clone(), why: why.to_string() });
+    let document = Document::read(&text).map_err(damaged)?;
     if out.is_empty() {
         let styles = output_args.styles();
-        return super::print(format!("\n  {}\n{}{}", entry.short, head(&entry.kept), saved.text(&styles.stdout)).as_bytes());
+        return super::print(format!("\n  {}\n{}{}", entry.short, head(&entry.kept), document.text(&styles.stdout)).as_bytes());
     }
-    let Saved::Run(run, terms) = saved else {
+    let Document::Run(run, terms) = document else {
         return Err(PlanErrors(vec![PlanError::new(
             "out",
             format!("--out is for the result of a single run, and '{reference}' is a {}", entry.kept.kind),

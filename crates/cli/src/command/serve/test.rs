@@ -245,7 +245,7 @@ fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_
         return Ended { trouble, ..Ended::default() };
     };
     let reading = Reading::new(&run, checks).aborted_by(aborted_by);
-    save(&saved::json(&reading), page::run(&reading).json(), keeper, trouble)
+    save(&report::document::run_json(&reading), page::run(&reading).json(), keeper, trouble)
 }
 
 fn save(json: &[u8], page: &str, mut keeper: Keeper, trouble: Option<String>) -> Ended {
