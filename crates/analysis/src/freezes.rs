@@ -84,7 +84,9 @@ pub fn freezes(run: &Summary) -> Option<Freezes> {
     let span = ticks.last()?.to.since(ticks.first()?.from).as_secs_f64();
     let each = span / ticks.len() as f64;
     match run.plan.load() {
-        Load::Closed { users, pause: None } if run.scenario.is_none() => caught(&times, &all, f64::from(users.get()), longest, span, each),
+        Load::Closed { users, pause: None } if run.scenario.is_none() && users.is_constant() => {
+            caught(&times, &all, f64::from(users.peak()), longest, span, each)
+        }
         Load::Closed { .. } => None,
         // Where the rate itself rises for a while, requests of that while wait together as well.
         Load::Open { timetable, .. } if run.plan.replay().is_some() || !is_constant(timetable) => None,

@@ -63,16 +63,19 @@ impl<'a> Reading<'a> {
         let slices = interval::slices(run).ok();
         let validity = Validity::of(run);
         let even = match run.plan.load() {
-            Load::Closed { .. } => true,
+            Load::Closed { users, .. } => users.is_constant(),
             // A log has its own course.
             Load::Open { .. } if run.plan.replay().is_some() => false,
-            Load::Open { timetable, .. } => timetable.stages().iter().all(|stage| stage.from == stage.to && stage.to == timetable.peak()),
+            Load::Open { timetable, .. } => timetable.is_constant(),
         };
+        // With users that come and go, the whole run's figure is a mean over different loads: how sure it is cannot be told.
+        let one_load = even || run.qps_offered.is_some() || run.plan.peak_rate().is_some();
         let course = slices.as_deref().filter(|_| even);
         let open = run.qps_offered.is_some();
         Self {
             uncertainty: slices
                 .as_deref()
+                .filter(|_| one_load)
                 .map(|slices| interval::uncertainty(slices, REPLICATES, &mut Random::new(run.plan.seed(), STREAM))),
             stability: course.map(drift::stability),
             warmup: course.map(warmup::warmup),

@@ -103,7 +103,7 @@ const USERS_A_THREAD_MANY: u32 = 10;
 /// unequal numbers of users would end at different times, and the load with them: then as many as share the users evenly.
 fn threads(draft: &Draft, cores: NonZeroU32) -> NonZeroU32 {
     let (Some(Given::Value(users)), Some(_), None) = (&draft.connections, &draft.requests, &draft.rate) else { return cores };
-    let users = users.get();
+    let users = users.peak();
     let is_even = |threads: &NonZeroU32| users.is_multiple_of(threads.get()) || users / threads.get() >= USERS_A_THREAD_MANY;
     (1..=cores.get()).rev().filter_map(NonZeroU32::new).find(is_even).unwrap_or(cores)
 }
@@ -113,7 +113,7 @@ fn fill_in(draft: &mut Draft) {
     let threads = threads(draft, engine::machine::cores());
     draft.threads.get_or_insert(Given::Value(threads));
     if draft.rate.is_some() {
-        draft.connections.get_or_insert_with(|| Given::Value(OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max())));
+        draft.connections.get_or_insert_with(|| Given::Value(OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max()).into()));
     }
 }
 

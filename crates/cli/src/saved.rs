@@ -180,7 +180,8 @@ pub fn head(kept: &Kept) -> String {
 /// The load of a plan as its command line has it: `-c 50`, `-r 500/s`.
 pub fn load(plan: &Plan) -> String {
     match plan.load() {
-        Load::Closed { users, .. } => format!("-c {users}"),
+        Load::Closed { users, .. } if users.stages().len() > 1 => format!("-c up to {}", users.peak()),
+        Load::Closed { users, .. } => format!("-c {}", users.peak()),
         Load::Open { timetable, .. } if timetable.stages().len() > 1 => format!("-r up to {}/s", figure(timetable.peak().as_per_second())),
         Load::Open { timetable, .. } => format!("-r {}/s", figure(timetable.peak().as_per_second())),
     }

@@ -96,10 +96,10 @@ impl<D: Dial> Ready<D> {
     }
 }
 
-/// A worker's connections opened before the run: closed load begins with all of them, so that the ramp is not measured.
+/// A worker's connections opened before the run: closed load begins with all of its first users', so that opening is not measured.
 pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, dial: &D, stop: &Stop) -> Ready<D> {
-    let Load::Closed { users, .. } = task.plan.load() else { return Ready::none() };
-    let users = share.part(users.get().into());
+    let Some(users) = task.plan.users() else { return Ready::none() };
+    let users = share.part(users.at(Nanos::ZERO).into());
     let mut connections = Vec::new();
     let open = async {
         let mut opening = JoinSet::new();
@@ -196,11 +196,14 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         }
 
         let mut lanes = JoinSet::new();
-        if matches!(self.task.plan.load(), Load::Closed { .. }) {
-            let users = self.share.part(self.task.plan.connections_max().get().into());
+        if let Some(users) = self.task.plan.users() {
             let mut connections = ready.connections.into_iter();
-            for number in 0..users {
-                lanes.spawn_local(lane::user(self.clone(), number, connections.next().flatten()));
+            for number in 0..self.share.part(users.peak().into()) {
+                let global = number * u64::from(self.share.of()) + u64::from(self.share.index());
+                for presence in users.presence(global).into_iter().filter(|(from, _)| *from < self.task.end) {
+                    let opened = if presence.0 == Nanos::ZERO { connections.next().flatten() } else { None };
+                    lanes.spawn_local(lane::user(self.clone(), number, presence, opened));
+                }
             }
         } else {
             pacer::pace(&self, &mut lanes).await;

@@ -90,7 +90,7 @@ pub fn carry_out(settings: &Settings<'_>, bench: &mut dyn Bench, tell: &mut dyn 
     for threads in threads {
         for connections in CONNECTIONS.into_iter().filter(|connections| connections >= threads) {
             let draft = Draft {
-                connections: NonZeroU32::new(connections).map(Given::Value),
+                connections: NonZeroU32::new(connections).map(|users| Given::Value(users.into())),
                 threads: NonZeroU32::new(*threads).map(Given::Value),
                 duration: Some(Given::Value(duration)),
                 ..settings.server.clone()
@@ -110,7 +110,7 @@ pub fn carry_out(settings: &Settings<'_>, bench: &mut dyn Bench, tell: &mut dyn 
                 rate: Some(Given::Value(Timetable::new(vec![Stage::constant(rate, Some(duration))]))),
                 arrivals: Some(Given::Value(Spacing::Even)),
                 threads: NonZeroU32::new(*threads).map(Given::Value),
-                connections: NonZeroU32::new(CONNECTIONS[2].max(*threads)).map(Given::Value),
+                connections: NonZeroU32::new(CONNECTIONS[2].max(*threads)).map(|users| Given::Value(users.into())),
                 ..settings.server.clone()
             };
             let title = format!("{}/s", figure(rate.as_per_second()));

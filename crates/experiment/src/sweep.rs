@@ -53,7 +53,7 @@ pub enum Event {
 pub fn at(draft: &Draft, level: plan::Level) -> Draft {
     let mut draft = draft.clone();
     match level {
-        plan::Level::Users(users) => draft.connections = Some(Given::Value(users)),
+        plan::Level::Users(users) => draft.connections = Some(Given::Value(users.into())),
         plan::Level::Offered(rate) => draft.rate = Some(Given::Value(Timetable::new(vec![Stage::constant(rate, None)]))),
     }
     draft

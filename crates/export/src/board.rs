@@ -178,7 +178,7 @@ impl Shared {
             lag_max: tick.lag_max.as_secs_f64(),
             qps: tick.qps(),
             tps: tick.tps(),
-            asked: load.timetable.as_ref().map(|timetable| timetable.rate_at(tick.from).as_per_second()),
+            asked: load.timetable.as_ref().map(|timetable| timetable.at(tick.from).as_per_second()),
         };
         let name = load.name.clone();
         if board.seconds_max > 0 {

@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{DataEnd, Given, HostPort, Nanos, Pause, Replay, RowOrder, Spacing, Timetable, Warmup};
+use crate::{DataEnd, Given, HostPort, Nanos, Pause, Replay, RowOrder, Spacing, Timetable, Users, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -21,13 +21,13 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 
-    /// N connections, each sending again as soon as it is answered; with --rate, at most N [default: 50]
+    /// N connections, each sending again as soon as it is answered, or stages: '0 to 50 for 1m, 50 for 5m'; with --rate, at most N [default: 50]
     // What scenarios call users is typed here too.
     #[arg(short = 'c', long, alias = "users", value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connections: Option<Given<NonZeroU32>>,
+    pub connections: Option<Given<Users>>,
 
-    /// Measure for this long, such as 30s or 5m [default: 10s, unless --requests or the stages of --rate end the run]
+    /// Measure for this long, such as 30s or 5m [default: 10s, unless --requests or stages end the run]
     #[arg(short = 'd', long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Given<Nanos>>,

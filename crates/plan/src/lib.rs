@@ -50,5 +50,5 @@ pub use secret::{is_secret, secret_parameters, secret_values, url_without_secret
 pub use secrets::Secrets;
 pub use share::Share;
 pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, server_in};
-pub use timetable::{Stage, Timetable};
+pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};

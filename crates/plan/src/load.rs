@@ -1,6 +1,6 @@
 //! How much: so many users, or a timetable of arrivals.
 //!
-//! *Closed* load is a fixed number of users, each sending when its last answer came (and its pause is over): it finds
+//! *Closed* load is a number of users (fixed, or in stages), each sending when its last answer came (and its pause is over): it finds
 //! the highest throughput, and slows down with the server. *Open* load arrives at its own rate, whether the server keeps
 //! up or not: it shows what independent users feel. Mixing the two up is the most common error of load tests, so they
 //! are two cases of one type, never a flag.
@@ -9,15 +9,15 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use crate::{Nanos, Random, Timetable};
+use crate::{Nanos, Random, Timetable, Users};
 
 /// How much load, and of which kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Load {
     /// So many users, each sends when its last answer came.
     Closed {
-        /// How many users; each keeps one connection.
-        users: NonZeroU32,
+        /// How many users, warm-up not included; each keeps one connection. A constant number has no length.
+        users: Users,
         /// What a user waits between an answer and its next request.
         pause: Option<Pause>,
     },

@@ -14,8 +14,8 @@ use crate::filling::{self, MISTAKES_MAX, told};
 use crate::secret::{self, REDACTED, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Also, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
-    Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stage, Target, Timetable, Turns, Warmup, base64,
+    Also, Amount, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError,
+    PlanErrors, Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stages, Target, Timetable, Turns, Users, Warmup, base64,
 };
 
 /// One load, decided in full.
@@ -330,7 +330,7 @@ impl Plan {
     #[must_use]
     pub fn single_user(&self) -> Self {
         Self {
-            load: Load::Closed { users: NonZeroU32::MIN, pause: None },
+            load: Load::Closed { users: NonZeroU32::MIN.into(), pause: None },
             duration: None,
             requests: None,
             warmup: Warmup::Lasting(Nanos::ZERO),
@@ -414,23 +414,25 @@ impl Plan {
 
     /// How many connections are open at once at most.
     #[must_use]
-    pub const fn connections_max(&self) -> NonZeroU32 {
-        match self.load {
-            Load::Closed { users, .. } => users,
-            Load::Open { connections_max, .. } => connections_max,
+    pub fn connections_max(&self) -> NonZeroU32 {
+        match &self.load {
+            Load::Closed { users, .. } => users.most(),
+            Load::Open { connections_max, .. } => *connections_max,
         }
+    }
+
+    /// How many users there are over time, with the warm-up before it; `None` for open load.
+    #[must_use]
+    pub fn users(&self) -> Option<Users> {
+        let Load::Closed { users, .. } = &self.load else { return None };
+        Some(users.after(self.warmup()))
     }
 
     /// The arrivals' timetable with the warm-up before it; `None` for closed load.
     #[must_use]
     pub fn timetable(&self) -> Option<Timetable> {
         let Load::Open { timetable, .. } = &self.load else { return None };
-        let mut stages = Vec::with_capacity(timetable.stages().len() + 1);
-        if self.warmup() > Nanos::ZERO {
-            stages.push(Stage::constant(timetable.rate_at(Nanos::ZERO), Some(self.warmup())));
-        }
-        stages.extend_from_slice(timetable.stages());
-        Some(Timetable::new(stages))
+        Some(timetable.after(self.warmup()))
     }
 
     /// Names of headers whose values were left out when this plan was saved. Such a plan can be read but not run.
@@ -1021,7 +1023,7 @@ struct Ending {
 }
 
 struct LoadWords {
-    connections: Option<Given<NonZeroU32>>,
+    connections: Option<Given<Users>>,
     rate: Option<Given<Timetable>>,
     arrivals: Option<Given<Spacing>>,
     pause: Option<Given<crate::Pause>>,
@@ -1032,8 +1034,12 @@ type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Warmup);
 
 fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let before = r.errors.0.len();
-    let connections = r.value("connections", words.connections, "give at least one, such as --connections 50");
-    if let Some(connections) = connections.filter(|connections| connections.get() > CONNECTIONS_MAX) {
+    let connections = r.value(
+        "connections",
+        words.connections,
+        "give at least one, such as --connections 50, or stages: --connections '0 to 50 for 1m, 50 for 5m'",
+    );
+    if let Some(connections) = connections.as_ref().filter(|connections| connections.peak() > CONNECTIONS_MAX) {
         r.wrong(
             "connections",
             format!("--connections {connections} is more than any machine can open"),
@@ -1069,6 +1075,18 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
         return (None, None, None, warmup);
     }
 
+    let connections = match connections {
+        Some(users) if users.peak() == 0 => {
+            r.wrong("connections", format!("--connections {users} sends nothing"), "give a number above 0, such as --connections 50");
+            return (None, None, None, warmup);
+        }
+        Some(users) if rate.is_some() && !is_one_number(&users) => {
+            let why = format!("--connections {users} is about users who wait for their answers, and --rate sends without any");
+            r.wrong("connections", why, "leave out --rate, or give the most connections at once, such as --connections 200");
+            return (None, None, None, warmup);
+        }
+        connections => connections,
+    };
     let Some(timetable) = rate else {
         if let Some(arrivals) = arrivals {
             r.wrong(
@@ -1079,47 +1097,68 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
         }
         let users = connections.unwrap_or_else(|| {
             let by_requests = requests.map_or(u64::MAX, NonZeroU64::get);
-            NonZeroU32::new(u32::try_from(by_requests).unwrap_or(u32::MAX)).map_or(CONNECTIONS, |most| most.min(CONNECTIONS))
+            NonZeroU32::new(u32::try_from(by_requests).unwrap_or(u32::MAX)).map_or(CONNECTIONS, |most| most.min(CONNECTIONS)).into()
         });
-        if let Some(requests) = requests.filter(|requests| requests.get() < u64::from(users.get())) {
+        if let Some(requests) = requests.filter(|requests| requests.get() < u64::from(users.peak()) && is_one_number(&users)) {
             r.wrong(
                 "requests",
                 format!("--requests {requests} is fewer than --connections {users}, so some connections would never send"),
                 format!("give at least --requests {users}, or at most --connections {requests}"),
             );
         }
-        let duration = duration.or(if requests.is_none() { Some(DURATION) } else { None });
+        if is_one_number(&users) {
+            let duration = duration.or(if requests.is_none() { Some(DURATION) } else { None });
+            return (Some(Load::Closed { users, pause }), duration, requests, warmup);
+        }
+        let (users, duration) = fit_stages(r, "connections", users, duration, requests.is_some());
+        look_at_warmup(r, "connections", ("number", "0"), &users, warmup);
         return (Some(Load::Closed { users, pause }), duration, requests, warmup);
     };
 
-    let (timetable, duration) = fit_stages(r, timetable, duration, requests.is_some());
-    let even = timetable.stages().iter().all(|stage| stage.from == stage.to && stage.to == timetable.peak());
-    if warmup == Warmup::Found && !even {
-        r.wrong(
-            "warmup",
-            "--warmup auto looks for where the run becomes steady, and the stages of --rate never are",
-            "give a time, such as --warmup 10s, or one rate",
-        );
-    }
-    if matches!(warmup, Warmup::Lasting(time) if time > Nanos::ZERO) && timetable.rate_at(Nanos::ZERO).as_per_second() == 0.0 {
-        r.wrong(
-            "warmup",
-            format!("--warmup {warmup} runs at the first rate of --rate, which is 0/s"),
-            "leave --warmup out: a ramp from 0/s warms up by itself",
-        );
-    }
+    let (timetable, duration) = fit_stages(r, "rate", timetable, duration, requests.is_some());
+    look_at_warmup(r, "rate", ("rate", "0/s"), &timetable, warmup);
     let load = Load::Open {
         timetable,
         spacing: arrivals.unwrap_or(Spacing::Poisson),
-        connections_max: connections.unwrap_or(OPEN_CONNECTIONS_MAX),
+        connections_max: connections.map_or(OPEN_CONNECTIONS_MAX, |connections| connections.most()),
     };
     (Some(load), duration, requests, warmup)
 }
 
+/// Whether they are so many for the whole run, whatever ends it.
+fn is_one_number(users: &Users) -> bool {
+    matches!(users.stages(), [only] if only.from == only.to && only.length.is_none())
+}
+
+/// Complains of a warm-up that stages do not allow. `words` are what one value is called, and the value of nothing.
+fn look_at_warmup<V: Amount>(r: &mut Reading, setting: &'static str, words: (&str, &str), stages: &Stages<V>, warmup: Warmup) {
+    let (noun, zero) = words;
+    if warmup == Warmup::Found && !stages.is_constant() {
+        r.wrong(
+            "warmup",
+            format!("--warmup auto looks for where the run becomes steady, and the stages of --{setting} never are"),
+            format!("give a time, such as --warmup 10s, or one {noun}"),
+        );
+    }
+    if matches!(warmup, Warmup::Lasting(time) if time > Nanos::ZERO) && stages.at(Nanos::ZERO).number() == 0.0 {
+        r.wrong(
+            "warmup",
+            format!("--warmup {warmup} runs at the first {noun} of --{setting}, which is {zero}"),
+            format!("leave --warmup out: a ramp from {zero} warms up by itself"),
+        );
+    }
+}
+
 /// Brings the stages' lengths and the duration together: stages with lengths are the duration.
-fn fit_stages(r: &mut Reading, timetable: Timetable, duration: Option<Nanos>, counted: bool) -> (Timetable, Option<Nanos>) {
+fn fit_stages<V: Amount>(
+    r: &mut Reading,
+    setting: &'static str,
+    timetable: Stages<V>,
+    duration: Option<Nanos>,
+    counted: bool,
+) -> (Stages<V>, Option<Nanos>) {
     if let Some(zero) = timetable.stages().iter().position(|stage| stage.length == Some(Nanos::ZERO)) {
-        r.wrong("rate", format!("--rate stage {} takes no time", zero + 1), "give it a length, or leave it out");
+        r.wrong(setting, format!("--{setting} stage {} takes no time", zero + 1), "give it a length, or leave it out");
     }
     if let Some(length) = timetable.length() {
         return match duration {
@@ -1127,7 +1166,7 @@ fn fit_stages(r: &mut Reading, timetable: Timetable, duration: Option<Nanos>, co
             Some(longer) if longer > length => {
                 r.wrong(
                     "duration",
-                    format!("the stages of --rate take {length}, but --duration says {longer}"),
+                    format!("the stages of --{setting} take {length}, but --duration says {longer}"),
                     "leave --duration out, or leave out the last stage's length to let it last for the rest",
                 );
                 (timetable, Some(length))
@@ -1143,14 +1182,18 @@ fn fit_stages(r: &mut Reading, timetable: Timetable, duration: Option<Nanos>, co
     if rest == Nanos::ZERO {
         r.wrong(
             "duration",
-            format!("the first stages of --rate take {fixed}, so nothing of --duration {} is left for the last", total.unwrap_or_default()),
+            format!(
+                "the first stages of --{setting} take {fixed}, so nothing of --duration {} is left for the last",
+                total.unwrap_or_default()
+            ),
             "give a longer --duration",
         );
     } else if last.from != last.to && total.is_none() {
-        r.wrong("rate", format!("--rate goes from {} to {} without saying how long", last.from, last.to), "add its length, as in 'for 1m'");
+        let why = format!("--{setting} goes from {} to {} without saying how long", last.from, last.to);
+        r.wrong(setting, why, "add its length, as in 'for 1m'");
     }
     last.length = Some(rest);
-    (Timetable::new(stages), total)
+    (Stages::new(stages), total)
 }
 
 fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: &[String], seed: u64) -> Body {
@@ -1367,6 +1410,15 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
     }
 }
 
+/// Stages that end with a number of requests have no length to write.
+fn as_typed<V: Amount>(stages: Stages<V>, duration: Option<Nanos>) -> Stages<V> {
+    let mut stages = stages.stages().to_vec();
+    if let Some(last) = stages.last_mut().filter(|_| duration.is_none()) {
+        last.length = None;
+    }
+    Stages::new(stages)
+}
+
 /// Everything that was decided, as it would be typed; secrets as `***`.
 impl From<Plan> for Draft {
     fn from(plan: Plan) -> Self {
@@ -1392,18 +1444,12 @@ impl From<Plan> for Draft {
             tls: Tls { verification, cacert, identity, sni, version },
         } = connection;
         let (connections, rate, arrivals, pause) = match load {
-            Load::Closed { users, pause } => (users, None, None, pause),
-            Load::Open { timetable, spacing, connections_max } => (connections_max, Some(timetable), Some(spacing), None),
-        };
-        // A timetable that ends with a number of requests has no length to write.
-        let rate = rate.map(|rate| {
-            let mut stages = rate.stages().to_vec();
-            if let Some(last) = stages.last_mut().filter(|_| duration.is_none()) {
-                last.length = None;
+            Load::Closed { users, pause } => (as_typed(users, duration), None, None, pause),
+            Load::Open { timetable, spacing, connections_max } => {
+                (connections_max.into(), Some(as_typed(timetable, duration)), Some(spacing), None)
             }
-            Timetable::new(stages)
-        });
-        let typed_duration = if rate.is_some() { None } else { duration };
+        };
+        let typed_duration = if rate.is_some() || !is_one_number(&connections) { None } else { duration };
 
         let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
             || filling.mix.is_some()

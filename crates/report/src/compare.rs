@@ -175,7 +175,7 @@ pub(crate) fn design(compared: &Comparison) -> String {
         }
         match plan.load() {
             Load::Closed { users, .. } => {
-                let _ = write!(text, " at {}", counted(users.get().into(), "concurrent user"));
+                let _ = write!(text, " at {}{}", story::up_to(users), counted(users.peak().into(), "concurrent user"));
             }
             Load::Open { timetable, .. } => {
                 let what = if plan.scenario().is_some() { "journeys begun" } else { "requests" };

@@ -6,7 +6,7 @@ use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
 use measure::{Ending, Histogram, Summary};
-use plan::{Body, Braces, Keepalive, Load, Plan, RowOrder, Spacing, Stage, template};
+use plan::{Amount, Body, Braces, Keepalive, Load, Plan, RowOrder, Spacing, Stage, Users, template};
 
 use crate::visible::visible;
 
@@ -152,19 +152,11 @@ pub fn load_of(plan: &Plan) -> String {
             if plan.scenario().is_some() {
                 let waits =
                     pause.map_or_else(String::new, |pause| format!(", {} after each answer", pause.to_string().replace("..", " to ")));
-                let who = if users.get() == 1 {
-                    "1 user on one connection, who goes".to_owned()
-                } else {
-                    format!("{} users on a connection each, who go", count(users.get().into()))
-                };
-                return format!("{who} from journey to journey{waits}, {until}{fresh} (closed load)");
+                let (who, until) = users_of(users, plan, "goes", "go");
+                return format!("{who} from journey to journey{waits}{until}{fresh} (closed load)");
             }
-            let who = if users.get() == 1 {
-                "1 user on one connection, who sends again".to_owned()
-            } else {
-                format!("{} users on a connection each, who send again", count(users.get().into()))
-            };
-            format!("{who} {after}, {until}{fresh} (closed load)")
+            let (who, until) = users_of(users, plan, "sends again", "send again");
+            format!("{who} {after}{until}{fresh} (closed load)")
         }
         Load::Open { timetable, spacing, connections_max } => {
             let spaced = match spacing {
@@ -179,11 +171,33 @@ pub fn load_of(plan: &Plan) -> String {
             let what = if plan.scenario().is_some() { "journeys started" } else { "requests" };
             format!(
                 "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {}",
-                stages(timetable.stages(), what),
+                in_stages(timetable.stages(), rate, &format!("{what} a second")),
                 counted(connections_max.get().into(), "connection")
             )
         }
     }
+}
+
+/// So many users and what they do, and when the load ends, unless their stages say so.
+fn users_of(users: &Users, plan: &Plan, does: &str, do_: &str) -> (String, String) {
+    let until = format!(", {}", until(plan));
+    match users.stages() {
+        [only] if only.from == only.to && only.from == 1 => (format!("1 user on one connection, who {does}"), until),
+        [only] if only.from == only.to => (format!("{} users on a connection each, who {do_}", count(only.from.into())), until),
+        stages => {
+            let until = if plan.requests().is_some() { until } else { String::new() };
+            (format!("{}, on a connection each, who {do_}", in_stages(stages, count_of, "users")), until)
+        }
+    }
+}
+
+fn count_of(users: f64) -> String {
+    count(users as u64)
+}
+
+/// What stands before the most users of stages.
+pub(crate) fn up_to(users: &Users) -> &'static str {
+    if users.is_constant() { "" } else { "up to " }
 }
 
 /// When a plan ends.
@@ -199,25 +213,26 @@ pub(crate) fn until(plan: &Plan) -> String {
 /// With more stages than this, a reader wants to know what they come to.
 const STAGES_MAX: usize = 6;
 
-fn stages(stages: &[Stage], what: &str) -> String {
+/// Stages in words: `from 0 to 50 users over 30 s, then 50 users for 1 min`.
+fn in_stages<V: Amount>(stages: &[Stage<V>], figure: fn(f64) -> String, what: &str) -> String {
     if stages.len() > STAGES_MAX {
-        let rates = || stages.iter().flat_map(|stage| [stage.from.as_per_second(), stage.to.as_per_second()]);
-        let (least, most) = (rates().fold(f64::MAX, f64::min), rates().fold(0.0, f64::max));
+        let values = || stages.iter().flat_map(|stage| [stage.from.number(), stage.to.number()]);
+        let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         let length = stages.iter().filter_map(|stage| stage.length).fold(plan::Nanos::ZERO, plan::Nanos::plus);
-        return format!("{} to {} {what} a second in {} stages over {}", rate(least), rate(most), stages.len(), quantity::length(length));
+        return format!("{} to {} {what} in {} stages over {}", figure(least), figure(most), stages.len(), quantity::length(length));
     }
     let said: Vec<String> = stages
         .iter()
         .map(|stage| {
-            let (from, to) = (stage.from.as_per_second(), stage.to.as_per_second());
+            let (from, to) = (stage.from.number(), stage.to.number());
             let length = match stage.length {
                 Some(length) if stages.len() > 1 || from != to => format!(" for {}", quantity::length(length)),
                 _ => String::new(),
             };
             if from == to {
-                format!("{} {what} a second{length}", rate(from))
+                format!("{} {what}{length}", figure(from))
             } else {
-                format!("from {} to {} {what} a second{}", rate(from), rate(to), length.replacen("for", "over", 1))
+                format!("from {} to {} {what}{}", figure(from), figure(to), length.replacen("for", "over", 1))
             }
         })
         .collect();

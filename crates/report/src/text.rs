@@ -616,7 +616,7 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
 pub(crate) fn connections(summary: &Summary) -> String {
     let connections = &summary.connections;
     let at_once = match summary.plan.load() {
-        Load::Closed { users, .. } => users.get(),
+        Load::Closed { users, .. } => users.peak(),
         Load::Open { connections_max, .. } => connections_max.get(),
     };
     let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);

@@ -106,11 +106,16 @@ pub static LOAD: Shape = Shape {
     name: "load",
     about: "How much and how long, named as the flags of `loadline run`.",
     keys: &[
-        key("users", Kind::Whole, "this many users, each on one connection, each beginning its next journey when the last is over"),
-        key("connections", Kind::Whole, "the same; with `rate`, at most this many journeys at once"),
+        key(
+            "users",
+            Kind::Texts,
+            "this many users, each on one connection, each beginning its next journey when the last is over; or stages: '0 to 50 for 1m, \
+             50 for 5m'",
+        ),
+        key("connections", Kind::Texts, "the same; with `rate`, at most this many journeys at once"),
         key(
             "rate",
-            Kind::Text,
+            Kind::Texts,
             "start journeys at this rate, such as 50/s, whether answered or not; or stages: '0/s to 50/s for 1m, 50/s for 5m'",
         ),
         key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even"),

@@ -61,7 +61,7 @@ impl Kept {
 /// The data files with too few rows for each user of a plan to keep one of its own.
 pub fn too_few_rows(plan: &Plan, files: &[Arc<Data>]) -> Vec<PlanError> {
     let (RowOrder::PerUser, Load::Closed { users, .. }) = (plan.filling().order, plan.load()) else { return Vec::new() };
-    let short = files.iter().filter(|data| data.count() < users.get().into());
+    let short = files.iter().filter(|data| data.count() < users.peak().into());
     short
         .map(|data| {
             let (path, count) = (data.path(), data.count());

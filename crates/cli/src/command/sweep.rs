@@ -159,11 +159,14 @@ impl Climb {
     /// Decides every level. Every mistake goes to `errors`.
     pub fn decide(mut draft: Draft, ladder: LadderDraft, scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Self> {
         if let (Some(connections), None) = (&draft.connections, &ladder.rates) {
-            errors.push(PlanError::new(
-                "connections",
-                format!("--connections {connections} is one level, and a sweep climbs over many"),
-                format!("give --levels {connections} for this one, or leave --connections out"),
-            ));
+            let (what, help) = match connections {
+                Given::Value(users) if users.stages().len() > 1 => {
+                    ("a course of its own", "leave --connections out: --levels says how many users".to_owned())
+                }
+                one => ("one level", format!("give --levels {one} for this one, or leave --connections out")),
+            };
+            let why = format!("--connections {connections} is {what}, and a sweep climbs over many levels");
+            errors.push(PlanError::new("connections", why, help));
             draft.connections = None;
         }
         if let Some(rate) = draft.rate.take() {

@@ -251,7 +251,7 @@ impl Options {
         Draft {
             url: Some(format!("{}://{}{}", self.target.scheme(), self.target.authority(), self.target.path_and_query())),
             method: Some(self.method.clone()),
-            connections: Some(Given::Value(self.workers)),
+            connections: Some(Given::Value(self.workers.into())),
             threads: self.threads.map(Given::Value),
             requests,
             duration,

@@ -364,7 +364,7 @@ impl Options {
         };
         Draft {
             url: Some(format!("{}://{}{}", first.scheme(), first.authority(), first.path_and_query())),
-            connections: Some(Given::Value(self.users)),
+            connections: Some(Given::Value(self.users.into())),
             duration: Some(Given::Value(duration)),
             timeout: Some(Given::Value(Nanos::from_secs(self.timeout_s))),
             connect_timeout: Some(Given::Value(Nanos::from_secs(self.timeout_s))),

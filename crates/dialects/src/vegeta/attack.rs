@@ -216,7 +216,7 @@ impl Options {
         let authority = first.authority();
         Draft {
             url: Some(format!("{}://{authority}{}", first.scheme(), first.path_and_query())),
-            connections: self.requests_at_once.map(Given::Value),
+            connections: self.requests_at_once.map(|users| Given::Value(users.into())),
             duration: Some(Given::Value(duration)),
             rate: self.rate.map(|rate| Given::Value(Timetable::new(vec![Stage::constant(rate, None)]))),
             arrivals: self.rate.and_then(|_| "even".parse().ok()),

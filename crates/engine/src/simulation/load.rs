@@ -112,6 +112,40 @@ fn closed_load_sends_when_the_last_answer_came() {
 }
 
 #[test]
+fn users_come_and_go_by_their_stages() {
+    for threads in ["1", "3"] {
+        let (server, served) = counting(Duration::from_millis(10));
+        let summary = server.run(&plan(|draft| {
+            draft.connections = given("0 to 10 for 10s, 10 for 5s, 10 to 0 for 10s");
+            draft.threads = given(threads);
+        }));
+        // One more comes each second, and after the hold one goes each second; each sends a hundred a second.
+        let due: Vec<u64> = summary.load_ticks().map(|tick| tick.due).collect();
+        let users: Vec<u64> = (1..=10).chain([10; 5]).chain((1..=10).rev()).collect();
+        // Who comes exactly between two seconds may be counted in either.
+        let as_meant = due.iter().zip(&users).all(|(due, users)| due.abs_diff(users * 100) <= 1);
+        assert!(as_meant && due.len() == users.len(), "{threads} threads: {due:?}");
+        assert_eq!((served.get(), summary.requests.succeeded), (16_000, 16_000));
+        assert_eq!((summary.concurrency, summary.connections.opened, summary.connections.closed_by_us), (10, 10, 10));
+        assert_eq!(summary.ended.load_until, Nanos::from_secs(25));
+        conserved(&summary);
+    }
+}
+
+#[test]
+fn a_user_that_goes_and_comes_again_opens_a_new_connection() {
+    let (server, _) = counting(Duration::from_millis(10));
+    let summary = server.run(&plan(|draft| {
+        draft.connections = given("2 for 1s, 1 for 1s, 2 for 1s");
+        draft.warmup = given("1s");
+    }));
+    let due: Vec<u64> = summary.load_ticks().filter(|tick| !tick.warmup).map(|tick| tick.due).collect();
+    assert!(due.iter().zip([200, 100, 200]).all(|(due, meant)| due.abs_diff(meant) <= 1) && due.len() == 3, "{due:?}");
+    assert_eq!((summary.connections.opened, summary.excluded.requests), (3, 200));
+    conserved(&summary);
+}
+
+#[test]
 fn a_pause_is_between_the_answer_and_the_next_request() {
     let (server, served) = counting(Duration::from_millis(10));
     let summary = server.run(&plan(|draft| {

@@ -31,10 +31,22 @@ pub(super) type Opened<D> = Option<Dialed<<D as Dial>::Stream>>;
 /// Streams of the seed from here on belong to users.
 const USERS: u64 = 1_000;
 
-/// A user in closed load: sends when its last answer came and its pause is over.
-pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<Worker<D, C, P>>, number: u64, opened: Opened<D>) {
+/// A user in closed load, for as long as it is there: sends when its last answer came and its pause is over.
+pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(
+    worker: Rc<Worker<D, C, P>>,
+    number: u64,
+    presence: (Nanos, Nanos),
+    opened: Opened<D>,
+) {
     let worker = &*worker;
+    let (from, until) = (presence.0, presence.1.min(worker.task.end));
     let mut lane = Lane::new(worker);
+    if from > worker.clock.now() {
+        lane.rest(worker, from).await;
+        if worker.is_stopping() || worker.is_spent() {
+            return lane.leave(worker);
+        }
+    }
     if let Some(dialed) = opened {
         lane.adopt(worker, dialed);
     }
@@ -51,11 +63,11 @@ pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<Wor
         if P::DELAYS {
             let Some(delay) = worker.heed(worker.program.delay(&mut state)) else { break };
             if delay > Nanos::ZERO {
-                lane.rest(worker, due.plus(delay).min(worker.task.end)).await;
+                lane.rest(worker, due.plus(delay).min(until)).await;
                 due = worker.clock.now();
             }
         }
-        if due >= worker.task.end || worker.is_stopping() || !worker.take_from_budget(1) {
+        if due >= until || worker.is_stopping() || !worker.take_from_budget(1) {
             break;
         }
         let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
@@ -81,7 +93,7 @@ pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<Wor
         due = outcome.done;
         if rest > Nanos::ZERO {
             due = due.plus(rest);
-            lane.rest(worker, due.min(worker.task.end)).await;
+            lane.rest(worker, due.min(until)).await;
             due = worker.clock.now();
         } else if outcome.result.is_err() {
             // Recorded at its limit, but noticed somewhat later.
@@ -89,9 +101,13 @@ pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(worker: Rc<Wor
         }
     }
     if P::LEAVES && worker.program.leaves(&mut state) {
-        let leaving = Leaving::after(lane, state, worker);
-        worker.leaving.borrow_mut().push(leaving);
-        return;
+        let now = worker.clock.now();
+        if worker.is_stopping() || now >= worker.task.end || worker.is_spent() {
+            let leaving = Leaving::after(lane, state, worker);
+            worker.leaving.borrow_mut().push(leaving);
+            return;
+        }
+        Box::pin(lane.farewell(worker, &mut state, now.plus(FAREWELL_MAX))).await;
     }
     lane.leave(worker);
 }

@@ -77,7 +77,7 @@ impl<'a> Loads<'a> {
         // The warm-up of a scenario is for its load.
         let warmup = self.is_scenario.then_some(Given::Value(Warmup::Lasting(Nanos::ZERO)));
         let mut draft = Draft { rate: None, duration: None, warmup, arrivals: None, ..self.draft.clone() };
-        draft.connections = Some(Given::Value(NonZeroU32::MIN));
+        draft.connections = Some(Given::Value(NonZeroU32::MIN.into()));
         draft.requests = Some(Given::Value(if self.is_scenario { JOURNEY_REQUESTS } else { requests }));
         if self.is_scenario && !matches!(draft.seed, Some(Given::Wrong { .. })) {
             // Who signs up twice with the same name is refused: no two probes draw alike, and none as a trial does.

@@ -182,7 +182,7 @@ impl SummaryRecord {
         let threads = plan.threads().get();
         let conceal = |seen: &Example| Example { text: secrets.conceal(&seen.text), ..seen.clone() };
         let (concurrency, offered) = match plan.load() {
-            Load::Closed { users, .. } => (users.get().into(), None),
+            Load::Closed { users, .. } => (users.peak().into(), None),
             Load::Open { timetable, .. } => {
                 (connections_peak, (measured > 0.0).then(|| timetable.expected_until(Nanos((measured * 1e9) as u64)) / measured))
             }

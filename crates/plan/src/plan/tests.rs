@@ -23,9 +23,40 @@ fn errors(line: &str) -> PlanErrors {
 }
 
 #[test]
+fn users_come_and_go_in_stages() {
+    let staged = |connections: &str, edit: &dyn Fn(&mut Draft)| {
+        let mut draft = Draft { url: Some("http://h/".to_owned()), connections: connections.parse().ok(), ..Draft::default() };
+        edit(&mut draft);
+        Plan::try_from(draft)
+    };
+    let plan = staged("0 to 50 for 30s, 50 for 1m, 50 to 0 for 30s", &|_| {}).unwrap();
+    assert_eq!((plan.duration(), plan.connections_max().get()), (Some(Nanos::from_secs(120)), 50));
+    let again = Plan::try_from(Draft::from(plan.clone())).unwrap();
+    assert_eq!(again, plan);
+    let warmed = staged("10 for 5s, 20 for 5s", &|draft| draft.warmup = "2s".parse().ok()).unwrap();
+    assert_eq!(warmed.users().unwrap().presence(15), [(Nanos::from_secs(7), Nanos::from_secs(12))]);
+    let open_end = staged("0 to 9 for 3s, 9", &|draft| draft.duration = "10s".parse().ok()).unwrap();
+    assert_eq!(open_end.users().unwrap().length(), Some(Nanos::from_secs(10)));
+    let told = |connections: &str, edit: &dyn Fn(&mut Draft)| staged(connections, edit).unwrap_err().0.remove(0).message;
+    assert_eq!(told("0 for 10s", &|_| {}), "--connections 0 for 10s sends nothing");
+    assert_eq!(
+        told("1 to 9 for 10s", &|draft| draft.rate = "9/s".parse().ok()),
+        "--connections 1 to 9 for 10s is about users who wait for their answers, and --rate sends without any"
+    );
+    assert_eq!(
+        told("0 to 9 for 10s", &|draft| draft.warmup = "2s".parse().ok()),
+        "--warmup 2s runs at the first number of --connections, which is 0"
+    );
+    assert_eq!(
+        told("1 to 9 for 10s", &|draft| draft.warmup = "auto".parse().ok()),
+        "--warmup auto looks for where the run becomes steady, and the stages of --connections never are"
+    );
+}
+
+#[test]
 fn a_bare_url_means_fifty_users_for_ten_seconds() {
     let plan = plan("http://a.test/x");
-    assert_eq!(*plan.load(), Load::Closed { users: NonZeroU32::new(50).unwrap(), pause: None });
+    assert_eq!(*plan.load(), Load::Closed { users: NonZeroU32::new(50).unwrap().into(), pause: None });
     assert_eq!((plan.duration(), plan.requests()), (Some(Nanos::from_secs(10)), None));
     let headers: Vec<&str> = plan.request().headers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(headers, ["Host", "User-Agent", "Accept"]);

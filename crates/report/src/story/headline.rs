@@ -14,7 +14,7 @@ use analysis::{Reading, answers, capitalised};
 use measure::{Failure, FailureCount, Summary};
 use plan::{Load, Nanos, Scheme};
 
-use super::{half_width, rate};
+use super::{half_width, rate, up_to};
 use crate::reason::reason;
 use crate::visible::visible;
 
@@ -83,7 +83,7 @@ fn throughput(reading: &Reading<'_>) -> String {
         }
         let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", rate(offered)));
         let users = match summary.plan.load() {
-            Load::Closed { .. } => format!(" by {}", counted(summary.concurrency, "user")),
+            Load::Closed { users, .. } => format!(" by {}{}", up_to(users), counted(summary.concurrency, "user")),
             Load::Open { .. } => String::new(),
         };
         let sure = sure.replace(" (", ", ").replace(')', "");
@@ -94,7 +94,9 @@ fn throughput(reading: &Reading<'_>) -> String {
             format!("{requests} answered{sure} of {} a second asked for", rate(offered))
         }
         (Load::Open { .. }, None) => format!("{requests}{sure}"),
-        (Load::Closed { .. }, _) => format!("{requests} at {}{sure}", counted(summary.concurrency, "concurrent user")),
+        (Load::Closed { users, .. }, _) => {
+            format!("{requests} at {}{}{sure}", up_to(users), counted(summary.concurrency, "concurrent user"))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 
 use super::Reading;
 use crate::keys::{Kind, LOAD};
-use crate::yaml::{Node, Value};
+use crate::yaml::Node;
 
 impl Reading<'_> {
     /// Each setting is judged by itself here, so that its mistakes have a place; all together, with the flags, they are judged when
@@ -34,27 +34,25 @@ impl Reading<'_> {
             let setting = if key.name == "users" { "connections" } else { key.name };
             let value = match key.kind {
                 Kind::Truth => self.truth(node).map(Json::Bool),
+                // Several stages may stand as a list.
+                Kind::Texts if is_in_stages(setting) => {
+                    let stages: Vec<String> = self.each(node).into_iter().filter_map(|node| self.plain(node)).collect();
+                    Some(Json::String(stages.join(", ")))
+                }
                 Kind::Texts => {
                     let texts: Vec<Json> = self.each(node).into_iter().filter_map(|node| self.plain(node)).map(Json::String).collect();
                     Some(Json::Array(texts))
                 }
-                _ => match &node.value {
-                    // A rate of several stages may stand as a list.
-                    Value::List(nodes) if setting == "rate" => {
-                        let stages: Vec<String> = nodes.iter().filter_map(|node| self.plain(node)).collect();
-                        Some(Json::String(stages.join(", ")))
-                    }
-                    _ => self.plain(node).map(|text| match setting {
-                        "cacert" | "cert" | "key" | "unix_socket" => {
-                            let path = self.beside(&text);
-                            if setting != "unix_socket" {
-                                self.look_for(node.spot, &path);
-                            }
-                            Json::String(path)
+                _ => self.plain(node).map(|text| match setting {
+                    "cacert" | "cert" | "key" | "unix_socket" => {
+                        let path = self.beside(&text);
+                        if setting != "unix_socket" {
+                            self.look_for(node.spot, &path);
                         }
-                        _ => Json::String(text),
-                    }),
-                },
+                        Json::String(path)
+                    }
+                    _ => Json::String(text),
+                }),
             };
             let Some(value) = value else { continue };
             if let (true, Json::String(text)) = (is_time(setting), &value)
@@ -64,7 +62,7 @@ impl Reading<'_> {
                 self.wrong(node.spot, format!("'{}': {why}", key.name), key.about);
                 continue;
             }
-            if let (true, Json::String(text)) = (setting == "rate", &value)
+            if let (true, Json::String(text)) = (is_in_stages(setting), &value)
                 && let mut times = text.split(',').filter_map(|stage| Some(stage.split_once(" for ")?.1))
                 && let Some(Err(why)) = times.find(|time| Nanos::lacks_unit(time)).map(Nanos::with_unit)
             {
@@ -110,6 +108,11 @@ fn in_its_words(help: &str, flag: &str, key: &str) -> String {
 /// Settings that are times, or ranges of them, which other judges read.
 fn is_time(setting: &str) -> bool {
     matches!(setting, "duration" | "warmup" | "pause" | "timeout" | "connect_timeout")
+}
+
+/// Settings that may change over time.
+fn is_in_stages(setting: &str) -> bool {
+    matches!(setting, "rate" | "connections")
 }
 
 /// Settings that mean nothing alone.
