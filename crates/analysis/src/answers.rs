@@ -6,13 +6,11 @@
 //!
 //! Invariant: nothing here is said of what the plan asked for (a scenario's own redirects, a log's).
 
-use measure::Summary;
+use measure::{Status, Summary};
 use plan::Nanos;
 
 use crate::quantity::{count, share};
 
-/// Statuses that lead elsewhere by their Location (RFC 9110 §15.4).
-const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
 /// Fewer redirects than this share may be what the path is for.
 const REDIRECTS_SHARE_MIN: f64 = 0.01;
 
@@ -20,7 +18,7 @@ const REDIRECTS_SHARE_MIN: f64 = 0.01;
 #[must_use]
 pub fn redirects_not_followed(run: &Summary) -> Option<(u64, Vec<u16>)> {
     let followed = run.plan.connection().follow > 0 || run.plan.scenario().is_some() || run.plan.replay().is_some();
-    let statuses: Vec<u16> = REDIRECTS.iter().copied().filter(|status| run.status.contains_key(status)).collect();
+    let statuses: Vec<u16> = Status::REDIRECTS.iter().map(|status| status.0).filter(|status| run.status.contains_key(status)).collect();
     let number: u64 = statuses.iter().map(|status| run.status[status]).sum();
     let is_many = number as f64 > run.requests.due as f64 * REDIRECTS_SHARE_MIN;
     (!followed && number > 0 && is_many).then_some((number, statuses))

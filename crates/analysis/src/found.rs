@@ -11,7 +11,7 @@
 //!
 //! Invariant: the file holds every trial with its whole Summary, and nothing else decides the answer.
 
-use measure::{Failure, Side, Summary, Tick};
+use measure::{Failure, Side, Status, Summary, Tick};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -254,7 +254,7 @@ impl Found {
         if failed == 0 {
             return None;
         }
-        let refusal = run.status.iter().filter(|(status, _)| **status >= 400).max_by_key(|(_, times)| **times);
+        let refusal = run.status.iter().filter(|(status, _)| !Status(**status).is_success()).max_by_key(|(_, times)| **times);
         let how = match (most_failing(run), refusal) {
             (Some(Failure::CheckStatus), Some((status, times))) => format!("{} of them with status {status}", count(*times)),
             (Some(failure), _) => format!("most often: {}", failure.about()),

@@ -6,7 +6,8 @@
 use std::net::IpAddr;
 
 use engine::protocol::http1::Asked as Framing;
-use measure::Failure;
+use engine::redirect::{self, Convention, Hop, Hops};
+use measure::{Failure, Status};
 use plan::Target;
 use report::registered_reason;
 
@@ -108,44 +109,18 @@ pub fn sends_again(request: &[u8], failure: Failure) -> bool {
     failure == Failure::StaleReuse && [&b"GET"[..], b"HEAD", b"OPTIONS", b"TRACE"].contains(&method)
 }
 
-/// What follows `request` to `from` that was answered with this status and Location; `None` if it is no redirect.
-///
-/// 301, 302 and 303 turn all but GET and HEAD into GET without a body; 307 and 308 repeat the request. The page before is told. Go's client
-/// goes wherever it is led; here a load stays on the server that was named.
+/// The request that follows `request` to `from` where it was answered with this status and Location; `None` if it is no redirect. Go's
+/// client goes wherever it is led; here a load stays on the server that was named.
 ///
 /// # Errors
-/// If the Location leads nowhere, or to another server.
-pub fn redirected(request: &[u8], from: &Target, status: u16, location: Option<&str>) -> Result<Option<Redirect>, Failure> {
-    let Some(location) = location.filter(|_| matches!(status, 301 | 302 | 303 | 307 | 308)) else { return Ok(None) };
-    let target = from.join(location).map_err(|_| Failure::RedirectTarget)?;
-    if !target.same_server(from) {
-        return Err(Failure::RedirectOutside);
-    }
-    let end = request.windows(4).position(|window| window == b"\r\n\r\n").map_or(request.len(), |at| at + 4);
-    let head = String::from_utf8_lossy(&request[..end]).into_owned();
-    let mut lines = head.split("\r\n");
-    let method = lines.next().and_then(|line| line.split(' ').next()).unwrap_or_default();
-    let becomes_get = matches!(status, 301..=303) && !matches!(method, "GET" | "HEAD");
-    let method = if becomes_get { "GET" } else { method };
-    let mut bytes = format!("{method} {} HTTP/1.1\r\n", target.path_and_query());
-    for line in lines.filter(|line| !line.is_empty()) {
-        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
-        let about_the_body = matches!(name.as_str(), "content-length" | "transfer-encoding" | "content-type" | "content-encoding");
-        if name == "host" {
-            bytes += &format!("Host: {}\r\n", target.authority());
-        } else if name != "referer" && !(becomes_get && about_the_body) {
-            bytes += line;
-            bytes += "\r\n";
-        }
-    }
-    if !(from.scheme() == plan::Scheme::Https && target.scheme() == plan::Scheme::Http) {
-        bytes += &format!("Referer: {}://{}{}\r\n", from.scheme(), from.authority(), from.path_and_query());
-    }
-    let mut bytes = (bytes + "\r\n").into_bytes();
-    if !becomes_get {
-        bytes.extend_from_slice(&request[end..]);
-    }
-    let asked = if method == "HEAD" { Framing::Head } else { Framing::Other };
+/// If the Location leads nowhere, or to another server, or too many have been followed.
+pub fn redirected(request: &[u8], from: &Target, status: u16, location: Option<&str>, hops: Hops) -> Result<Option<Redirect>, Failure> {
+    let Some(location) = location.filter(|_| Status(status).is_redirect()) else { return Ok(None) };
+    let target = redirect::destination(from, location, hops, |to| to.same_server(from)).map_err(|error| error.failure())?;
+    let method = request.split(|byte| *byte == b' ').next().and_then(|method| std::str::from_utf8(method).ok()).unwrap_or_default();
+    let hop = Hop { convention: Convention::Go, began: from, from, to: &target, status: Status(status), method };
+    let Some(bytes) = hop.rewritten(request, |_| false) else { return Err(Failure::RedirectTarget) };
+    let asked = if hop.method() == "HEAD" { Framing::Head } else { Framing::Other };
     Ok(Some(Redirect { bytes, target, asked }))
 }
 
@@ -176,9 +151,11 @@ mod tests {
         assert!(!sends_again(b"GET / HTTP/1.1\r\n\r\n", Failure::RecvEofBeforeResponse));
     }
 
+    const HOPS: Hops = Hops { followed: 0, max: 10 };
+
     fn led(request: &str, status: u16, location: &str) -> String {
         let from: Target = "http://h/a/b".parse().unwrap();
-        let led = redirected(request.as_bytes(), &from, status, Some(location)).unwrap().unwrap();
+        let led = redirected(request.as_bytes(), &from, status, Some(location), HOPS).unwrap().unwrap();
         format!("{}|{}", led.target.authority(), String::from_utf8(led.bytes).unwrap())
     }
 
@@ -192,11 +169,11 @@ mod tests {
         );
         assert!(led("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", 301, "/x").starts_with("h|HEAD /x HTTP/1.1\r\n"));
         let from: Target = "http://h/".parse().unwrap();
-        assert_eq!(redirected(b"", &from, 200, Some("/x")), Ok(None));
-        assert_eq!(redirected(b"", &from, 302, None), Ok(None));
-        assert_eq!(redirected(b"", &from, 302, Some("ftp://x/")), Err(Failure::RedirectTarget));
+        assert_eq!(redirected(b"", &from, 200, Some("/x"), HOPS), Ok(None));
+        assert_eq!(redirected(b"", &from, 302, None, HOPS), Ok(None));
+        assert_eq!(redirected(b"", &from, 302, Some("ftp://x/"), HOPS), Err(Failure::RedirectTarget));
         for location in ["http://i/", "http://h:81/", "//i/"] {
-            assert_eq!(redirected(b"", &from, 302, Some(location)), Err(Failure::RedirectOutside), "{location}");
+            assert_eq!(redirected(b"", &from, 302, Some(location), HOPS), Err(Failure::RedirectOutside), "{location}");
         }
         assert_eq!(canonical("x-my-ID"), "X-My-Id");
     }

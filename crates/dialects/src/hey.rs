@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use engine::protocol::http1::{Asked as Framing, Header, Observer};
+use engine::redirect::Hops;
 use engine::{After, Broken, Choice, Program};
 use measure::{Failure, Outcome};
 use plan::{Nanos, Target, plainly};
@@ -186,9 +187,9 @@ impl Program for Hey {
             return After::Answer(Choice { asked, requests: 1 });
         }
         let (Ok(status), 1..) = (result, self.options.redirects) else { return After::Nothing };
-        match goclient::redirected(request, from, status, user.ear.location.as_deref()) {
+        let hops = Hops { followed: user.hops, max: self.options.redirects };
+        match goclient::redirected(request, from, status, user.ear.location.as_deref(), hops) {
             Ok(None) => After::Nothing,
-            Ok(Some(_)) if user.hops == self.options.redirects => After::Fail(Failure::RedirectLimit),
             Ok(Some(led)) => {
                 let choice = Choice { asked: led.asked, requests: 1 };
                 (user.led, user.hops) = (Some(led), user.hops + 1);

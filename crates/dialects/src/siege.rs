@@ -24,8 +24,9 @@ use std::thread;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::protocol::http1::{Asked as Framing, Header, Observer, request};
+use engine::redirect::{self, Convention, Hops};
 use engine::{Broken, Choice, Program, Stop};
-use measure::Outcome;
+use measure::{Outcome, Status};
 use plan::{Nanos, Random, Share, Target, plainly};
 use report::siege::{AnswerLine, LOG_HEAD, Siege};
 
@@ -214,7 +215,7 @@ struct Visit {
     target: Target,
     body: Vec<u8>,
     /// How many redirects led here.
-    hops: u32,
+    hops: u8,
     /// Whether it is a page, or what one needs.
     role: Role,
 }
@@ -281,7 +282,12 @@ impl Visit {
         Self { method, target, body, hops: 0, role: Role::Page }
     }
 
-    fn to(target: Target, hops: u32, role: Role) -> Self {
+    /// How many redirects led here, and how many siege follows.
+    fn follows(&self) -> Hops {
+        Hops { followed: self.hops, max: HOPS_MAX }
+    }
+
+    fn to(target: Target, hops: u8, role: Role) -> Self {
         Self { method: "GET".to_owned(), target, body: Vec::new(), hops, role }
     }
 
@@ -465,7 +471,7 @@ impl Program for Visits {
         }
         let Ok(status) = outcome.result else { return Ok(()) };
         let took = outcome.response_time();
-        own.succeeded += u64::from(status < 400 || matches!(status, 401 | 407));
+        own.succeeded += u64::from(Status(status).is_success() || matches!(status, 401 | 407));
         own.okay += u64::from(status == 200);
         own.bytes += answer.bytes;
         own.time = own.time.plus(took);
@@ -482,16 +488,12 @@ impl Program for Visits {
         if options.parser && answer.is_page && status < 300 && visit.role == Role::Page {
             visitor.asked_for.extend(page::parts(&visit.target, &answer.text()).into_iter().map(|part| Visit::to(part, 0, Role::Part)));
         }
-        if let (true, Some(location), 301 | 302 | 303 | 307 | 308) = (options.follow, &answer.location, status)
-            && let Ok(target) = visit.target.join(location)
-            && target.same_server(&visit.target)
-            && visit.hops < u32::from(HOPS_MAX)
+        if let Some(location) = answer.location.as_ref().filter(|_| options.follow && Status(status).is_redirect())
+            && let Ok(target) = redirect::destination(&visit.target, location, visit.follows(), |to| to.same_server(&visit.target))
         {
-            let led = match status {
-                307 | 308 => Visit { target, hops: visit.hops + 1, ..visit },
-                _ => Visit::to(target, visit.hops + 1, visit.role),
-            };
-            visitor.asked_for.push_front(led);
+            let becomes_get = Convention::Siege.becomes_get(Status(status), &visit.method);
+            let hops = visit.hops + 1;
+            visitor.asked_for.push_front(if becomes_get { Visit::to(target, hops, visit.role) } else { Visit { target, hops, ..visit } });
         }
         Ok(())
     }

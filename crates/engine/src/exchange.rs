@@ -12,7 +12,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use measure::{Failure, Quirk, Quirks};
+use measure::{Failure, Quirk, Quirks, Status};
 use plan::Nanos;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -292,7 +292,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     match progress {
                         Progress::More => {}
                         Progress::Done(finished) => {
-                            if finished.status >= 400 {
+                            if !Status(finished.status).is_success() {
                                 *sight = Sight::Bytes(bytes.len().min(EXAMPLE_BYTES));
                             }
                             return Poll::Ready(Ok(finished));

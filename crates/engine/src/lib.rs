@@ -17,6 +17,7 @@ mod neighbours;
 pub mod net;
 mod program;
 pub mod protocol;
+pub mod redirect;
 mod runner;
 #[cfg(any(test, feature = "simulated"))]
 pub mod simulation;

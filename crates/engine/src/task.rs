@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use plan::{Bounds, Keepalive, Nanos, Plan, Scheme, Target, is_secret};
+use plan::{Bounds, Keepalive, Nanos, Plan, Scheme, Target};
 
 use crate::RunError;
 use crate::protocol::http1::{Asked, request};
+use crate::redirect::Hop;
 
 /// A Plan made ready; shared by all workers.
 #[derive(Debug)]
@@ -68,26 +69,21 @@ impl Task {
     /// The request that a redirect leads to, its headers adapted to the new place, and what it asks for. `first` is the request that
     /// began the chain, as it was sent: a program may have written it.
     ///
-    /// 303, and 301 and 302 after a POST, turn into GET without a body (RFC 9110 §15.4); secrets are not carried to
-    /// another origin.
-    pub(crate) fn redirected(&self, status: u16, method: &str, to: &Target, first: &[u8]) -> Option<(Vec<u8>, String)> {
+    /// It is made from the first and not from the one before, so that a chain that comes home has its secrets again.
+    pub(crate) fn redirected(&self, hop: &Hop<'_>, first: &[u8]) -> Option<Vec<u8>> {
         let end = first.windows(4).position(|window| window == b"\r\n\r\n")?;
         let (head, body) = (&first[..end], &first[end + 4..]);
         let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         let began_as = lines.next()?.split(|byte| *byte == b' ').next()?;
-        let becomes_get = method != "HEAD" && (status == 303 || (matches!(status, 301 | 302) && method == "POST"));
-        let method = if becomes_get { "GET" } else { method };
         // What has become a GET stays one.
-        let without_body = becomes_get || began_as != method.as_bytes();
-        let elsewhere = !to.same_origin(self.plan.target());
+        let has_body = !hop.becomes_get() && began_as == hop.method.as_bytes();
+        let elsewhere = !hop.to.same_origin(hop.began);
         let is_kept = |name: &str| {
-            let about_the_body = name.starts_with("content-");
-            let secret = is_secret(name);
             // They follow from the body, and from the proxy that is asked.
             let written_anew = name == "content-length" || name == "proxy-authorization" && self.proxy_authorization().is_some();
-            !(written_anew || without_body && about_the_body || elsewhere && (secret || name == "host"))
+            hop.keeps(name, has_body) && !(written_anew || elsewhere && name == "host")
         };
-        let authority = to.authority();
+        let authority = hop.to.authority();
         let mut headers: Vec<(&str, &[u8])> = Vec::new();
         if elsewhere {
             headers.push(("Host", authority.as_bytes()));
@@ -99,8 +95,8 @@ impl Task {
                 headers.push((name, &value[1..]));
             }
         }
-        let body = if without_body { &[] } else { body };
-        serialise(&self.plan, to, method, headers, body).ok().map(|bytes| (bytes, method.to_owned()))
+        let body = if has_body { body } else { &[] };
+        serialise(&self.plan, hop.to, hop.method(), headers, body).ok()
     }
 
     fn proxy_authorization(&self) -> Option<&String> {
@@ -160,14 +156,17 @@ fn serialise<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redirect::Convention;
+    use measure::Status;
     use plan::Draft;
 
     /// What a redirect makes of a request that a program wrote.
     fn led(status: u16, method: &str, to: &str, first: &str) -> String {
         let draft = Draft { url: Some("http://a.test/plan".to_owned()), header: vec!["X-Plan: 1".to_owned()], ..Draft::default() };
         let task = Task::new(&Plan::try_from(draft).unwrap(), b"").unwrap();
-        let (bytes, _) = task.redirected(status, method, &to.parse().unwrap(), first.as_bytes()).unwrap();
-        String::from_utf8(bytes).unwrap()
+        let (home, to) = (task.plan.target(), to.parse().unwrap());
+        let hop = Hop { convention: Convention::Browser, began: home, from: home, to: &to, status: Status(status), method };
+        String::from_utf8(task.redirected(&hop, first.as_bytes()).unwrap()).unwrap()
     }
 
     const FIRST: &str = "POST /n/7 HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\nX-Api-Key: k7\r\nContent-Type: x/y\r\nContent-Length: 3\r\n\r\nn=7";

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use analysis::quantity::{self, NONE};
 use analysis::server_side::Now;
-use measure::{Failure, Snapshot, Tick};
+use measure::{Failure, Snapshot, Status, Tick};
 use plan::{Load, Nanos, Plan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -489,7 +489,7 @@ impl View {
 
     /// What a class is about; of error statuses, which.
     fn named(&self, class: Failure) -> String {
-        let mut errors: Vec<(&u16, &u64)> = self.statuses.iter().filter(|(status, _)| **status >= 400).collect();
+        let mut errors: Vec<(&u16, &u64)> = self.statuses.iter().filter(|(status, _)| !Status(**status).is_success()).collect();
         if class != Failure::CheckStatus || errors.is_empty() {
             return class.about().to_owned();
         }

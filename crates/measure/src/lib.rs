@@ -21,6 +21,7 @@ mod recorder;
 mod replayed;
 mod site;
 mod snapshot;
+mod status;
 mod summary;
 mod tally;
 mod tick;
@@ -42,6 +43,7 @@ pub use recorder::{Begun, Judged, Recorder, Span};
 pub use replayed::{Compared, Replayed, RouteReplayed, StatusChange};
 pub use site::Site;
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
+pub use status::Status;
 pub use summary::{
     Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError,
     SummaryRecord,

@@ -11,7 +11,7 @@
 use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
-use crate::{Closer, Example, Failure, Histogram, JourneyEnd, Outcome, Quirks, Snapshot, Tally};
+use crate::{Closer, Example, Failure, Histogram, JourneyEnd, Outcome, Quirks, Snapshot, Status, Tally};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +168,7 @@ impl Recorder {
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
         let well = match (outcome.result, judged) {
-            (Ok(status), Judged::ByStatus) => status < 400,
+            (Ok(status), Judged::ByStatus) => Status(status).is_success(),
             (Ok(_), Judged::Well) => true,
             _ => false,
         };
@@ -241,7 +241,7 @@ impl Recorder {
         row.due += 1;
         let failed = match (outcome.result, judged) {
             (Err(failure), _) => failure,
-            (Ok(status), Judged::ByStatus) if status < 400 => return row.succeed(outcome),
+            (Ok(status), Judged::ByStatus) if Status(status).is_success() => return row.succeed(outcome),
             (Ok(_), Judged::Well) => return row.succeed(outcome),
             (Ok(_), judged) => class_of(judged),
         };

@@ -14,7 +14,7 @@ use analysis::quantity::{self, NONE, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances};
-use measure::{FailureCount, Histogram, Summary, WarmUp};
+use measure::{FailureCount, Histogram, Status, Summary, WarmUp};
 use plan::{Load, Nanos};
 
 use crate::columns::{Columns, wrapped};
@@ -341,7 +341,7 @@ fn answers(summary: &Summary, page: &mut Screenful<'_>) {
         statuses.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
         statuses.truncate(STATUSES_MAX);
     }
-    let tone = if statuses.iter().any(|(status, _)| *status >= 400) { Tone::Caution } else { Tone::Normal };
+    let tone = if statuses.iter().any(|(status, _)| !Status(*status).is_success()) { Tone::Caution } else { Tone::Normal };
     let mut said: Vec<String> = statuses
         .iter()
         .map(|(status, number)| format!("{status}\u{a0}{}: {}", reason(*status).replace(' ', "\u{a0}"), count(*number)))

@@ -15,7 +15,7 @@ use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
-use measure::{FailureCount, Histogram, QUANTILES, Replayed, Summary, WarmUp, quantile_is_known};
+use measure::{FailureCount, Histogram, QUANTILES, Replayed, Status, Summary, WarmUp, quantile_is_known};
 use plan::{Load, Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
@@ -426,7 +426,7 @@ fn answers(summary: &Summary, page: &mut Page) {
     let width = summary.status.values().map(|number| count(*number).len()).max().unwrap_or(0);
     let mut name = "answers";
     for (status, number) in &summary.status {
-        let tone = if *status >= 400 { Tone::Bad } else { Tone::Normal };
+        let tone = if !Status(*status).is_success() { Tone::Bad } else { Tone::Normal };
         let text = format!("{status}  {:>width$}  {:>8}  {}", count(*number), share(*number, answered), reason(*status));
         let margin = MARGIN - 2;
         let room = page.style.columns() - MARGIN;

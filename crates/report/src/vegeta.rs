@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use measure::Histogram;
+use measure::{Histogram, Status};
 use plan::Nanos;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -262,7 +262,7 @@ impl Metrics {
         self.latest = if self.earliest.is_none() { hit.timestamp } else { self.latest.max(hit.timestamp) };
         self.end = if self.earliest.is_none() { hit.end() } else { self.end.max(hit.end()) };
         self.earliest = Some(self.earliest.map_or(hit.timestamp, |earliest| earliest.min(hit.timestamp)));
-        self.successes += u64::from((200..400).contains(&hit.code));
+        self.successes += u64::from(Status(hit.code).is_success());
         *self.codes.entry(hit.code.to_string()).or_default() += 1;
         if !hit.error.is_empty() && self.errors.len() < ERRORS_MAX && !self.seen.contains(&hit.error) {
             self.errors.push(hit.error.clone());

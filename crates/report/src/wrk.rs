@@ -10,7 +10,7 @@
 mod samples;
 pub(crate) mod units;
 
-use measure::{Failure, Summary};
+use measure::{Failure, Status, Summary};
 use plan::Nanos;
 
 pub use samples::{Samples, corrected};
@@ -153,7 +153,7 @@ pub(crate) fn totals(run: &Summary, facts: &Facts) -> String {
 /// Answers with a status above 399.
 #[must_use]
 pub fn error_statuses(run: &Summary) -> u64 {
-    run.status.iter().filter(|(status, _)| **status > 399).map(|(_, count)| count).sum()
+    run.status.iter().filter(|(status, _)| !Status(**status).is_success()).map(|(_, count)| count).sum()
 }
 
 /// wrk's four counters, made of the classes of failures.

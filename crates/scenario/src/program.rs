@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::protocol::http1::Asked;
+use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{After, Broken, Choice, Program};
-use measure::{Failure, JourneyEnd, Judged, Leftovers, Outcome, Position, Recorder, Tally, Teardowns};
+use measure::{Failure, JourneyEnd, Judged, Leftovers, Outcome, Position, Recorder, Status, Tally, Teardowns};
 use plan::{Nanos, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
@@ -21,7 +22,7 @@ use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
 use crate::model::{Auth, Extraction, Operator};
 use crate::user::{Led, Turns, User};
 
-mod redirect;
+mod head;
 
 /// A journey may go through so many instructions between two requests: more is a loop that sends nothing.
 const INSTRUCTIONS_MAX: u32 = 100_000;
@@ -392,7 +393,8 @@ impl<const W: bool> Journeys<W> {
         let place = user.step;
         let request = &self.compiled.steps[place];
         let headers = Headers::lines(&ear.headers);
-        let mut judged = if status >= 400 && !request.step.judges_status { Judged::Failed(Failure::CheckStatus) } else { Judged::Well };
+        let mut judged =
+            if !Status(status).is_success() && !request.step.judges_status { Judged::Failed(Failure::CheckStatus) } else { Judged::Well };
         let mut ends = None;
         let tools = &self.tools[place];
         let mut extractions = tools.extractions.borrow_mut();
@@ -426,7 +428,7 @@ impl<const W: bool> Journeys<W> {
                 Err(broken) => {
                     recorder.checked(outcome, place, number, Err(|| without_secrets(user, &broken)));
                     if judged == Judged::Well {
-                        let is_status = status >= 400 && check.words().starts_with("status");
+                        let is_status = !Status(status).is_success() && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
                         judged = Judged::Failed(failure);
                         recorder
@@ -527,8 +529,8 @@ impl<const W: bool> Journeys<W> {
         let mut digest = Digest::new(challenge, &account, chance);
         let body = user.bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(user.bytes.len(), |end| end + 4);
         let value = digest.authorization(&request.method, path_of(&user.bytes), &user.bytes[body..]);
-        redirect::without(&mut user.bytes, "authorization");
-        redirect::insert(&mut user.bytes, format!("Authorization: {value}\r\n").as_bytes());
+        head::without(&mut user.bytes, "authorization");
+        head::insert(&mut user.bytes, format!("Authorization: {value}\r\n").as_bytes());
         user.digest = Some(Box::new(digest));
         user.challenged = true;
         After::Answer(Choice { asked: request.asked, requests: 1 })
@@ -751,22 +753,29 @@ impl<const W: bool> Program for Journeys<W> {
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
             return self.answer_challenge(user);
         }
-        if redirects == 0 || !matches!(status, 301 | 302 | 303 | 307 | 308) {
+        if redirects == 0 || !Status(status).is_redirect() {
             return After::Nothing;
         }
-        let hops = user.led.as_ref().map_or(0, |led| led.hops);
+        let followed = user.led.as_ref().map_or(0, |led| led.hops);
         let from = self.place(user).clone();
         let location = Headers::lines(&user.ear.headers).named("location").next().map(<[u8]>::to_vec);
         let Some(location) = location else { return After::Fail(Failure::RedirectTarget) };
-        if hops == redirects {
-            return After::Fail(Failure::RedirectLimit);
-        }
-        let Ok(to) = from.join(&String::from_utf8_lossy(&location)) else { return After::Fail(Failure::RedirectTarget) };
+        // Whether the server is one that was named the engine looks at, for every request.
+        let to = match redirect::destination(&from, &String::from_utf8_lossy(&location), Hops { followed, max: redirects }, |_| true) {
+            Ok(to) => to,
+            Err(error) => return After::Fail(error.failure()),
+        };
         let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
-        let begun = request.elsewhere.as_ref().unwrap_or(&compiled.home);
+        let began = request.elsewhere.as_ref().unwrap_or(&compiled.home);
         let key = request.step.auth.as_ref().and_then(Auth::key_header);
-        let hop = redirect::Hop { begun, from: &from, to: &to, status, method, has_cookies: request.has_cookies, key };
-        let Some((mut bytes, method)) = redirect::led(&user.bytes, &hop) else { return After::Fail(Failure::RedirectTarget) };
+        let hop = Hop { convention: Convention::Browser, began, from: &from, to: &to, status: Status(status), method };
+        let dropped = |name: &str| {
+            let is_key = key.is_some_and(|key| key.eq_ignore_ascii_case(name));
+            // Cookies are written anew, unless the step names them itself.
+            is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
+        };
+        let Some(mut bytes) = hop.rewritten(&user.bytes, dropped) else { return After::Fail(Failure::RedirectTarget) };
+        let method = hop.method().to_owned();
         let ear = std::mem::take(&mut user.ear);
         self.take_cookies(user, &ear);
         self.show(user, &ear, result, None);
@@ -774,11 +783,11 @@ impl<const W: bool> Program for Journeys<W> {
         if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
             let mut line = Vec::new();
             write_cookies(&user.jar, &to, to.path_and_query(), &mut line);
-            redirect::insert(&mut bytes, &line);
+            head::insert(&mut bytes, &line);
         }
         user.bytes = bytes;
         let asked = if method == "HEAD" { Asked::Head } else { Asked::Other };
-        user.led = Some(Box::new(Led { place: to, method, hops: hops + 1 }));
+        user.led = Some(Box::new(Led { place: to, method, hops: followed + 1 }));
         After::Send(Choice { asked, requests: 1 })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use measure::{Failure, Judged, Outcome, Recorder, StepCounts, Tally};
+use measure::{Failure, Judged, Outcome, Recorder, Status, StepCounts, Tally};
 use plan::{Plan, PlanError, PlanErrors, Secrets};
 use step::{Answer, Check, Headers, Reading};
 
@@ -115,7 +115,8 @@ impl Expectations {
         outcome: &Outcome,
         recorder: &mut Recorder,
     ) -> Judged {
-        let mut judged = if status < 400 || self.judges_status { Judged::Well } else { Judged::Failed(Failure::CheckStatus) };
+        let mut judged =
+            if Status(status).is_success() || self.judges_status { Judged::Well } else { Judged::Failed(Failure::CheckStatus) };
         let name = &self.names[row];
         if ear.overflowed {
             let said = || format!("{name}: {}", Ear::refusal());
@@ -136,7 +137,7 @@ impl Expectations {
                     let said = || Secrets::of_request(request).conceal(&broken.to_string());
                     recorder.checked(outcome, row, number, Err(said));
                     if judged == Judged::Well {
-                        let is_status = status >= 400 && check.words().starts_with("status");
+                        let is_status = !Status(status).is_success() && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
                         judged = Judged::Failed(failure);
                         recorder.step_example(row, failure, outcome.done, || format!("{name}: {}", said()));

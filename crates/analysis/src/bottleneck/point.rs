@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use measure::observed::{Place, Series};
-use measure::{Failure, Profiled, Side, Summary};
+use measure::{Failure, Profiled, Side, Status, Summary};
 use plan::{Load, Nanos};
 
 use super::between::Between;
@@ -338,7 +338,7 @@ fn steady(run: &Summary) -> Option<bool> {
 
 /// The statuses of a run that got nothing else than refusals.
 fn refusals(run: &Summary) -> Vec<u16> {
-    if run.requests.succeeded > 0 || run.status.keys().any(|status| *status < 400) {
+    if run.requests.succeeded > 0 || run.status.keys().any(|status| Status(*status).is_success()) {
         return Vec::new();
     }
     let mut all: Vec<(u16, u64)> = run.status.iter().map(|(status, count)| (*status, *count)).collect();

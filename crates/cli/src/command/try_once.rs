@@ -6,6 +6,7 @@
 
 use clap::{ArgAction, Args};
 use engine::{Runner, Stop, Urgency};
+use measure::Status;
 use plan::{Draft, PlanError, PlanErrors, Secrets, is_secret, url_without_secrets};
 use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
@@ -154,7 +155,7 @@ fn shown(title: &str, walked: scenario::Walk) -> Walk {
             .result
             .as_ref()
             .ok()
-            .filter(|status| **status >= 400 && exchange.checks.iter().all(|(check, _)| !check.starts_with("status")));
+            .filter(|status| !Status(**status).is_success() && exchange.checks.iter().all(|(check, _)| !check.starts_with("status")));
         let broken = exchange.checks.iter().find_map(|(_, held)| held.as_ref().err());
         let why = match &exchange.result {
             Err(why) => Some(why.clone()),

@@ -15,8 +15,9 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use engine::protocol::http1::{Asked as Framing, Header, Observer};
+use engine::redirect::Hops;
 use engine::{After, Broken, Choice, Program, Stop};
-use measure::{Failure, Outcome};
+use measure::{Failure, Outcome, Status};
 use plan::{Draft, Given, Nanos, Scheme, Target, plainly};
 use report::vegeta::Hit;
 
@@ -211,11 +212,11 @@ impl Program for Attack {
             let framing = if user.bytes.starts_with(b"HEAD ") { Framing::Head } else { Framing::Other };
             return After::Answer(Choice { asked: framing, requests: 1 });
         }
-        let (Ok(status), Redirects::Follow(most)) = (result, self.shared.redirects) else { return After::Nothing };
+        let (Ok(status), Redirects::Follow(max)) = (result, self.shared.redirects) else { return After::Nothing };
         let Some(from) = self.destination(user) else { return After::Nothing };
-        match goclient::redirected(&user.bytes, from, status, user.ear.location.as_deref()) {
+        let hops = Hops { followed: user.ear.hops, max };
+        match goclient::redirected(&user.bytes, from, status, user.ear.location.as_deref(), hops) {
             Ok(None) => After::Nothing,
-            Ok(Some(_)) if user.ear.hops == most => After::Fail(Failure::RedirectLimit),
             Ok(Some(led)) => {
                 user.bytes = led.bytes;
                 (user.ear.led, user.ear.hops) = (Some(led.target), user.ear.hops + 1);
@@ -235,7 +236,7 @@ impl Program for Attack {
         let answered = outcome.result.is_ok();
         let code = outcome.result.unwrap_or(0);
         let error = match outcome.result {
-            Ok(code) if !(200..400).contains(&code) => goclient::status(code),
+            Ok(code) if !Status(code).is_success() => goclient::status(code),
             Ok(_) => String::new(),
             Err(Failure::RedirectLimit) => {
                 let location = ear.location.as_deref().unwrap_or_default();

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use measure::{Closer, Failure, Outcome, Quirk};
+use measure::{Closer, Failure, Outcome, Quirk, Status};
 use plan::{Bounds, Keepalive, Load, Nanos, Random, Secrets, Target};
 use tokio::time::Sleep;
 
@@ -20,6 +20,7 @@ use crate::exchange::{Answered, Connection, EXAMPLE_BYTES, Exchange, One, Past, 
 use crate::net::{Dial, DialFailed, Dialed};
 use crate::program::{After, Choice, Program};
 use crate::protocol::http1::{Finished, Header, Observer};
+use crate::redirect::{self, Convention, Hop, Hops, RedirectError};
 use crate::slot::{GiveUp, Slot};
 use crate::task::asked;
 
@@ -562,7 +563,7 @@ impl<D: Dial + 'static> Lane<D> {
             let Answered { finished, first_byte, done, received, bytes } = *answered;
             worker.came_back(done);
             worker.quirks(finished.quirks);
-            if finished.status >= 400 {
+            if !Status(finished.status).is_success() {
                 let seen = &bytes[..bytes.len().min(EXAMPLE_BYTES)];
                 worker.example(Failure::CheckStatus, done, || without_secrets(&seen.escape_ascii().to_string(), batch));
             }
@@ -748,21 +749,22 @@ impl<D: Dial + 'static> Lane<D> {
             // The chain keeps its first send, its last first byte, and the bytes of all.
             let so_far = whole.insert(whole.map_or(exchange, |before| exchange.after(&before)));
             let finished = match result {
-                Ok(finished) if matches!(finished.status, 301 | 302 | 303 | 307 | 308) => finished,
+                Ok(finished) if Status(finished.status).is_redirect() => finished,
                 _ => return outcome(so_far, due, ready, done, result),
             };
-            let trouble = match location.target(&place) {
-                Err(why) => Some((Failure::RedirectTarget, why)),
-                Ok(to) if !worker.task.bounds.hold(&to) => Some((Failure::RedirectOutside, Bounds::refusal(&to))),
-                Ok(_) if hops == worker.task.follow => Some((Failure::RedirectLimit, format!("{} redirects, the last from {place}", hops))),
-                Ok(to) => match worker.task.redirected(finished.status, &method, &to, first) {
-                    Some((next, next_method)) => {
-                        (request, method, place) = (next, next_method, to);
-                        None
-                    }
-                    None => Some((Failure::RedirectTarget, format!("{to} cannot be put into a request"))),
-                },
-            };
+            let hops_so_far = Hops { followed: hops, max: worker.task.follow };
+            let led = location.destination(&place, hops_so_far, &worker.task.bounds).and_then(|to| {
+                let began = worker.task.plan.target();
+                let hop =
+                    Hop { convention: Convention::Browser, began, from: &place, to: &to, status: Status(finished.status), method: &method };
+                let next = worker.task.redirected(&hop, first);
+                let next_method = hop.method().to_owned();
+                match next {
+                    Some(next) => Ok((next, next_method, to)),
+                    None => Err((Failure::RedirectTarget, format!("{to} cannot be put into a request"))),
+                }
+            });
+            let trouble = led.map(|next| (request, method, place) = next).err();
             if let Some((failure, why)) = trouble {
                 worker.example(failure, done, || why);
                 return outcome(so_far, due, ready, done, Err(failure));
@@ -857,7 +859,7 @@ fn note_answer<D: Dial + 'static, C: Clock, P: Program>(
         quirks.insert(Quirk::Interim);
     }
     worker.quirks(quirks);
-    if finished.status >= 400 && !matches!(sight, Sight::Judged) {
+    if !Status(finished.status).is_success() && !matches!(sight, Sight::Judged) {
         worker.example(Failure::CheckStatus, done, || without_secrets(&sight.text(&worker.buffer.borrow()), request));
     }
 }
@@ -922,15 +924,21 @@ struct Location {
 }
 
 impl Location {
-    fn target(&self, from: &Target) -> Result<Target, String> {
-        match self.values.as_slice() {
-            [] => Err("a redirect without Location".to_owned()),
-            [value] => {
-                let text = String::from_utf8_lossy(value);
-                from.join(&text).map_err(|why| format!("Location '{}' {why}", value.escape_ascii()))
-            }
-            several => Err(format!("a redirect with {} Locations", several.len())),
-        }
+    /// The place it leads to, or the failure and what it looked like.
+    fn destination(&self, from: &Target, hops: Hops, bounds: &Bounds) -> Result<Target, (Failure, String)> {
+        let value = match self.values.as_slice() {
+            [value] => value,
+            [] => return Err((Failure::RedirectTarget, "a redirect without Location".to_owned())),
+            several => return Err((Failure::RedirectTarget, format!("a redirect with {} Locations", several.len()))),
+        };
+        redirect::destination(from, &String::from_utf8_lossy(value), hops, |to| bounds.hold(to)).map_err(|error| {
+            let text = match &error {
+                RedirectError::Target(why) => format!("Location '{}' {why}", value.escape_ascii()),
+                RedirectError::Outside(to) => Bounds::refusal(to),
+                RedirectError::Limit => format!("{} redirects, the last from {from}", hops.followed),
+            };
+            (error.failure(), text)
+        })
     }
 }
 
