@@ -1034,11 +1034,13 @@ type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Warmup);
 
 fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let before = r.errors.0.len();
-    let connections = r.value(
-        "connections",
-        words.connections,
-        "give at least one, such as --connections 50, or stages: --connections '0 to 50 for 1m, 50 for 5m'",
-    );
+    let is_course = matches!(&words.connections, Some(Given::Wrong { text, .. }) if text.contains([' ', ',']));
+    let help = if is_course {
+        "give a number, or stages: --connections '0 to 50 for 1m, 50 for 5m'"
+    } else {
+        "give at least one, such as --connections 50"
+    };
+    let connections = r.value("connections", words.connections, help);
     if let Some(connections) = connections.as_ref().filter(|connections| connections.peak() > CONNECTIONS_MAX) {
         r.wrong(
             "connections",

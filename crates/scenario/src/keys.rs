@@ -10,6 +10,8 @@ pub enum Kind {
     Text,
     /// A whole number.
     Whole,
+    /// A number of users, or how many there are in stages.
+    Users,
     /// A number of 0 or more.
     Number,
     /// `true` or `false`.
@@ -108,11 +110,11 @@ pub static LOAD: Shape = Shape {
     keys: &[
         key(
             "users",
-            Kind::Texts,
+            Kind::Users,
             "this many users, each on one connection, each beginning its next journey when the last is over; or stages: '0 to 50 for 1m, \
              50 for 5m'",
         ),
-        key("connections", Kind::Texts, "the same; with `rate`, at most this many journeys at once"),
+        key("connections", Kind::Users, "the same; with `rate`, at most this many journeys at once"),
         key(
             "rate",
             Kind::Texts,

@@ -38,6 +38,10 @@ fn kind(of: Kind) -> Value {
     match of {
         Kind::Text => text(),
         Kind::Whole => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Users => {
+            let stage = || json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^ *[0-9]" });
+            json!({ "anyOf": [stage(), { "type": "array", "items": stage() }] })
+        }
         Kind::Number => json!({ "type": "number", "minimum": 0 }),
         Kind::Truth => json!({ "type": "boolean" }),
         Kind::Any => json!({}),

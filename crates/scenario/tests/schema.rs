@@ -32,6 +32,12 @@ fn accepts(root: &Value, schema: &Value, value: &Value) -> Result<(), String> {
         return Err(format!("{value} is {kind} and not {types:?}"));
     }
     match value {
+        // The one pattern there is.
+        Value::String(text) if schema["pattern"] == "^ *[0-9]" => match text.trim_start().starts_with(|first: char| first.is_ascii_digit())
+        {
+            true => Ok(()),
+            false => Err(format!("{text} begins with no digit")),
+        },
         Value::Array(items) => items.iter().try_for_each(|item| accepts(root, &schema["items"], item)),
         Value::Object(fields) => fields.iter().try_for_each(|(key, field)| match schema["properties"].get(key) {
             Some(of) => accepts(root, of, field).map_err(|why| format!("{key}: {why}")),
@@ -96,6 +102,10 @@ fn what_the_reader_refuses_the_schema_refuses() {
     for text in ["stepz: []", "steps: [{get: /, chekcs: {}}]", "load: {users: many}\nsteps: [{get: /}]", "journeys: {a: 1}"] {
         assert!(scenario::read("x.yaml", text).is_err(), "{text}");
         assert!(accepts(&schema, &schema, &json(text)).is_err(), "{text}");
+    }
+    for text in ["load: {users: 0 to 5 for 1s}\nsteps: [{get: /}]", "load: {users: [0 to 5 for 1s, 5 for 2s]}\nsteps: [{get: /}]"] {
+        assert!(scenario::read("x.yaml", &format!("target: http://a.test\n{text}")).is_ok(), "{text}");
+        assert_eq!(accepts(&schema, &schema, &json(text)), Ok(()));
     }
 }
 

@@ -35,7 +35,7 @@ impl Reading<'_> {
             let value = match key.kind {
                 Kind::Truth => self.truth(node).map(Json::Bool),
                 // Several stages may stand as a list.
-                Kind::Texts if is_in_stages(setting) => {
+                Kind::Texts | Kind::Users if is_in_stages(setting) => {
                     let stages: Vec<String> = self.each(node).into_iter().filter_map(|node| self.plain(node)).collect();
                     Some(Json::String(stages.join(", ")))
                 }
