@@ -301,7 +301,7 @@ impl Reading<'_> {
                 Value::Scalar { text, .. } => {
                     judges_status |= text.trim_start().starts_with("status");
                     match Check::parse_open(text) {
-                        Ok((check, blank)) => checks.extend(self.promise(node, text, check, blank)),
+                        Ok((check, blank)) => checks.extend(self.promise(node, text, &check, blank)),
                         Err(mistake) => {
                             let spot = self.within(node, text, mistake.at, mistake.length);
                             self.wrong(spot, mistake.message, mistake.help);
@@ -360,7 +360,7 @@ impl Reading<'_> {
 
     fn check(&mut self, subject: &Subject, named: Spot, node: &Node, condition: &str, checks: &mut Vec<AnswerCheck>) {
         match Check::compile_open(subject, condition) {
-            Ok((check, blank)) => checks.extend(self.promise(node, condition, check, blank)),
+            Ok((check, blank)) => checks.extend(self.promise(node, condition, &check, blank)),
             Err(Mistaken::Subject(mistake)) => self.wrong(named, mistake.message, mistake.help),
             Err(Mistaken::Condition(mistake)) => {
                 let spot = self.within(node, condition, mistake.at, mistake.length);
@@ -370,7 +370,7 @@ impl Reading<'_> {
     }
 
     /// A check of a node's text, and what is filled in for each answer.
-    fn promise(&mut self, node: &Node, text: &str, check: Check, blank: Option<Blank>) -> Option<AnswerCheck> {
+    fn promise(&mut self, node: &Node, text: &str, check: &Check, blank: Option<Blank>) -> Option<AnswerCheck> {
         let of = |against| AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against };
         let Some(blank) = blank else { return Some(of(None)) };
         let whole = |reading: &Self| reading.within(node, text, blank.at, blank.length);
