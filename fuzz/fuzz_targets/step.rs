@@ -79,5 +79,5 @@ fuzz_target!(|bytes: &[u8]| {
     if let Err(mistake) = step::body::json(&expression) {
         fits(&mistake, &expression);
     }
-    let _ = expression.parse::<step::pick::Think>();
+    let _ = expression.parse::<plan::work::Think>();
 });

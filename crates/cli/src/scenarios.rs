@@ -296,7 +296,7 @@ impl Scenarios {
         let mut take = |mistakes: PlanErrors| mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
         let mut environment = Vec::new();
         let mut missing = PlanErrors::default();
-        for name in scenario.environment() {
+        for name in scenario.work.environment() {
             match std::env::var(&name) {
                 Ok(value) => environment.push((name, value)),
                 Err(_) => missing.push(PlanError::new(
@@ -314,7 +314,7 @@ impl Scenarios {
         let plan = match plan.with_environment(&|name| std::env::var(name).ok()) {
             Ok(plan) => {
                 let given = imported::hidden(&self.0.wishes).map(str::to_owned);
-                plan.with_environment_of(environment).concealing(scenario.secrets()).concealing(hidden).concealing(given)
+                plan.with_environment_of(environment).concealing(scenario.work.secrets()).concealing(hidden).concealing(given)
             }
             Err(mistakes) => {
                 take(mistakes);
@@ -390,7 +390,7 @@ pub fn mistakes_of(text: &str) -> Vec<PlanError> {
 /// As it was read; its secrets are kept out of all that is said.
 fn learnt(read: Result<Scenario, Vec<Mistake>>) -> Result<Scenario, PlanErrors> {
     let scenario = read.map_err(|mistakes| PlanErrors(mistakes.iter().map(told).collect()))?;
-    let hidden: Vec<String> = scenario.secrets().collect();
+    let hidden: Vec<String> = scenario.work.secrets().collect();
     secrets::learn_values(hidden.iter().map(String::as_str));
     Ok(scenario)
 }

@@ -26,6 +26,7 @@ mod target;
 pub mod template;
 mod timetable;
 mod units;
+pub mod work;
 
 pub use arrivals::Arrivals;
 pub use bounds::{Also, Bounds};

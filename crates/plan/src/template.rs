@@ -223,6 +223,12 @@ impl Template {
         self.pieces.iter().all(|piece| matches!(piece, Piece::Text(_)))
     }
 
+    /// Its fixed text, without its values.
+    #[must_use]
+    pub fn fixed_text(&self) -> String {
+        self.pieces.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "" }).collect()
+    }
+
     /// Its values, without those that stand in others.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         self.pieces.iter().filter_map(|piece| match piece {

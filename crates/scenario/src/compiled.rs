@@ -10,14 +10,15 @@ use std::sync::Arc;
 use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Piece, Template, is_templated};
+use plan::work::{Auth, Body, Condition, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_step};
 use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
-use step::pick::{Think, Weights};
-use step::{Check, Kind};
+use step::check::Mistaken;
+use step::{Check, Extractor};
 use template::{Compiler, Data, Heard, Place, Text, Witness};
 
-use crate::model::{Auth, Body, Condition, FieldValue, Item, List, Operator, Scenario, Step, each_step};
+use crate::file::Scenario;
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -133,6 +134,8 @@ pub(crate) struct Request {
     pub(crate) heard: Heard,
     /// What its answer is held against.
     pub(crate) checks: Vec<Promised>,
+    /// What is taken out of its answer.
+    pub(crate) extractions: Vec<Extracted>,
     pub(crate) step: Step,
 }
 
@@ -140,6 +143,16 @@ pub(crate) struct Request {
 pub(crate) struct Promised {
     pub(crate) check: Check,
     pub(crate) against: Option<Text>,
+}
+
+/// An extraction that is understood.
+#[derive(Clone)]
+pub(crate) struct Extracted {
+    /// The place of the variable that holds it afterwards.
+    pub(crate) variable: usize,
+    pub(crate) extractor: Extractor,
+    /// What it is if nothing is found.
+    pub(crate) default: Option<String>,
 }
 
 /// How a request proves who sends it, where that depends on the whole of it.
@@ -166,10 +179,10 @@ impl AwsWords {
 }
 
 /// What of a step's answers is looked at. Cookies, where a redirect leads and challenges are, whatever the step asks for.
-fn heard_of(step: &Step) -> Heard {
+fn heard_of(step: &Step, checks: &[Promised]) -> Heard {
     let mut heard = Heard { steering: true, ..Heard::default() };
-    for promise in &step.checks {
-        heard = heard.with_check(&promise.check);
+    for promised in checks {
+        heard = heard.with_check(&promised.check);
     }
     for extraction in &step.extractions {
         match extraction.kind {
@@ -216,7 +229,7 @@ pub(crate) fn compile(
     let mut compiling = Compiling {
         scenario,
         plan,
-        compiler: Compiler::new(files, names, &plan.filling().environment, &scenario.names),
+        compiler: Compiler::new(files, names, &plan.filling().environment, &scenario.work.names),
         errors: PlanErrors::default(),
         steps: Vec::new(),
         onces: 0,
@@ -235,18 +248,18 @@ pub(crate) fn compile(
     };
     match only {
         Some((name, items)) => course(&mut compiling, name, 1.0, items),
-        None => scenario.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
+        None => scenario.work.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
     }
     let counted = (compiling.steps.len(), journeys.len());
-    let farewell = (only.is_none() && !scenario.user_teardown.is_empty()).then_some(journeys.len());
+    let farewell = (only.is_none() && !scenario.work.user_teardown.is_empty()).then_some(journeys.len());
     if let Some(place) = farewell {
         compiling.slots = 0;
         let mut ops = Vec::new();
-        compiling.items(&scenario.user_teardown, place as u32, &mut ops);
+        compiling.items(&scenario.work.user_teardown, place as u32, &mut ops);
         journeys.push(Course { name: "user_teardown".into(), ops });
     }
     let variables =
-        scenario.variables.iter().map(|variable| (variable.place, compiling.compiler.text(&variable.value, Place::Plain))).collect();
+        scenario.work.variables.iter().map(|variable| (variable.place, compiling.compiler.text(&variable.value, Place::Plain))).collect();
     let Compiling { compiler, mut errors, steps, onces, loops, .. } = compiling;
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
@@ -270,11 +283,11 @@ pub(crate) fn compile(
         farewell,
         weights,
         variables,
-        variables_count: scenario.names.len(),
+        variables_count: scenario.work.names.len(),
         onces,
         loops,
         inherited: Vec::new(),
-        cookies: scenario.cookies,
+        cookies: scenario.work.cookies,
         hurried: false,
         home,
         timeout: plan.connection().timeout,
@@ -509,8 +522,9 @@ impl Compiling<'_> {
             body,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
-            heard: heard_of(step),
+            heard: heard_of(step, &checks),
             checks,
+            extractions: self.extractions(step),
             step: step.clone(),
         })
     }
@@ -518,21 +532,43 @@ impl Compiling<'_> {
     /// What is known before the run is filled in already.
     fn checks(&mut self, step: &Step) -> Vec<Promised> {
         let mut checks = Vec::with_capacity(step.checks.len());
-        for promise in &step.checks {
-            let against = promise.against.as_ref().map(|against| self.compiler.text(against, Place::Plain));
+        for written in &step.checks {
+            let against = written.against.as_ref().map(|against| self.compiler.text(against, Place::Plain));
+            let check = match Check::compile_open(&written.subject, &written.condition) {
+                Ok((check, _)) => check,
+                Err(Mistaken::Subject(mistake) | Mistaken::Condition(mistake)) => {
+                    self.wrong(step, &mistake.message);
+                    continue;
+                }
+            };
             let known = against.as_ref().and_then(fixed_text);
             checks.push(match known {
-                None => Promised { check: promise.check.clone(), against },
-                Some(known) => match promise.check.filled(&String::from_utf8_lossy(&known)) {
+                None => Promised { check, against },
+                Some(known) => match check.filled(&String::from_utf8_lossy(&known)) {
                     Ok(check) => Promised { check, against: None },
                     Err(why) => {
-                        self.wrong(step, &format!("the check '{}': {why}", promise.check.words()));
+                        self.wrong(step, &format!("the check '{}': {why}", check.words()));
                         continue;
                     }
                 },
             });
         }
         checks
+    }
+
+    fn extractions(&mut self, step: &Step) -> Vec<Extracted> {
+        let mut extractions = Vec::with_capacity(step.extractions.len());
+        for written in &step.extractions {
+            match Extractor::compile(written.kind, &written.expression) {
+                Ok(extractor) => extractions.push(Extracted {
+                    variable: written.variable,
+                    extractor: extractor.taking(written.which),
+                    default: written.default.clone(),
+                }),
+                Err(mistake) => self.wrong(step, &mistake.message),
+            }
+        }
+        extractions
     }
 
     fn proof(&mut self, step: &Step) -> Proof {
@@ -571,7 +607,7 @@ impl Compiling<'_> {
             return Template::fixed(text);
         }
         let files: Vec<&str> = self.scenario.files.iter().map(String::as_str).collect();
-        let names: Vec<&str> = self.scenario.names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = self.scenario.work.names.iter().map(String::as_str).collect();
         Template::parse_with(text, &files, &names).unwrap_or_else(|mistakes| {
             for mistake in mistakes {
                 let message = format!("the header of --header is no template: {}{}", mistake.message, mistake.pointed_out(text));

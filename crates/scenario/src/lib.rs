@@ -11,11 +11,11 @@
 //! a failure that is counted; memory does not grow with the number of journeys.
 
 mod compiled;
+mod file;
 mod hidden;
 mod json;
 pub mod keys;
 mod mistake;
-mod model;
 mod program;
 mod read;
 mod ready;
@@ -27,11 +27,9 @@ mod thinking;
 mod user;
 mod yaml;
 
+pub use file::Scenario;
 pub use hidden::hidden_in;
 pub use mistake::Mistake;
-pub use model::{
-    Auth, AwsKeys, Body, Condition, Extraction, Field, FieldValue, Item, Journey, List, Operator, Promise, Scenario, Step, Variable,
-};
 pub use read::{Reach, Surroundings, read, read_among, read_within};
 pub use ready::{Ready, Walk};
 pub use series::Series;

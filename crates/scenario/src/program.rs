@@ -13,13 +13,13 @@ use engine::protocol::http1::Asked;
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{After, Broken, Choice, Program};
 use measure::{Failure, JourneyEnd, Judged, Leftovers, Outcome, Position, Recorder, Status, Tally, Teardowns};
+use plan::work::{Auth, Operator};
 use plan::{Nanos, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{AllAnswers, Ear, Rows, Taken, Text, Writing};
 
-use crate::compiled::{Compared, Compiled, Content, Listed, Op, Proof, Request};
-use crate::model::{Auth, Extraction, Operator};
+use crate::compiled::{Compared, Compiled, Content, Extracted, Listed, Op, Proof, Request};
 use crate::user::{Led, Turns, User};
 
 mod head;
@@ -56,7 +56,7 @@ pub(crate) struct Passed {
 /// What one worker reads answers with: expressions keep scratch memory of their own.
 struct Tools {
     checks: Vec<Check>,
-    extractions: RefCell<Vec<Extraction>>,
+    extractions: RefCell<Vec<Extracted>>,
     aws: Option<Aws>,
     /// The longest request so far: the next finds that much room, and not the double of it.
     request_bytes: Cell<usize>,
@@ -114,7 +114,7 @@ impl<const W: bool> Journeys<W> {
     pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, seed: u64, share: Share, position: Arc<Position>) -> Self {
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
-            extractions: RefCell::new(request.step.extractions.clone()),
+            extractions: RefCell::new(request.extractions.clone()),
             aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
             request_bytes: Cell::new(0),
         });

@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 
 use analysis::gate;
 use plan::template::{nearest, words};
+use plan::work::{Auth, Item, Journey, List, Think, Variable, Weights, Work};
 use plan::{Draft, Nanos, Target};
-use step::pick::{Think, Weights};
 
+use crate::file::{Scenario, unknown_part};
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
 use crate::mistake::Mistake;
-use crate::model::{Auth, Item, Journey, List, Scenario, Variable, each_step, unknown_part};
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
 pub use surroundings::Surroundings;
@@ -260,14 +260,13 @@ impl<'a> Reading<'a> {
         let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys));
         let (files, names) = (self.files.clone(), self.names.clone());
         let also_named = draft.also_target.clone();
-        for items in [&setup, &teardown, &user_teardown].into_iter().chain(journeys.iter().map(|journey| &journey.items)) {
-            each_step(items, &mut |step| {
-                // Servers that are written down may be asked.
-                let other = step.elsewhere.as_ref().filter(|other| target.as_ref().is_none_or(|target| !target.same_origin(other)));
-                draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
-            });
-        }
-        Some(Scenario { name, draft, also_named, checks, files, names, variables, cookies, setup, teardown, user_teardown, journeys })
+        let work = Work { names, variables, cookies, setup, teardown, user_teardown, journeys };
+        work.each_step(&mut |step| {
+            // Servers that are written down may be asked.
+            let other = step.elsewhere.as_ref().filter(|other| target.as_ref().is_none_or(|target| !target.same_origin(other)));
+            draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
+        });
+        Some(Scenario { name, draft, also_named, checks, files, work })
     }
 
     /// What the load must keep to; what it names must be there.

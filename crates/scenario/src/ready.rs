@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Messages, Prepared, RunError, Runner, Stop, conclude};
 use measure::{Counted, Leftovers, Position, SummaryBuilder, Tick};
+use plan::work::{Item, Weights};
 use plan::{Load, Plan, PlanErrors, Share, Target};
-use step::pick::Weights;
 use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
-use crate::model::{Item, Scenario};
+use crate::file::Scenario;
 use crate::program::{Coming, Journeys, Passed};
 use crate::series::Series;
 
@@ -53,7 +53,7 @@ impl Ready {
         let mut single = |name: &str, items: &[Item]| {
             if items.is_empty() { None } else { take(compile(scenario, plan, files, Some((name, items)))) }
         };
-        let (setup, teardown) = (single("setup", &scenario.setup), single("teardown", &scenario.teardown));
+        let (setup, teardown) = (single("setup", &scenario.work.setup), single("teardown", &scenario.work.teardown));
         let compiled = take(compile(scenario, plan, files, None));
         short.into_iter().for_each(|mistake| errors.push(mistake));
         match compiled {

@@ -5,15 +5,15 @@
 //! know beforehand; running one to see would take as long as the journey, and tell of one.
 
 use plan::Nanos;
-use plan::template::Piece;
+use plan::work::{Item, List};
 
-use crate::model::{Item, List, Scenario};
+use crate::file::Scenario;
 
 impl Scenario {
     /// The pauses of the journey that has most of them, on average; what is repeated as often as the answers say counts once.
     #[must_use]
     pub fn thinking(&self) -> Nanos {
-        let chosen = self.journeys.iter().filter(|journey| journey.weight > 0.0);
+        let chosen = self.work.journeys.iter().filter(|journey| journey.weight > 0.0);
         let longest = chosen.map(|journey| seconds(&journey.items)).fold(0.0, f64::max);
         // A century is long enough.
         Nanos((longest.min(3.2e9) * 1e9) as u64)
@@ -29,8 +29,7 @@ fn of_item(item: &Item) -> f64 {
         Item::Step(_) => 0.0,
         Item::Pause(think) => think.mean().as_secs_f64(),
         Item::Repeat { times, items } => {
-            let text: String = times.pieces().iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "" }).collect();
-            let times = if times.is_fixed() { text.trim().parse().unwrap_or(1.0) } else { 1.0 };
+            let times = if times.is_fixed() { times.fixed_text().trim().parse().unwrap_or(1.0) } else { 1.0 };
             times * seconds(items)
         }
         Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),

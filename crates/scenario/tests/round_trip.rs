@@ -2,9 +2,10 @@
 
 use plan::Nanos;
 use plan::template::Template;
+use plan::work::{Body, Item, Think};
 use proptest::prelude::*;
-use scenario::{Body, Item, Scenario};
-use step::pick::Think;
+use scenario::Scenario;
+use step::Check;
 
 /// A step before it is printed.
 #[derive(Debug, Clone)]
@@ -130,10 +131,10 @@ proptest! {
         // A name of blanks alone is none.
         prop_assume!(steps.iter().all(|step| step.name.as_ref().is_none_or(|name| !name.trim().is_empty())));
         let scenario = read(&printed(&steps, single));
-        let found = scenario.steps();
+        let found = scenario.work.steps();
         prop_assert_eq!(found.len(), steps.len());
         let pauses: Vec<Think> =
-            scenario.journeys[0].items.iter().filter_map(|item| if let Item::Pause(think) = item { Some(*think) } else { None }).collect();
+            scenario.work.journeys[0].items.iter().filter_map(|item| if let Item::Pause(think) = item { Some(*think) } else { None }).collect();
         prop_assert_eq!(pauses, steps.iter().filter_map(|step| step.pause).collect::<Vec<_>>());
         for (found, step) in found.iter().zip(&steps) {
             prop_assert_eq!(&found.method, step.method);
@@ -149,7 +150,8 @@ proptest! {
                 (Body::Text(found), Some(body)) => prop_assert_eq!(found, &template(body)),
                 (found, body) => prop_assert!(false, "{:?} of {:?}", found, body),
             }
-            let checks: Vec<&str> = found.checks.iter().map(|promise| promise.check.words()).collect();
+            let understood = found.checks.iter().map(|check| Check::compile_open(&check.subject, &check.condition).unwrap().0.words().to_owned());
+            let checks: Vec<String> = understood.collect();
             prop_assert_eq!(checks, step.checks.clone());
             for (promise, words) in found.checks.iter().zip(&step.checks) {
                 prop_assert_eq!(promise.against.is_some(), words.contains("{{"));

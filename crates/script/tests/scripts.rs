@@ -98,11 +98,10 @@ impl Trial {
     }
 
     fn plan(&self, url: &str) -> Plan {
-        let given = |text: String| text.parse().ok();
         let draft = Draft {
             url: Some(url.to_owned()),
-            connections: given(self.connections.to_string()),
-            threads: given(self.threads.to_string()),
+            connections: self.connections.to_string().parse().ok(),
+            threads: self.threads.to_string().parse().ok(),
             requests: self.requests.and_then(given_number),
             duration: if self.requests.is_none() { Some(Given::Value(plan::Nanos::from_secs(600))) } else { None },
             rate: self.rate.and_then(|rate| rate.parse().ok()),

@@ -19,93 +19,25 @@ use std::ops::ControlFlow;
 use memchr::memmem;
 use plan::Nanos;
 use plan::template::Mistake;
+use plan::work::{Kind, Subject};
 use regex::bytes::Regex;
 use serde_json::Value;
 
 use crate::excerpt::excerpt;
-use crate::extract::{self, Extractor, Found, Kind};
+use crate::extract::{self, Extractor, Found};
 use crate::reading::Reading;
 
 /// Examples are cut to so many bytes.
 pub const EXCERPT_BYTES_MAX: usize = 200;
 
-/// What of an answer a check is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// The status: `200`, `2xx`, `200, 204`, `200-299`, `not 5xx`, `< 400`.
-    Status,
-    /// The header of this name: any one of them, if there are several.
-    Header(String),
-    /// The cookie of this name set by the answer.
-    Cookie(String),
-    /// The whole body.
-    Body,
-    /// The values at this JSONPath.
-    Json(String),
-    /// The texts or attributes at this CSS selector.
-    Css(String),
-    /// What this XPath gives.
-    XPath(String),
-    /// The bytes of the body: `< 10 KiB`.
-    Size,
-    /// The time of the request: `< 200ms`.
-    Time,
-}
-
 const SUBJECTS: &str = "status, header NAME, cookie NAME, body, json PATH, css SELECTOR, xpath PATH, size or time";
 
-impl Subject {
-    /// From its word and, for those that have one, its name or path: `json` and `$.id`. `None` if there is no such word.
-    #[must_use]
-    pub fn of_word(word: &str, target: &str) -> Option<Self> {
-        Some(match word {
-            "status" => Self::Status,
-            "body" => Self::Body,
-            "size" => Self::Size,
-            "time" => Self::Time,
-            "header" => Self::Header(target.to_owned()),
-            "cookie" => Self::Cookie(target.to_owned()),
-            "json" => Self::Json(target.to_owned()),
-            "css" => Self::Css(target.to_owned()),
-            "xpath" => Self::XPath(target.to_owned()),
-            _ => return None,
-        })
-    }
-
-    /// Its word in a scenario: `status`, `header`, `cookie`, `body`, `json`, `css`, `xpath`, `size`, `time`.
-    #[must_use]
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Status => "status",
-            Self::Header(_) => "header",
-            Self::Cookie(_) => "cookie",
-            Self::Body => "body",
-            Self::Json(_) => "json",
-            Self::Css(_) => "css",
-            Self::XPath(_) => "xpath",
-            Self::Size => "size",
-            Self::Time => "time",
-        }
-    }
-
-    fn target(&self) -> Option<(Kind, &str)> {
-        match self {
-            Self::Header(name) => Some((Kind::Header, name)),
-            Self::Cookie(name) => Some((Kind::Cookie, name)),
-            Self::Json(path) => Some((Kind::JsonPath, path)),
-            Self::Css(selector) => Some((Kind::Css, selector)),
-            Self::XPath(path) => Some((Kind::XPath, path)),
-            Self::Status | Self::Body | Self::Size | Self::Time => None,
-        }
-    }
-
-    /// As it stands at the beginning of a line.
-    fn words(&self) -> String {
-        let Some((_, target)) = self.target() else { return self.word().to_owned() };
-        let target = target.trim();
-        let plain = !target.is_empty() && !target.starts_with('"') && bare_length(target) == target.len();
-        format!("{} {}", self.word(), if plain { target.to_owned() } else { quoted(target) })
-    }
+/// A subject as it stands at the beginning of a line.
+fn line_of(subject: &Subject) -> String {
+    let Some((_, target)) = subject.target() else { return subject.word().to_owned() };
+    let target = target.trim();
+    let plain = !target.is_empty() && !target.starts_with('"') && bare_length(target) == target.len();
+    format!("{} {}", subject.word(), if plain { target.to_owned() } else { quoted(target) })
 }
 
 /// A promise about an answer, understood before the run. Clone one for each thread: its scratch memory is then that thread's own.
@@ -291,7 +223,7 @@ impl Check {
             }
         };
         let read = Reader { text: condition, at: 0, subject, braces, blank: None }.condition().map_err(Mistaken::Condition)?;
-        let subject = subject.words();
+        let subject = line_of(subject);
         let words = format!("{subject} {}", read.words).into_boxed_str();
         let check = Self { words, condition_at: subject.len() + 1, source, negated: read.negated, condition: read.condition };
         Ok((check, read.blank))
@@ -371,6 +303,27 @@ impl Check {
     #[must_use]
     pub fn words(&self) -> &str {
         &self.words
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub fn subject(&self) -> Subject {
+        match &self.source {
+            Source::Status => Subject::Status,
+            Source::Size => Subject::Size,
+            Source::Time => Subject::Time,
+            Source::Body => Subject::Body,
+            Source::Sought(extractor) | Source::AnyOf(extractor) => {
+                let (kind, target) = extractor.sought();
+                Subject::of_word(kind.word(), target).unwrap_or(Subject::Status)
+            }
+        }
+    }
+
+    /// What must hold, as its words say it: `length > 0`.
+    #[must_use]
+    pub fn condition(&self) -> &str {
+        &self.words[self.condition_at..]
     }
 
     /// Whether it holds.
@@ -533,7 +486,7 @@ impl Check {
     fn broken(&self, actual: String) -> Broken {
         Broken {
             check: excerpt(self.words.as_bytes()),
-            expected: excerpt(self.words.get(self.condition_at..).unwrap_or_default().as_bytes()),
+            expected: excerpt(self.condition().as_bytes()),
             actual: if actual.len() > EXCERPT_BYTES_MAX { excerpt(actual.as_bytes()) } else { actual },
             filled: None,
         }

@@ -13,6 +13,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use plan::template::Mistake;
+use plan::work::{Kind, Which};
 use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -23,69 +24,6 @@ use crate::excerpt::excerpt;
 use crate::html::select::Selector;
 use crate::html::xpath::{self, XPath};
 use crate::reading::Reading;
-
-/// Where a value is looked for, and in which language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A JSONPath (RFC 9535), in the body: `$.items[0].id`. Gives the JSON value as it is.
-    JsonPath,
-    /// A regular expression, in the body: its first group that took part, else the whole match.
-    Regex,
-    /// A header's value, by the header's name.
-    Header,
-    /// The value of a cookie set by this answer, by the cookie's name.
-    Cookie,
-    /// A CSS selector, in the body as HTML: the element's text, or `…::attr(name)`.
-    Css,
-    /// An XPath 1.0, in the body as HTML: texts of elements, or what a function gives.
-    XPath,
-    /// The whole body as text; takes no expression.
-    Body,
-    /// The status as a number; takes no expression.
-    Status,
-}
-
-impl Kind {
-    /// All of them, in the order of the guide.
-    pub const ALL: [Self; 8] = [Self::JsonPath, Self::Regex, Self::Header, Self::Cookie, Self::Css, Self::XPath, Self::Body, Self::Status];
-
-    /// Its key in a scenario: `json`, `regex`, `header`, `cookie`, `css`, `xpath`, `body`, `status`.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::JsonPath => "json",
-            Self::Regex => "regex",
-            Self::Header => "header",
-            Self::Cookie => "cookie",
-            Self::Css => "css",
-            Self::XPath => "xpath",
-            Self::Body => "body",
-            Self::Status => "status",
-        }
-    }
-
-    /// The kind with this key.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-}
-
-/// Which of several matches is taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Which {
-    /// The first.
-    #[default]
-    First,
-    /// The last.
-    Last,
-    /// This one, from 0.
-    Nth(usize),
-    /// All of them, as a JSON array, up to [`EVERY_MAX`]. None is no array but [`Missing`].
-    Every,
-    /// How many there are; 0 if none.
-    Count,
-}
 
 /// More matches than this are not collected by [`Which::Every`].
 pub const EVERY_MAX: usize = 10_000;
@@ -192,6 +130,12 @@ impl Extractor {
     pub fn taking(mut self, which: Which) -> Self {
         self.which = which;
         self
+    }
+
+    /// In which language it looks, and for what: nothing of those that have no expression.
+    #[must_use]
+    pub fn sought(&self) -> (Kind, &str) {
+        (self.kind, &self.text)
     }
 
     /// The extraction in the user's words: `json $.token`.

@@ -20,14 +20,14 @@ mod date;
 mod excerpt;
 pub mod extract;
 mod html;
-pub mod pick;
 mod reading;
 
 pub use answer::{Answer, Headers};
-pub use check::{Blank, Broken, Check, Mistaken, Subject};
+pub use check::{Blank, Broken, Check, Mistaken};
 pub use cookies::{Jar, Place};
 pub use date::UnixSeconds;
 pub use excerpt::excerpt;
-pub use extract::{Extractor, Kind, Missing, Which};
+pub use extract::{Extractor, Missing};
 pub use plan::template::Mistake;
+pub use plan::work::{Kind, Subject, Which};
 pub use reading::{JSON_BYTES_MAX, Reading};

@@ -44,8 +44,8 @@ pub fn carry_out(check: Check) -> Result<Exit, Failed> {
     let plan = inputs::decide(Draft { url, ..draft }, &scenarios, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     importing.look([(&plan, &scenarios)], &left_out, Voice::Talking)?;
-    let journeys = scenario.journeys.len();
-    let steps = scenario.steps().len();
+    let journeys = scenario.work.journeys.len();
+    let steps = scenario.work.steps().len();
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };
     let target = if names_no_target { "a target that the command line names".to_owned() } else { plan.target().to_string() };
     let said = format!(

@@ -81,7 +81,7 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
     if let Some(plan) = plan.as_ref().filter(|_| saved.is_some()) {
         inputs::look_for_redacted(plan, &mut errors);
     }
-    let names: Vec<&str> = scenario.iter().flat_map(|scenario| &scenario.journeys).map(|journey| journey.name.as_str()).collect();
+    let names: Vec<&str> = scenario.iter().flat_map(|scenario| &scenario.work.journeys).map(|journey| journey.name.as_str()).collect();
     let place = match &journey {
         None => Some(0),
         Some(name) => names.iter().position(|known| known == name),
@@ -101,7 +101,7 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         Some(name) => format!("one journey '{}' of {}, once", visible(name), request_of(&plan)),
         None => format!("{}, once", request_of(&plan)),
     };
-    let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.names.clone());
+    let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.work.names.clone());
     let walked = Drive::new(&plan, &scenarios, &Runner::threads(), &stop)
         .and_then(|drive| drive.walk(place, &variables, &stop))
         .map_err(|error| Failed::from(&error))?;

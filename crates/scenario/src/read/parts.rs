@@ -1,13 +1,13 @@
 //! The parts of a step: what is sent, what is taken out of the answer, and what it is held against.
 
 use plan::template::{Piece, Template, Value as Filled};
+use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Extraction, Field, FieldValue, Kind as Found, Step, Subject, Which};
 use plan::{Mark, Nanos, Target};
 use step::check::Mistaken;
-use step::{Blank, Check, Extractor, Kind as Found, Subject, Which};
+use step::{Blank, Check, Extractor};
 
 use super::{Defaults, Entries, OTHERS_MAX, Reading};
 use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, EXTRACTION, FIELD, LOGIN};
-use crate::model::{Auth, AwsKeys, Body, Extraction, Field, FieldValue, Promise, Step};
 use crate::yaml::{Node, Spot, Value};
 
 /// Methods that have a word of their own.
@@ -289,7 +289,7 @@ impl Reading<'_> {
         }
     }
 
-    fn checks(&mut self, node: &Node) -> (Vec<Promise>, bool) {
+    fn checks(&mut self, node: &Node) -> (Vec<AnswerCheck>, bool) {
         let mut checks = Vec::new();
         let mut judges_status = false;
         let nodes = match &node.value {
@@ -301,7 +301,7 @@ impl Reading<'_> {
                 Value::Scalar { text, .. } => {
                     judges_status |= text.trim_start().starts_with("status");
                     match Check::parse_open(text) {
-                        Ok((check, blank)) => checks.extend(self.promise(node, text, check, blank)),
+                        Ok((check, blank)) => checks.extend(self.promise(node, text, &check, blank)),
                         Err(mistake) => {
                             let spot = self.within(node, text, mistake.at, mistake.length);
                             self.wrong(spot, mistake.message, mistake.help);
@@ -315,7 +315,7 @@ impl Reading<'_> {
     }
 
     /// Whether one of them is about the status.
-    fn mapped_checks(&mut self, node: &Node, checks: &mut Vec<Promise>) -> bool {
+    fn mapped_checks(&mut self, node: &Node, checks: &mut Vec<AnswerCheck>) -> bool {
         let Some(entries) = self.shape(node, &CHECKS) else { return false };
         let mut judges_status = false;
         for (word, node) in entries.entries {
@@ -358,9 +358,9 @@ impl Reading<'_> {
         judges_status
     }
 
-    fn check(&mut self, subject: &Subject, named: Spot, node: &Node, condition: &str, checks: &mut Vec<Promise>) {
+    fn check(&mut self, subject: &Subject, named: Spot, node: &Node, condition: &str, checks: &mut Vec<AnswerCheck>) {
         match Check::compile_open(subject, condition) {
-            Ok((check, blank)) => checks.extend(self.promise(node, condition, check, blank)),
+            Ok((check, blank)) => checks.extend(self.promise(node, condition, &check, blank)),
             Err(Mistaken::Subject(mistake)) => self.wrong(named, mistake.message, mistake.help),
             Err(Mistaken::Condition(mistake)) => {
                 let spot = self.within(node, condition, mistake.at, mistake.length);
@@ -370,8 +370,9 @@ impl Reading<'_> {
     }
 
     /// A check of a node's text, and what is filled in for each answer.
-    fn promise(&mut self, node: &Node, text: &str, check: Check, blank: Option<Blank>) -> Option<Promise> {
-        let Some(blank) = blank else { return Some(Promise { check, against: None }) };
+    fn promise(&mut self, node: &Node, text: &str, check: &Check, blank: Option<Blank>) -> Option<AnswerCheck> {
+        let of = |against| AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against };
+        let Some(blank) = blank else { return Some(of(None)) };
         let whole = |reading: &Self| reading.within(node, text, blank.at, blank.length);
         let against = self.template_at(&blank.text, |reading, at, length| {
             if blank.is_verbatim { reading.within(node, text, blank.at + at, length) } else { whole(reading) }
@@ -392,18 +393,14 @@ impl Reading<'_> {
             );
             return None;
         }
-        if !against.is_fixed() {
-            return Some(Promise { check, against: Some(against) });
+        if against.is_fixed()
+            && let Err(why) = check.filled(&against.fixed_text())
+        {
+            let spot = whole(self);
+            self.wrong(spot, why, "write what the answer is to be compared with");
+            return None;
         }
-        let fixed: String = against.pieces().iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { "" }).collect();
-        match check.filled(&fixed) {
-            Ok(check) => Some(Promise { check, against: None }),
-            Err(why) => {
-                let spot = whole(self);
-                self.wrong(spot, why, "write what the answer is to be compared with");
-                None
-            }
-        }
+        Some(of(Some(against)))
     }
 
     pub(super) fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
@@ -435,7 +432,13 @@ impl Reading<'_> {
             };
             let from = text.len() - expression.len();
             return match Extractor::compile(found, expression) {
-                Ok(extractor) => Some(Extraction { variable, kind: found, extractor, default: None }),
+                Ok(extractor) => Some(Extraction {
+                    variable,
+                    kind: found,
+                    expression: extractor.sought().1.to_owned(),
+                    which: Which::First,
+                    default: None,
+                }),
                 Err(mistake) => {
                     let spot = self.within(node, text, from + mistake.at, mistake.length);
                     self.wrong(spot, mistake.message, mistake.help);
@@ -444,7 +447,7 @@ impl Reading<'_> {
             };
         }
         let mut entries = self.shape(node, &EXTRACTION)?;
-        let take = entries.value("take").and_then(|node| self.which(node));
+        let which = entries.value("take").and_then(|node| self.which(node));
         let default = match entries.value("default") {
             Some(node) if node.is_nothing() => Some(String::new()),
             Some(node) => self.plain(node),
@@ -460,7 +463,10 @@ impl Reading<'_> {
         let (kind, (_, expression)) = ways.remove(0);
         let text = self.plain(expression)?;
         match Extractor::compile(kind, &text) {
-            Ok(extractor) => Some(Extraction { variable, kind, extractor: extractor.taking(take.unwrap_or_default()), default }),
+            Ok(extractor) => {
+                let expression = extractor.sought().1.to_owned();
+                Some(Extraction { variable, kind, expression, which: which.unwrap_or_default(), default })
+            }
             Err(mistake) => {
                 let spot = self.within(expression, &text, mistake.at, mistake.length);
                 self.wrong(spot, mistake.message, mistake.help);
@@ -486,31 +492,6 @@ impl Reading<'_> {
             );
         }
         which
-    }
-}
-
-impl Auth {
-    /// The header that holds a key of its own, which is nobody else's to know.
-    pub(crate) fn key_header(&self) -> Option<&str> {
-        if let Self::Header(name, _) = self { Some(name) } else { None }
-    }
-
-    /// The header that says it, if it is one.
-    pub(crate) fn header(&self) -> Option<(String, Template)> {
-        let worded = |word: &str, template: &Template| {
-            Template::of(std::iter::once(Piece::Text(format!("{word} "))).chain(template.pieces().iter().cloned()))
-        };
-        match self {
-            Self::Bearer(token) => Some(("Authorization".to_owned(), worded("Bearer", token))),
-            Self::Basic { user, password } => {
-                let inside =
-                    user.pieces().iter().chain(std::iter::once(&Piece::Text(":".to_owned()))).chain(password.pieces()).cloned().collect();
-                let value = Template::of([Piece::Value(Filled::Base64(inside))]);
-                Some(("Authorization".to_owned(), worded("Basic", &value)))
-            }
-            Self::Header(name, value) => Some((name.clone(), value.clone())),
-            Self::Query(..) | Self::Digest { .. } | Self::Aws(_) => None,
-        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Scenarios that are read, and every mistake that is told.
 
+use plan::work::{AnswerCheck, Body, Operator, Step};
 use proptest::prelude::*;
+use step::Check;
 
 use super::*;
 use crate::STARTER;
-use crate::model::{Body, Step};
 
 fn mistakes(text: &str) -> String {
     let found = read("shop.yaml", text).err().unwrap_or_default();
@@ -16,7 +17,7 @@ fn good(text: &str) -> Scenario {
 }
 
 fn first(scenario: &Scenario) -> &Step {
-    scenario.steps()[0]
+    scenario.work.steps()[0]
 }
 
 #[test]
@@ -31,11 +32,11 @@ fn three_lines_are_a_scenario() {
 fn the_starter_is_sound() {
     let scenario = good(STARTER);
     assert_eq!(
-        scenario.journeys.iter().map(|journey| (journey.name.as_str(), journey.weight)).collect::<Vec<_>>(),
+        scenario.work.journeys.iter().map(|journey| (journey.name.as_str(), journey.weight)).collect::<Vec<_>>(),
         [("play", 3.0), ("look", 1.0)]
     );
-    assert_eq!(scenario.steps().len(), 5);
-    assert_eq!(scenario.names, [STATUS, "basket", "id", "cards"]);
+    assert_eq!(scenario.work.steps().len(), 5);
+    assert_eq!(scenario.work.names, [STATUS, "basket", "id", "cards"]);
 }
 
 #[test]
@@ -125,9 +126,9 @@ fn a_variable_has_a_value_only_after_it_was_extracted() {
 #[test]
 fn conditions_are_taken_apart_outside_of_templates() {
     let scenario = good("steps:\n  - if: '{{choice \"a<b\" c}} != a'\n    steps: [{get: /}]\n");
-    let Item::If { condition, .. } = &scenario.journeys[0].items[0] else { panic!() };
+    let Item::If { condition, .. } = &scenario.work.journeys[0].items[0] else { panic!() };
     let (operator, right) = condition.against.as_ref().unwrap();
-    assert_eq!((*operator, right.to_string()), (crate::model::Operator::IsNot, "a".to_owned()));
+    assert_eq!((*operator, right.to_string()), (Operator::IsNot, "a".to_owned()));
     assert_eq!(condition.left.to_string(), "{{choice \"a<b\" c}}");
 }
 
@@ -136,7 +137,7 @@ fn what_all_steps_have_in_common_gives_way_to_their_own() {
     let scenario = good(
         "defaults: {headers: {A: 1, B: 2}, auth: {bearer: t}, redirects: 3}\nsteps:\n  - {get: /, headers: {a: 3}}\n  - {get: /, auth: none, redirects: 0}\n  - {get: 'http://b.test/'}\n",
     );
-    let steps = scenario.steps();
+    let steps = scenario.work.steps();
     let headers: Vec<_> = steps[0].headers.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(headers, ["B=2", "a=3"]);
     assert_eq!(steps.iter().map(|step| step.redirects).collect::<Vec<_>>(), [3, 0, 3]);
@@ -147,7 +148,7 @@ fn what_all_steps_have_in_common_gives_way_to_their_own() {
 #[test]
 fn whole_paths_out_of_a_file_are_a_path() {
     let scenario = read("tests/shop.yaml", "steps: [{get: '{{weighted paths.csv \"GET /a\"}}&x={{uuid}}'}]").unwrap();
-    assert_eq!(scenario.steps()[0].path.to_string(), "/{{weighted \"tests/paths.csv\" \"GET /a\"}}&x={{uuid}}");
+    assert_eq!(scenario.work.steps()[0].path.to_string(), "/{{weighted \"tests/paths.csv\" \"GET /a\"}}&x={{uuid}}");
 }
 
 #[test]
@@ -158,11 +159,15 @@ fn files_begin_where_the_scenario_is() {
     assert_eq!(path, "tests/a.bin");
 }
 
+fn understood(check: &AnswerCheck) -> Check {
+    Check::compile_open(&check.subject, &check.condition).unwrap().0
+}
+
 fn promises(text: &str) -> Vec<(String, Option<String>)> {
     let scenario = good(text);
-    let steps = scenario.steps();
+    let steps = scenario.work.steps();
     let checks = &steps.last().unwrap().checks;
-    checks.iter().map(|promise| (promise.check.words().to_owned(), promise.against.as_ref().map(ToString::to_string))).collect()
+    checks.iter().map(|check| (understood(check).words().to_owned(), check.against.as_ref().map(ToString::to_string))).collect()
 }
 
 #[test]
@@ -194,11 +199,12 @@ steps:
         ]
     );
     let lines = "steps: [{get: /, checks: ['json $.a == {{env HOME}}', 'body contains {{\"{{\"}}x']}]";
-    assert_eq!(promises(lines), [some("json $.a == {{env HOME}}", "{{env HOME}}"), ("body contains {{\"{{\"}}x".to_owned(), None)]);
-    assert_eq!(good(lines).environment(), ["HOME"]);
+    assert_eq!(promises(lines), [some("json $.a == {{env HOME}}", "{{env HOME}}"), some("body contains {{\"{{\"}}x", "{{\"{{\"}}x")]);
+    assert_eq!(good(lines).work.environment(), ["HOME"]);
     // Braces that are written out are known before the run, and looked for as they are.
     let scenario = good(lines);
-    let check = &scenario.steps()[0].checks[1].check;
+    let check = &scenario.work.steps()[0].checks[1];
+    let check = understood(check).filled(&check.against.as_ref().unwrap().fixed_text()).unwrap();
     let answer = |body: &'static [u8]| step::Answer { status: 200, headers: step::Headers::NONE, body, elapsed: Nanos::ZERO };
     assert!(check.of(&step::Reading::new(answer(b"a {{x b"))).is_ok() && check.of(&step::Reading::new(answer(b"a x b"))).is_err());
 }
@@ -230,7 +236,7 @@ fn a_mistake_in_a_template_of_a_check_has_its_place() {
 fn a_step_has_a_time_of_its_own_or_that_of_all_steps() {
     let scenario = good("defaults: {timeout: 5s}\nsteps: [{get: /a}, {get: /b, timeout: 250ms}]");
     assert_eq!(
-        scenario.steps().iter().map(|step| step.timeout).collect::<Vec<_>>(),
+        scenario.work.steps().iter().map(|step| step.timeout).collect::<Vec<_>>(),
         [Some(Nanos::from_secs(5)), Some(Nanos::from_millis(250))]
     );
     assert_eq!(first(&good("steps: [{get: /}]")).timeout, None);
@@ -248,7 +254,7 @@ user_teardown:
   - post: /logout
 ";
     let scenario = good(text);
-    assert_eq!((scenario.user_teardown.len(), scenario.steps().len()), (2, 1));
+    assert_eq!((scenario.work.user_teardown.len(), scenario.work.steps().len()), (2, 1));
     assert!(mistakes(&text.replace("{{order}}", "{{odrer}}")).contains("did you mean"));
     // What is done once after the load knows no user's.
     assert!(mistakes(&text.replace("user_teardown", "teardown")).contains("the variable 'order' has no value here"));
@@ -462,7 +468,7 @@ fn what_a_step_that_cannot_be_read_takes_out_is_not_missed_after_it() {
 fn holds_together(text: &str) {
     match read("x.yaml", text) {
         Ok(scenario) => {
-            assert!(!scenario.steps().is_empty() || !scenario.journeys.is_empty());
+            assert!(!scenario.work.steps().is_empty() || !scenario.work.journeys.is_empty());
             let plan = plan::Plan::try_from(Draft {
                 scenario: Some("x.yaml".to_owned()),
                 url: Some("http://a.test/".to_owned()),

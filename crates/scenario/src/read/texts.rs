@@ -1,9 +1,9 @@
 //! Templates and conditions of a scenario, and where in the file their mistakes are.
 
 use plan::template::{Piece, Template, Value as Filled};
+use plan::work::{Condition, Operator};
 
 use super::{NOTED_MAX, Reading};
-use crate::model::{Condition, Operator};
 use crate::yaml::{Node, Spot, Style, Value};
 
 /// No line and no text that a person wrote is longer; in a longer one, a mistake has the place of the whole text.

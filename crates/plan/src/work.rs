@@ -1,24 +1,24 @@
-//! A scenario as it was read: valid, and nothing of YAML left in it.
+//! The work: what users do, as data.
+//!
+//! Journeys of steps come from many kinds of files (scenarios, recordings, collections of other tools), and all that is done with them
+//! asks for one model: it is carried out, printed, looked through for secrets and servers. It was a part of the reader of one of these
+//! kinds; then every other kind had to be printed as that one to be read again.
+//!
+//! Invariant: nothing of a file's form is in it, and nothing that is compiled: two of them can be compared, and are the same if they
+//! do the same.
 
-use analysis::gate;
-use plan::template::{Piece, Template, Value, nearest};
-use plan::{Draft, Nanos, Target};
-use step::pick::{Think, Weights};
-use step::{Check, Extractor, Kind};
+mod answer;
+mod pick;
 
-/// What users do.
-#[derive(Debug, Clone)]
-pub struct Scenario {
-    /// What the file calls it.
-    pub name: Option<String>,
-    /// The target, the load and the data files: settings of a plan, over which flags go.
-    pub draft: Draft,
-    /// Servers that it names beside its target, other than by the steps that go there.
-    pub also_named: Vec<String>,
-    /// What the load must keep to.
-    pub checks: Vec<gate::Check>,
-    /// How templates call the data files, in the order of the draft.
-    pub files: Vec<String>,
+use crate::template::{Piece, Template, Value};
+use crate::{Nanos, Target};
+
+pub use answer::{Kind, Subject, Which};
+pub use pick::{EXPONENTIAL_MEANS_MAX, Think, Weights};
+
+/// The work: what users do, and what is done around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
     /// Every variable, by its place; the first is the status of the last answer.
     pub names: Vec<String>,
     /// Set anew at the beginning of each journey.
@@ -36,7 +36,7 @@ pub struct Scenario {
 }
 
 /// A variable and its value at the beginning of a journey.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
     /// Its place among the names.
     pub place: usize,
@@ -45,7 +45,7 @@ pub struct Variable {
 }
 
 /// One pass of one user through its Steps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Journey {
     /// What reports call it.
     pub name: String,
@@ -56,7 +56,7 @@ pub struct Journey {
 }
 
 /// Something that is done.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Item {
     /// A request.
     Step(Box<Step>),
@@ -106,7 +106,7 @@ pub enum Item {
 }
 
 /// What is gone through one by one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum List {
     /// These.
     Items(Vec<Template>),
@@ -115,7 +115,7 @@ pub enum List {
 }
 
 /// Whether something is done.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     /// What is looked at.
     pub left: Template,
@@ -156,7 +156,7 @@ impl Operator {
 }
 
 /// One named request of a Journey.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// What reports call it.
     pub name: String,
@@ -177,7 +177,7 @@ pub struct Step {
     /// What is taken out of the answer.
     pub extractions: Vec<Extraction>,
     /// What the answer is held against.
-    pub checks: Vec<Promise>,
+    pub checks: Vec<AnswerCheck>,
     /// Whether a check says which statuses are right; else those below 400 are.
     pub judges_status: bool,
     /// So many requests at most in the whole run.
@@ -191,7 +191,7 @@ pub struct Step {
 }
 
 /// What follows the head of a request.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Body {
     /// Nothing.
     Empty,
@@ -208,7 +208,7 @@ pub enum Body {
 }
 
 /// A field of a multipart form.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// Its name.
     pub name: String,
@@ -217,7 +217,7 @@ pub struct Field {
 }
 
 /// What a field of a form holds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum FieldValue {
     /// Text.
     Text(Template),
@@ -231,7 +231,7 @@ pub enum FieldValue {
 }
 
 /// How a user says who it is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Auth {
     /// RFC 7617.
     Basic {
@@ -258,7 +258,7 @@ pub enum Auth {
 }
 
 /// Keys of AWS.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AwsKeys {
     /// Who it is.
     pub access_key: Template,
@@ -272,29 +272,33 @@ pub struct AwsKeys {
     pub service: Template,
 }
 
-/// What an answer is held against.
-#[derive(Debug, Clone)]
-pub struct Promise {
-    /// The check, which may be open.
-    pub check: Check,
-    /// What is filled in if it is.
+/// A check of an answer: what it is about, and what must hold of that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerCheck {
+    /// What it is about.
+    pub subject: Subject,
+    /// What must hold: `200`, `contains json`, `< 500ms`.
+    pub condition: String,
+    /// The template in the condition, if there is one: filled in for each answer.
     pub against: Option<Template>,
 }
 
 /// A value that is taken out of an answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Extraction {
     /// The place of the variable that holds it afterwards.
     pub variable: usize,
     /// In which language it is looked for.
     pub kind: Kind,
-    /// How it is found.
-    pub extractor: Extractor,
+    /// How it is found; empty of kinds that have no expression.
+    pub expression: String,
+    /// Which of several.
+    pub which: Which,
     /// What it is if nothing is found; else the journey ends.
     pub default: Option<String>,
 }
 
-impl Scenario {
+impl Work {
     /// All steps of the journeys, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<&Step> {
@@ -302,31 +306,13 @@ impl Scenario {
         self.journeys.iter().for_each(|journey| each_step(&journey.items, &mut |step| steps.push(step)));
         steps
     }
-}
 
-impl Scenario {
-    /// The servers that its steps name, in the order of the file, with how many steps each has; `None` is the target's.
-    #[must_use]
-    pub fn servers(&self) -> Vec<(Option<Target>, usize)> {
-        let mut servers: Vec<(Option<Target>, usize)> = Vec::new();
-        let own = self.draft.url.as_ref().and_then(|url| url.parse::<Target>().ok());
+    /// Calls `seen` with every step: of the setup, the journeys, and both teardowns, in this order.
+    pub fn each_step<'a>(&'a self, seen: &mut dyn FnMut(&'a Step)) {
         let journeys = self.journeys.iter().map(|journey| &journey.items);
         for items in [&self.setup].into_iter().chain(journeys).chain([&self.user_teardown, &self.teardown]) {
-            each_step(items, &mut |step| {
-                let other = step.elsewhere.as_ref().filter(|other| own.as_ref().is_none_or(|own| !own.same_origin(other)));
-                match servers.iter_mut().find(|(known, _)| known.as_ref().map(Target::origin) == other.map(Target::origin)) {
-                    Some((_, steps)) => *steps += 1,
-                    None => servers.push((other.cloned(), 1)),
-                }
-            });
+            each_step(items, seen);
         }
-        servers
-    }
-
-    /// What is wrong with a check on a part that this scenario does not have, and what to do.
-    #[must_use]
-    pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
-        check.part().and_then(|part| unknown_part(part, &self.journeys))
     }
 
     /// The variables of the environment that its templates name.
@@ -356,23 +342,23 @@ impl Scenario {
                 }));
             }
         };
-        for variable in self.variables.iter().filter(|variable| plan::is_secret(&self.names[variable.place])) {
+        for variable in self.variables.iter().filter(|variable| crate::is_secret(&self.names[variable.place])) {
             fixed(&variable.value);
         }
         // What a template names is no secret.
         let plain = |text: &str, places: Vec<(usize, usize)>| -> Vec<String> {
             let values = places.into_iter().map(|(from, to)| text[from..to].to_owned()).filter(|value| !value.contains("{{"));
-            values.flat_map(|value| [plan::percent_decoded(&value), value]).collect()
+            values.flat_map(|value| [crate::percent_decoded(&value), value]).collect()
         };
         let mut within: Vec<String> = Vec::new();
         let mut of_step = |step: &Step| {
             let path = step.path.to_string();
-            within.extend(plain(&path, plan::secret_parameters(&path)));
+            within.extend(plain(&path, crate::secret_parameters(&path)));
             if let Body::Text(body) | Body::Json(body) = &step.body {
                 let body = body.to_string();
-                within.extend(plain(&body, plan::secret_values(&body)));
+                within.extend(plain(&body, crate::secret_values(&body)));
             }
-            step.headers.iter().filter(|(name, _)| plan::is_secret(name)).for_each(|(_, value)| fixed(value));
+            step.headers.iter().filter(|(name, _)| crate::is_secret(name)).for_each(|(_, value)| fixed(value));
             match &step.auth {
                 Some(Auth::Basic { password, .. } | Auth::Digest { password, .. }) => fixed(password),
                 Some(Auth::Aws(keys)) => {
@@ -383,9 +369,9 @@ impl Scenario {
                 None => {}
             }
             match &step.body {
-                Body::Form(fields) => fields.iter().filter(|(name, _)| plan::is_secret(name)).for_each(|(_, value)| fixed(value)),
+                Body::Form(fields) => fields.iter().filter(|(name, _)| crate::is_secret(name)).for_each(|(_, value)| fixed(value)),
                 Body::Multipart(fields) => {
-                    for field in fields.iter().filter(|field| plan::is_secret(&field.name)) {
+                    for field in fields.iter().filter(|field| crate::is_secret(&field.name)) {
                         if let FieldValue::Text(value) = &field.value {
                             fixed(value);
                         }
@@ -453,7 +439,7 @@ fn templates<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Template)) {
 impl Step {
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
-        self.checks.iter().filter_map(|promise| promise.against.as_ref()).for_each(&mut *seen);
+        self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));
         match &self.auth {
             Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {
@@ -482,8 +468,35 @@ impl Step {
     }
 }
 
+impl Auth {
+    /// The header that holds a key of its own, which is nobody else's to know.
+    #[must_use]
+    pub fn key_header(&self) -> Option<&str> {
+        if let Self::Header(name, _) = self { Some(name) } else { None }
+    }
+
+    /// The header that says it, if it is one.
+    #[must_use]
+    pub fn header(&self) -> Option<(String, Template)> {
+        let worded = |word: &str, template: &Template| {
+            Template::of(std::iter::once(Piece::Text(format!("{word} "))).chain(template.pieces().iter().cloned()))
+        };
+        match self {
+            Self::Bearer(token) => Some(("Authorization".to_owned(), worded("Bearer", token))),
+            Self::Basic { user, password } => {
+                let inside =
+                    user.pieces().iter().chain(std::iter::once(&Piece::Text(":".to_owned()))).chain(password.pieces()).cloned().collect();
+                let value = Template::of([Piece::Value(Value::Base64(inside))]);
+                Some(("Authorization".to_owned(), worded("Basic", &value)))
+            }
+            Self::Header(name, value) => Some((name.clone(), value.clone())),
+            Self::Query(..) | Self::Digest { .. } | Self::Aws(_) => None,
+        }
+    }
+}
+
 /// Calls `seen` with every step, in order.
-pub(crate) fn each_step<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Step)) {
+pub fn each_step<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Step)) {
     for item in items {
         match item {
             Item::Step(step) => seen(step),
@@ -498,26 +511,4 @@ pub(crate) fn each_step<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Step)) {
             Item::Pick { choices, .. } => choices.iter().for_each(|items| each_step(items, seen)),
         }
     }
-}
-
-/// What is wrong with a part that the journeys do not have, and what to do.
-pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Option<(String, String)> {
-    let mut names: Vec<&str> = Vec::new();
-    for journey in journeys {
-        match part {
-            gate::LoadPart::Journey(_) => names.push(&journey.name),
-            gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
-            gate::LoadPart::Url(_) => {}
-        }
-    }
-    if names.iter().any(|name| part.is_called(name)) {
-        return None;
-    }
-    let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
-    let help = match nearest(part.name(), names.iter().copied()) {
-        Some(near) => format!("did you mean '{near}'?"),
-        None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
-        None => format!("there are {}", names.join(", ")),
-    };
-    Some((format!("there is no {kind} '{name}'"), help))
 }

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use plan::Nanos;
+use crate::Nanos;
 
 /// Weights of several things, of which one is chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ impl Weights {
         if sum > 0.0 { Ok(Self { cumulative }) } else { Err("all weights are 0, so that nothing can be chosen".to_owned()) }
     }
 
-    /// The index chosen by a number uniform in [0, 1), as [`plan::Random::unit`] draws it. One of weight 0 is never chosen.
+    /// The index chosen by a number uniform in [0, 1), as [`crate::Random::unit`] draws it. One of weight 0 is never chosen.
     #[must_use]
     pub fn choose(&self, unit: f64) -> usize {
         let total = self.cumulative.last().copied().unwrap_or_default();
@@ -131,7 +131,7 @@ impl fmt::Display for Think {
 
 #[cfg(test)]
 mod tests {
-    use plan::Random;
+    use crate::Random;
     use proptest::prelude::*;
 
     use super::*;

@@ -1,0 +1,73 @@
+//! A scenario file as it was read: the work, and what stands beside it.
+//!
+//! The load, the promises of the whole run and the name belong to the file, not to what users do: another file with the same work is
+//! another test of it.
+//!
+//! Invariant: it is valid, and nothing of YAML is left in it.
+
+use analysis::gate;
+use plan::template::nearest;
+use plan::work::{Journey, Work, each_step};
+use plan::{Draft, Target};
+
+/// A scenario: what users do, and under which load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// What the file calls it.
+    pub name: Option<String>,
+    /// The target, the load and the data files: settings of a plan, over which flags go.
+    pub draft: Draft,
+    /// Servers that it names beside its target, other than by the steps that go there.
+    pub also_named: Vec<String>,
+    /// What the load must keep to.
+    pub checks: Vec<gate::Check>,
+    /// How templates call the data files, in the order of the draft.
+    pub files: Vec<String>,
+    /// What users do.
+    pub work: Work,
+}
+
+impl Scenario {
+    /// The servers that its steps name, in the order of the file, with how many steps each has; `None` is the target's.
+    #[must_use]
+    pub fn servers(&self) -> Vec<(Option<Target>, usize)> {
+        let mut servers: Vec<(Option<Target>, usize)> = Vec::new();
+        let own = self.draft.url.as_ref().and_then(|url| url.parse::<Target>().ok());
+        self.work.each_step(&mut |step| {
+            let other = step.elsewhere.as_ref().filter(|other| own.as_ref().is_none_or(|own| !own.same_origin(other)));
+            match servers.iter_mut().find(|(known, _)| known.as_ref().map(Target::origin) == other.map(Target::origin)) {
+                Some((_, steps)) => *steps += 1,
+                None => servers.push((other.cloned(), 1)),
+            }
+        });
+        servers
+    }
+
+    /// What is wrong with a check on a part that this scenario does not have, and what to do.
+    #[must_use]
+    pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
+        check.part().and_then(|part| unknown_part(part, &self.work.journeys))
+    }
+}
+
+/// What is wrong with a part that the journeys do not have, and what to do.
+pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Option<(String, String)> {
+    let mut names: Vec<&str> = Vec::new();
+    for journey in journeys {
+        match part {
+            gate::LoadPart::Journey(_) => names.push(&journey.name),
+            gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
+            gate::LoadPart::Url(_) => {}
+        }
+    }
+    if names.iter().any(|name| part.is_called(name)) {
+        return None;
+    }
+    let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
+    let help = match nearest(part.name(), names.iter().copied()) {
+        Some(near) => format!("did you mean '{near}'?"),
+        None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Some((format!("there is no {kind} '{name}'"), help))
+}
