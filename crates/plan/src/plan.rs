@@ -1413,7 +1413,7 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
 }
 
 /// Stages that end with a number of requests have no length to write.
-fn as_typed<V: Amount>(stages: Stages<V>, duration: Option<Nanos>) -> Stages<V> {
+fn as_typed<V: Amount>(stages: &Stages<V>, duration: Option<Nanos>) -> Stages<V> {
     let mut stages = stages.stages().to_vec();
     if let Some(last) = stages.last_mut().filter(|_| duration.is_none()) {
         last.length = None;
@@ -1446,9 +1446,9 @@ impl From<Plan> for Draft {
             tls: Tls { verification, cacert, identity, sni, version },
         } = connection;
         let (connections, rate, arrivals, pause) = match load {
-            Load::Closed { users, pause } => (as_typed(users, duration), None, None, pause),
+            Load::Closed { users, pause } => (as_typed(&users, duration), None, None, pause),
             Load::Open { timetable, spacing, connections_max } => {
-                (connections_max.into(), Some(as_typed(timetable, duration)), Some(spacing), None)
+                (connections_max.into(), Some(as_typed(&timetable, duration)), Some(spacing), None)
             }
         };
         let typed_duration = if rate.is_some() || !is_one_number(&connections) { None } else { duration };

@@ -84,7 +84,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             }
             let unlike = report::diff::runs_unlike(&from, &to);
             let text = report::diff::runs((&a_name, &from), (&b_name, &to), &style);
-            return print_two(text, unlike, Two::Runs([(a_name, from), (b_name, to)]), &out, existing, errors);
+            return print_two(&text, &unlike, &Two::Runs([(a_name, from), (b_name, to)]), &out, existing, errors);
         }
         [
             Some(Side { name: a_name, document: Ok(Document::Find(from)), shown: a, .. }),
@@ -99,7 +99,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
             }
             let unlike = report::diff::searches_unlike(&from, &to);
             let text = report::diff::searches((&a_name, &from), (&b_name, &to), &style);
-            return print_two(text, unlike, Two::Searches([(a_name, from), (b_name, to)]), &out, existing, errors);
+            return print_two(&text, &unlike, &Two::Searches([(a_name, from), (b_name, to)]), &out, existing, errors);
         }
         sides => sides,
     };
@@ -145,16 +145,16 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
 }
 
 /// Prints and writes two that are no sweeps, unless something stands against it.
-fn print_two(text: String, unlike: Vec<String>, two: Two, out: &[Out], existing: Existing, mut errors: PlanErrors) -> Result<Exit, Failed> {
+fn print_two(text: &str, unlike: &[String], two: &Two, out: &[Out], existing: Existing, mut errors: PlanErrors) -> Result<Exit, Failed> {
     if existing == Existing::Keep && !unlike.is_empty() {
-        errors.push(measured_unlike(&unlike));
+        errors.push(measured_unlike(unlike));
     }
     let outs = Renderings::check(out, DIFF_FORMATS, existing, StandardOutput::Taken, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }
     let mut lost = PlanErrors::default();
-    outs.write(&two, &mut lost);
+    outs.write(two, &mut lost);
     super::print(format!("\n{text}").as_bytes())?;
     written(&lost)
 }

@@ -245,7 +245,7 @@ fn what_is_no_sweep_is_told_with_its_line() {
     let ran =
         session.loadline("diff bad.dat missing.dat").exits(2).complains("error: 'bad.dat' is no sweep: line 2").complains("'2 many 9 100'");
     ran.complains("error: 'missing.dat' cannot be read: there is no such file or directory\n  help: give a sweep's .dat file");
-    session.loadline("diff good.dat cut.json").exits(2).complains("'cut.json' is no sweep: line 1");
+    session.loadline("diff good.dat cut.json").exits(2).complains("'cut.json' is no sweep: it is damaged, or no result: line 1");
     session.loadline("diff empty.dat good.dat").exits(2).complains("'empty.dat' is no sweep: it holds no level");
     assert_eq!(session.files().len(), 4);
 }

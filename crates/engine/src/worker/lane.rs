@@ -33,84 +33,87 @@ pub(super) type Opened<D> = Option<Dialed<<D as Dial>::Stream>>;
 const USERS: u64 = 1_000;
 
 /// A user in closed load, for as long as it is there: sends when its last answer came and its pause is over.
-pub(super) async fn user<D: Dial + 'static, C: Clock, P: Program>(
-    worker: Rc<Worker<D, C, P>>,
+#[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+pub(super) fn user<D: Dial + 'static, C: Clock, P: Program>(
+    shared: Rc<Worker<D, C, P>>,
     number: u64,
     presence: (Nanos, Nanos),
     opened: Opened<D>,
-) {
-    let worker = &*worker;
-    let (from, until) = (presence.0, presence.1.min(worker.task.end));
-    let mut lane = Lane::new(worker);
-    if from > worker.clock.now() {
-        lane.rest(worker, from).await;
-        if worker.is_stopping() || worker.is_spent() {
-            return lane.leave(worker);
+) -> impl Future<Output = ()> {
+    async move {
+        let worker = &*shared;
+        let (from, until) = (presence.0, presence.1.min(worker.task.end));
+        let mut lane = Lane::new(worker);
+        if from > worker.clock.now() {
+            lane.rest(worker, from).await;
+            if worker.is_stopping() || worker.is_spent() {
+                return lane.leave(worker);
+            }
         }
-    }
-    if let Some(dialed) = opened {
-        lane.adopt(worker, dialed);
-    }
-    let global = number * u64::from(worker.share.of()) + u64::from(worker.share.index());
-    let mut random = Random::new(worker.task.plan.seed(), USERS + global);
-    let pause = match worker.task.plan.load() {
-        Load::Closed { pause, .. } => *pause,
-        Load::Open { .. } => None,
-    };
-    let mut refusals = 0;
-    let mut state = worker.program.user(global);
-    let mut due = worker.clock.now();
-    loop {
-        if P::DELAYS {
-            let Some(delay) = worker.heed(worker.program.delay(&mut state)) else { break };
-            if delay > Nanos::ZERO {
-                lane.rest(worker, due.plus(delay).min(until)).await;
+        if let Some(dialed) = opened {
+            lane.adopt(worker, dialed);
+        }
+        let global = number * u64::from(worker.share.of()) + u64::from(worker.share.index());
+        let mut random = Random::new(worker.task.plan.seed(), USERS + global);
+        let pause = match worker.task.plan.load() {
+            Load::Closed { pause, .. } => *pause,
+            Load::Open { .. } => None,
+        };
+        let mut refusals = 0;
+        let mut state = worker.program.user(global);
+        let mut due = worker.clock.now();
+        loop {
+            if P::DELAYS {
+                let Some(delay) = worker.heed(worker.program.delay(&mut state)) else { break };
+                if delay > Nanos::ZERO {
+                    lane.rest(worker, due.plus(delay).min(until)).await;
+                    due = worker.clock.now();
+                }
+            }
+            if due >= until || worker.is_stopping() || !worker.take_from_budget(1) {
+                break;
+            }
+            let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
+            if choice.requests > 1 {
+                // A batch is sent whole, if any of it may be.
+                worker.take_from_budget(u64::from(choice.requests) - 1);
+            }
+            let outcome = lane.perform(worker, &mut state, choice, due, due).await;
+            let mut rest = pause.map_or(Nanos::ZERO, |pause| pause.draw(&mut random));
+            match refusal(&outcome) {
+                Refusal::None => refusals = 0,
+                Refusal::OfTheConnection => {
+                    rest = rest.max(back_off(refusals, &mut random));
+                    refusals += 1;
+                }
+                Refusal::OfTheRequest => {
+                    if refusals >= UNANSWERED_MAX {
+                        rest = rest.max(back_off(refusals - UNANSWERED_MAX, &mut random));
+                    }
+                    refusals += 1;
+                }
+            }
+            due = outcome.done;
+            if rest > Nanos::ZERO {
+                due = due.plus(rest);
+                lane.rest(worker, due.min(until)).await;
+                due = worker.clock.now();
+            } else if outcome.result.is_err() {
+                // Recorded at its limit, but noticed somewhat later.
                 due = worker.clock.now();
             }
         }
-        if due >= until || worker.is_stopping() || !worker.take_from_budget(1) {
-            break;
+        if !P::LEAVES || !worker.program.leaves(&mut state) {
+            return lane.leave(worker);
         }
-        let Some(choice) = worker.heed(worker.program.choose(&mut state)) else { break };
-        if choice.requests > 1 {
-            // A batch is sent whole, if any of it may be.
-            worker.take_from_budget(u64::from(choice.requests) - 1);
-        }
-        let outcome = lane.perform(worker, &mut state, choice, due, due).await;
-        let mut rest = pause.map_or(Nanos::ZERO, |pause| pause.draw(&mut random));
-        match refusal(&outcome) {
-            Refusal::None => refusals = 0,
-            Refusal::OfTheConnection => {
-                rest = rest.max(back_off(refusals, &mut random));
-                refusals += 1;
-            }
-            Refusal::OfTheRequest => {
-                if refusals >= UNANSWERED_MAX {
-                    rest = rest.max(back_off(refusals - UNANSWERED_MAX, &mut random));
-                }
-                refusals += 1;
-            }
-        }
-        due = outcome.done;
-        if rest > Nanos::ZERO {
-            due = due.plus(rest);
-            lane.rest(worker, due.min(until)).await;
-            due = worker.clock.now();
-        } else if outcome.result.is_err() {
-            // Recorded at its limit, but noticed somewhat later.
-            due = worker.clock.now();
+        if until == worker.task.end || worker.is_stopping() || worker.is_spent() {
+            worker.leaving.borrow_mut().push(Leaving::after(lane, state, worker));
+        } else {
+            // Boxed: the user's task would be larger for it all its life.
+            let time = worker.clock.now().plus(FAREWELL_MAX);
+            Box::pin(Leaving::amid(lane, state).go(Rc::clone(&shared), time)).await;
         }
     }
-    if P::LEAVES && worker.program.leaves(&mut state) {
-        let now = worker.clock.now();
-        if worker.is_stopping() || now >= worker.task.end || worker.is_spent() {
-            let leaving = Leaving::after(lane, state, worker);
-            worker.leaving.borrow_mut().push(leaving);
-            return;
-        }
-        Box::pin(lane.farewell(worker, &mut state, now.plus(FAREWELL_MAX))).await;
-    }
-    lane.leave(worker);
 }
 
 /// A carrier in open load: begins with the arrival it was made for, then takes whatever is due.

@@ -44,6 +44,11 @@ impl<D: Dial + 'static, P: Program> Leaving<D, P> {
         Self { lane, state }
     }
 
+    /// While others go on: its connections are counted as closed when they are.
+    pub(super) const fn amid(lane: Lane<D>, state: P::User) -> Self {
+        Self { lane, state }
+    }
+
     /// Leaves.
     pub(crate) async fn go<C: Clock>(mut self, worker: Rc<Worker<D, C, P>>, until: Nanos) {
         self.lane.farewell(&worker, &mut self.state, until).await;
