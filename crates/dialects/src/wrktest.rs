@@ -268,7 +268,7 @@ fn diff(options: &Options, a: &str, b: &str, host: &dyn Host) -> Result<(), Stri
 fn curve(host: &dyn Host, path: &str) -> Result<SweepCurve, String> {
     let name = Path::new(path).file_name().map_or_else(String::new, |name| name.to_string_lossy().replace(".dat", ""));
     let text = host.files().read_text(path).map_err(|why| format!("'{path}' cannot be read: {}", plainly(&why)))?;
-    report::diff::read_curve(&name, &text).map_err(|why| format!("'{path}': {why}"))
+    report::document::read_curve(&name, &text).map_err(|why| format!("'{path}': {why}"))
 }
 
 fn make(host: &dyn Host, dir: &Path) -> Result<(), String> {

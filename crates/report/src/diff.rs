@@ -24,8 +24,8 @@ use crate::compare;
 use crate::dat::{self, DatError};
 use crate::json::ReadError;
 use crate::png::Density;
-use crate::{Document, Style, story, unlike};
 use crate::{ResultFile, sweep};
+use crate::{Style, story, unlike};
 
 pub use runs::{runs, runs_unlike};
 pub use searches::{search_is_invalid, searches, searches_unlike};
@@ -47,17 +47,19 @@ pub enum CurveError {
     Empty,
 }
 
-/// Reads a `.dat` file or the JSON of a sweep, whichever it is; `name` is what the user calls it.
+/// The curve of a sweep, called as the user calls it.
 ///
 /// # Errors
-/// If it is neither, or holds no level.
-pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
-    if text.trim_start().starts_with('{') {
-        return match Document::read(text)? {
-            Document::Sweep(sweep) => curve(name, &sweep),
-            other => Err(CurveError::Kind(other.noun())),
-        };
-    }
+/// If it holds no level.
+pub fn curve(name: &str, sweep: &Sweep) -> Result<SweepCurve, CurveError> {
+    with_levels(SweepCurve { name: name.to_owned(), ..sweep::curve(sweep) })
+}
+
+/// The curve of a `.dat` file.
+///
+/// # Errors
+/// If it is none, or holds no level.
+pub fn dat_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
     let points = dat::read(text)?.iter().map(SweepPoint::from).collect();
     with_levels(SweepCurve {
         name: name.to_owned(),
@@ -68,14 +70,6 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
         points,
         fit: None,
     })
-}
-
-/// The curve of a sweep, called as the user calls it.
-///
-/// # Errors
-/// If it holds no level.
-pub fn curve(name: &str, sweep: &Sweep) -> Result<SweepCurve, CurveError> {
-    with_levels(SweepCurve { name: name.to_owned(), ..sweep::curve(sweep) })
 }
 
 fn with_levels(curve: SweepCurve) -> Result<SweepCurve, CurveError> {

@@ -18,6 +18,8 @@ use measure::{Summary, SummaryError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::chart::sweep::SweepCurve;
+use crate::diff::{self, CurveError};
 use crate::json::ReadError;
 use crate::page::{self, Shown};
 use crate::{Experiment as _, Style, prose, visible};
@@ -230,6 +232,20 @@ impl Document {
                 text + &conclusion(compared, style)
             }
         }
+    }
+}
+
+/// Reads a `.dat` file or the JSON of a sweep, whichever it is; `name` is what the user calls it.
+///
+/// # Errors
+/// If it is neither, or holds no level.
+pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
+    if !text.trim_start().starts_with('{') {
+        return diff::dat_curve(name, text);
+    }
+    match Document::read(text)? {
+        Document::Sweep(sweep) => diff::curve(name, &sweep),
+        other => Err(CurveError::Kind(other.noun())),
     }
 }
 

@@ -9,7 +9,7 @@ use plan::Rate;
 use proptest::prelude::*;
 use report::chart::sweep::Ladder;
 use report::sweep::table::Counted;
-use report::{Colour, Document, Style, dat, diff, page, sweep};
+use report::{Colour, Document, Style, dat, diff, document, page, sweep};
 
 fn fixture(name: &str) -> Summary {
     fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
@@ -258,8 +258,8 @@ fn what_is_no_sweep_is_refused_by_name() {
 #[test]
 fn two_sweeps_stand_side_by_side_with_the_levels_of_both() {
     let bytes = sweep::json(&made_up()).unwrap().bytes;
-    let a = diff::read_curve("new", std::str::from_utf8(&bytes).unwrap()).unwrap();
-    let b = diff::read_curve("old.dat", "50 9000.00 5.1 100.00\n200 9100.50 21.7 99.90\n1000 8800.00  98.00\n10000 12.00 9000 -4.00\n")
+    let a = document::read_curve("new", std::str::from_utf8(&bytes).unwrap()).unwrap();
+    let b = document::read_curve("old.dat", "50 9000.00 5.1 100.00\n200 9100.50 21.7 99.90\n1000 8800.00  98.00\n10000 12.00 9000 -4.00\n")
         .unwrap();
     assert_snapshot!("diff", diff::table(&a, &b, &Style::PLAIN));
     let rates = report::chart::sweep::SweepCurve { ladder: Ladder::OfferedRate, ..b.clone() };
@@ -270,7 +270,7 @@ fn two_sweeps_stand_side_by_side_with_the_levels_of_both() {
 
 #[test]
 fn a_file_that_is_no_sweep_is_told_as_such() {
-    let said = |text: &str| diff::read_curve("x", text).unwrap_err().to_string();
+    let said = |text: &str| document::read_curve("x", text).unwrap_err().to_string();
     assert_eq!(said(""), "it holds no level");
     assert_eq!(said("Running 30s test"), "line 1 has 'Running' in column 1 instead of a concurrency above 0: 'Running 30s test'");
     assert_eq!(said("{\"schema\": \"x\"}"), "it is written as 'x', and this loadline reads 'loadline.run/1'");

@@ -225,7 +225,7 @@ fn curve(side: &Side, existing: Existing, errors: &mut PlanErrors) -> Option<Swe
             errors.push(PlanError::new("diff", format!("'{shown}' cannot be compared: {why}"), ONE_KIND));
             return None;
         }
-        Err(report::ReadError::Damaged { .. }) => report::diff::read_curve(name, text),
+        Err(report::ReadError::Damaged { .. }) => report::document::read_curve(name, text),
     };
     drawn.map_err(|why| errors.push(PlanError::new("diff", format!("'{shown}' is no sweep: {why}"), HELP))).ok()
 }
