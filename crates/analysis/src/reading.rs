@@ -69,7 +69,7 @@ impl<'a> Reading<'a> {
             Load::Open { timetable, .. } => timetable.is_constant(),
         };
         // With users that come and go, the whole run's figure is a mean over different loads: how sure it is cannot be told.
-        let one_load = even || run.qps_offered.is_some() || run.plan.peak_rate().is_some();
+        let one_load = even || matches!(run.plan.load(), Load::Open { .. });
         let course = slices.as_deref().filter(|_| even);
         let open = run.qps_offered.is_some();
         Self {

@@ -180,8 +180,8 @@ pub fn head(kept: &Kept) -> String {
 /// The load of a plan as its command line has it: `-c 50`, `-r 500/s`.
 pub fn load(plan: &Plan) -> String {
     match plan.load() {
-        Load::Closed { users, .. } if users.stages().len() > 1 => format!("-c up to {}", users.peak()),
-        Load::Closed { users, .. } => format!("-c {}", users.peak()),
+        Load::Closed { users, .. } if users.is_constant() => format!("-c {}", users.peak()),
+        Load::Closed { users, .. } => format!("-c up to {}", users.peak()),
         Load::Open { timetable, .. } if timetable.stages().len() > 1 => format!("-r up to {}/s", figure(timetable.peak().as_per_second())),
         Load::Open { timetable, .. } => format!("-r {}/s", figure(timetable.peak().as_per_second())),
     }
@@ -199,6 +199,16 @@ pub fn suggested(plan: &Plan) -> String {
 mod tests {
     use super::*;
     use measure::fixtures;
+
+    #[test]
+    fn a_list_says_how_many_users_there_were_at_most() {
+        let plan = |connections: &str| {
+            let draft = plan::Draft { url: Some("http://h/".to_owned()), connections: connections.parse().ok(), ..plan::Draft::default() };
+            Plan::try_from(draft).unwrap()
+        };
+        let said = ["50", "50 for 2s", "0 to 50 for 2s", "0 to 50 for 2s, 50 for 2s"].map(|users| load(&plan(users)));
+        assert_eq!(said, ["-c 50", "-c 50", "-c up to 50", "-c up to 50"]);
+    }
 
     #[test]
     fn a_list_says_the_figure_that_it_is_sorted_by() {

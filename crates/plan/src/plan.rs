@@ -1082,9 +1082,9 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
             r.wrong("connections", format!("--connections {users} sends nothing"), "give a number above 0, such as --connections 50");
             return (None, None, None, warmup);
         }
-        Some(users) if rate.is_some() && !is_one_number(&users) => {
-            let why = format!("--connections {users} is about users who wait for their answers, and --rate sends without any");
-            r.wrong("connections", why, "leave out --rate, or give the most connections at once, such as --connections 200");
+        Some(users) if rate.is_some() && !users.is_one_number() => {
+            let why = format!("--connections {users} is about users who wait for their answers, and a rate sends without any");
+            r.wrong("connections", why, "give the most connections at once, such as --connections 200, or leave the rate out");
             return (None, None, None, warmup);
         }
         connections => connections,
@@ -1101,14 +1101,14 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
             let by_requests = requests.map_or(u64::MAX, NonZeroU64::get);
             NonZeroU32::new(u32::try_from(by_requests).unwrap_or(u32::MAX)).map_or(CONNECTIONS, |most| most.min(CONNECTIONS)).into()
         });
-        if let Some(requests) = requests.filter(|requests| requests.get() < u64::from(users.peak()) && is_one_number(&users)) {
+        if let Some(requests) = requests.filter(|requests| requests.get() < u64::from(users.peak()) && users.is_one_number()) {
             r.wrong(
                 "requests",
                 format!("--requests {requests} is fewer than --connections {users}, so some connections would never send"),
                 format!("give at least --requests {users}, or at most --connections {requests}"),
             );
         }
-        if is_one_number(&users) {
+        if users.is_one_number() {
             let duration = duration.or(if requests.is_none() { Some(DURATION) } else { None });
             return (Some(Load::Closed { users, pause }), duration, requests, warmup);
         }
@@ -1125,11 +1125,6 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
         connections_max: connections.map_or(OPEN_CONNECTIONS_MAX, |connections| connections.most()),
     };
     (Some(load), duration, requests, warmup)
-}
-
-/// Whether they are so many for the whole run, whatever ends it.
-fn is_one_number(users: &Users) -> bool {
-    matches!(users.stages(), [only] if only.from == only.to && only.length.is_none())
 }
 
 /// Complains of a warm-up that stages do not allow. `words` are what one value is called, and the value of nothing.
@@ -1451,7 +1446,7 @@ impl From<Plan> for Draft {
                 (connections_max.into(), Some(as_typed(&timetable, duration)), Some(spacing), None)
             }
         };
-        let typed_duration = if rate.is_some() || !is_one_number(&connections) { None } else { duration };
+        let typed_duration = if rate.is_some() || !connections.is_one_number() { None } else { duration };
 
         let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
             || filling.mix.is_some()

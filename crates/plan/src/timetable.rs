@@ -221,6 +221,12 @@ impl From<NonZeroU32> for Users {
 }
 
 impl Users {
+    /// Whether they are so many for the whole run, whatever ends it.
+    #[must_use]
+    pub fn is_one_number(&self) -> bool {
+        matches!(self.stages.as_slice(), [only] if only.from == only.to && only.length.is_none())
+    }
+
     /// The most users there are at once, of stages that have some.
     #[must_use]
     pub fn most(&self) -> NonZeroU32 {

@@ -70,13 +70,14 @@ impl Document {
     /// If it is none, of another version, or damaged, in words that follow the name of the file.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         let label: Label = serde_json::from_str(text)?;
-        let schema = label.schema.as_deref();
-        match schema.and_then(|schema| schema.split('/').next()) {
+        let schema = label.schema.as_deref().unwrap_or_default();
+        match schema.split('/').next() {
             Some("loadline.sweep") => of_schema(text, schema, SWEEP_SCHEMA).map(Self::Sweep),
             Some("loadline.find") => of_schema(text, schema, FIND_SCHEMA).map(Self::Find),
             Some("loadline.compare") => of_schema(text, schema, COMPARE_SCHEMA).map(Self::Compare),
             _ => {
-                Summary::check_schema(schema).map_err(|error: SummaryError| ReadError::Schema(visible(&error.to_string())))?;
+                Summary::check_schema(label.schema.as_deref())
+                    .map_err(|error: SummaryError| ReadError::Schema(visible(&error.to_string())))?;
                 // A check this version does not know is left out: the figures are there all the same.
                 let checks = label.checks.iter().filter_map(|judged| judged.get("check")?.as_str()?.parse().ok()).collect();
                 // As is a verdict that this version would word in another way: the runs behind it are not in this file.
@@ -250,14 +251,11 @@ pub fn read_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
 }
 
 /// Reads a document of one schema.
-fn of_schema<T: DeserializeOwned>(text: &str, written: Option<&str>, schema: &str) -> Result<T, ReadError> {
-    match written {
-        Some(written) if written == schema => Ok(serde_json::from_str(text)?),
-        written => {
-            let written = visible(written.unwrap_or_default());
-            Err(ReadError::Schema(format!("it is written as '{written}', and this loadline reads '{schema}'")))
-        }
+fn of_schema<T: DeserializeOwned>(text: &str, written: &str, schema: &str) -> Result<T, ReadError> {
+    if written != schema {
+        return Err(ReadError::Schema(format!("it is written as '{}', and this loadline reads '{schema}'", visible(written))));
     }
+    Ok(serde_json::from_str(text)?)
 }
 
 /// The JSON of a run's result, as `--out json=FILE` has it.

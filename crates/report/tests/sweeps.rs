@@ -274,6 +274,10 @@ fn a_file_that_is_no_sweep_is_told_as_such() {
     assert_eq!(said(""), "it holds no level");
     assert_eq!(said("Running 30s test"), "line 1 has 'Running' in column 1 instead of a concurrency above 0: 'Running 30s test'");
     assert_eq!(said("{\"schema\": \"x\"}"), "it is written as 'x', and this loadline reads 'loadline.run/1'");
+    let mut run = Vec::new();
+    let json = report::format("json").unwrap();
+    (json.render)(&analysis::Reading::new(&fixture("closed_all_well"), &[]), &Style::PLAIN, &mut run).unwrap();
+    assert_eq!(said(std::str::from_utf8(&run).unwrap()), "it is the result of a run, not of a sweep");
 }
 
 proptest! {

@@ -314,6 +314,20 @@ user_teardown:
 }
 
 #[test]
+fn a_user_that_goes_amid_the_load_takes_its_leave_then_and_it_is_not_measured() {
+    let (server, log) = serving(|_| plain(200, ""));
+    let text = "load: {users: [2 for 2s, 1 for 2s]}\nsteps: [{get: /work}]\nuser_teardown: [{get: /leave}]\n";
+    let Collected { summary, left: Leftovers { teardowns, .. }, broken } = run(&server, text);
+    assert_eq!((teardowns.users, teardowns.failed, broken), (2, 0, None), "{:?}", teardowns.why);
+    let at = |line: &str| -> Vec<u64> { log.borrow().iter().filter(|seen| seen.line == line).map(|seen| seen.at_ms).collect() };
+    let (work, leave) = (at("GET /work"), at("GET /leave"));
+    assert!((2_000..2_300).contains(&leave[0]) && leave[1] >= 4_000 && leave.len() == 2, "{leave:?}");
+    assert_eq!(summary.requests.due, work.len() as u64);
+    assert!(work.iter().any(|at| *at > leave[0]), "the other goes on");
+    assert_eq!((summary.connections.opened, summary.connections.closed_by_us), (2, 2));
+}
+
+#[test]
 fn a_user_leaves_with_what_its_last_journey_left_it_however_the_load_ends() {
     for ends in ["duration: 2s", "requests: 6"] {
         let (server, log) = serving(|seen| plain(10, &format!("{{\"order\": {}}}", seen.at_ms)));

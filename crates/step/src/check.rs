@@ -315,7 +315,7 @@ impl Check {
             Source::Body => Subject::Body,
             Source::Sought(extractor) | Source::AnyOf(extractor) => {
                 let (kind, target) = extractor.sought();
-                Subject::of_word(kind.word(), target).unwrap_or(Subject::Status)
+                Subject::of_word(kind.word(), target).expect("a check seeks nothing but what a subject names")
             }
         }
     }

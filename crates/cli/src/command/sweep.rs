@@ -160,7 +160,7 @@ impl Climb {
     pub fn decide(mut draft: Draft, ladder: LadderDraft, scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Self> {
         if let (Some(connections), None) = (&draft.connections, &ladder.rates) {
             let (what, help) = match connections {
-                Given::Value(users) if users.stages().len() > 1 => {
+                Given::Value(users) if !users.is_one_number() => {
                     ("a course of its own", "leave --connections out: --levels says how many users".to_owned())
                 }
                 one => ("one level", format!("give --levels {one} for this one, or leave --connections out")),

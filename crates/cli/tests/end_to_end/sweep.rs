@@ -194,6 +194,11 @@ fn mistakes_of_ladder_load_and_files_come_in_one_message() {
         .exits(2)
         .complains("the directory 'taken/x' cannot be written to")
         .complains("--dir");
+    session
+        .loadline("sweep http://127.0.0.1:1/ -c '0 to 5 for 2s'")
+        .exits(2)
+        .complains("--connections 0 to 5 for 2s is a course of its own")
+        .complains("help: leave --connections out: --levels says how many users");
 }
 
 #[test]

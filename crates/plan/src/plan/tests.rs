@@ -41,7 +41,7 @@ fn users_come_and_go_in_stages() {
     assert_eq!(told("0 for 10s", &|_| {}), "--connections 0 for 10s sends nothing");
     assert_eq!(
         told("1 to 9 for 10s", &|draft| draft.rate = "9/s".parse().ok()),
-        "--connections 1 to 9 for 10s is about users who wait for their answers, and --rate sends without any"
+        "--connections 1 to 9 for 10s is about users who wait for their answers, and a rate sends without any"
     );
     assert_eq!(
         told("0 to 9 for 10s", &|draft| draft.warmup = "2s".parse().ok()),
