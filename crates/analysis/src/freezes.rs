@@ -87,7 +87,7 @@ pub fn freezes(run: &Summary) -> Option<Freezes> {
         Load::Closed { users, pause: None } if run.scenario.is_none() && users.is_constant() => {
             caught(&times, &all, f64::from(users.peak()), longest, span, each)
         }
-        Load::Closed { .. } => None,
+        Load::Closed { .. } | Load::Mixed(_) => None,
         // Where the rate itself rises for a while, requests of that while wait together as well.
         Load::Open { timetable, .. } if run.plan.replay().is_some() || !is_constant(timetable) => None,
         Load::Open { .. } => spread(&times, &all, longest, span, each),

@@ -1244,6 +1244,7 @@ mod tests {
             Just(None),
             "[a-zA-Z/?=<>&.{}-]([a-z /<>=!]{0,8}[a-z])?".prop_map(|name| Some(LoadPart::Step(name))),
             "[a-z ]{0,5}[a-z]".prop_map(|name| Some(LoadPart::Journey(name.trim().to_owned()))),
+            "[a-z ]{0,5}[a-z]".prop_map(|name| Some(LoadPart::Population(name.trim().to_owned()))),
             "/[a-z?=]{0,9}".prop_map(|name| Some(LoadPart::Url(name))),
         ];
         (part, subject, comparison).prop_map(|(part, (figure, limit), comparison)| {

@@ -67,6 +67,10 @@ impl<'a> Reading<'a> {
             // A log has its own course.
             Load::Open { .. } if run.plan.replay().is_some() => false,
             Load::Open { timetable, .. } => timetable.is_constant(),
+            Load::Mixed(populations) => {
+                let run_length = run.plan.duration().unwrap_or(Nanos::NEVER);
+                populations.iter().all(|population| population.is_constant(run_length))
+            }
         };
         // With users that come and go, the whole run's figure is a mean over different loads: how sure it is cannot be told.
         let one_load = even || matches!(run.plan.load(), Load::Open { .. });

@@ -25,7 +25,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use measure::{Failure, Summary, Tick};
-use plan::{Load, Nanos, Random};
+use plan::{Nanos, Random};
 use serde::{Deserialize, Serialize};
 
 use crate::interval::{self, Evidence};
@@ -341,7 +341,7 @@ fn sent_share(run: &Summary) -> Option<f64> {
     let due = run.requests.due as f64;
     // The timetable of a scenario is one of journeys.
     let expected =
-        run.qps_offered.map_or_else(|| if matches!(run.plan.load(), Load::Open { .. }) { due } else { 0.0 }, |rate| rate * run.duration_s);
+        run.qps_offered.map_or_else(|| if run.plan.load().is_open() { due } else { 0.0 }, |rate| rate * run.duration_s);
     if expected <= 0.0 {
         return None;
     }

@@ -46,7 +46,7 @@ impl Promises {
         for check in read::<Check>("check", &self.check, help, errors) {
             let unknown = match (scenario, check.part()) {
                 (Some(scenario), _) => scenario.unknown_part(&check),
-                (None, Some(part @ (LoadPart::Step(_) | LoadPart::Journey(_)))) if errors.is_empty() => {
+                (None, Some(part @ (LoadPart::Step(_) | LoadPart::Journey(_) | LoadPart::Population(_)))) if errors.is_empty() => {
                     let kind = part.kind();
                     Some((
                         format!("there is no {kind} '{}': this load has no scenario", part.name().escape_debug()),

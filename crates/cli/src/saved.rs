@@ -179,11 +179,18 @@ pub fn head(kept: &Kept) -> String {
 
 /// The load of a plan as its command line has it: `-c 50`, `-r 500/s`.
 pub fn load(plan: &Plan) -> String {
-    match plan.load() {
+    typed_load(plan.load())
+}
+
+fn typed_load(load: &Load) -> String {
+    match load {
         Load::Closed { users, .. } if users.is_constant() => format!("-c {}", users.peak()),
         Load::Closed { users, .. } => format!("-c up to {}", users.peak()),
         Load::Open { timetable, .. } if timetable.stages().len() > 1 => format!("-r up to {}/s", figure(timetable.peak().as_per_second())),
         Load::Open { timetable, .. } => format!("-r {}/s", figure(timetable.peak().as_per_second())),
+        Load::Mixed(populations) => {
+            populations.iter().map(|population| typed_load(&population.load)).collect::<Vec<_>>().join(" + ")
+        }
     }
 }
 

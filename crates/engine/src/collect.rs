@@ -18,11 +18,12 @@ pub struct Collected {
     pub broken: Option<Broken>,
 }
 
-/// Puts together what so many sources tell until there is no more. `watch` is called once an interval, as soon as all have told it.
+/// Puts together what all sources of a plan tell until there is no more. `watch` is called once an interval, as soon as all have told it.
 ///
 /// # Panics
 /// If a request is unaccounted for: that is our mistake.
-pub fn collect(plan: &Plan, sources: u32, messages: impl IntoIterator<Item = Message>, watch: &mut dyn FnMut(&Tick, Counted)) -> Collected {
+pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: &mut dyn FnMut(&Tick, Counted)) -> Collected {
+    let sources = plan.parts().len() as u32;
     let mut collector = Collector::new(plan.clone(), sources, INTERVAL);
     let mut broken = None;
     let mut lost = None;
@@ -38,8 +39,13 @@ pub fn collect(plan: &Plan, sources: u32, messages: impl IntoIterator<Item = Mes
                     watch(&tick, counted);
                 }
             }
-            Message::Finished(_, finished) => {
+            Message::Finished(source, finished) => {
                 unfinished -= 1;
+                // A population may be over long before the run is.
+                collector.leave(source);
+                while let Some((tick, counted)) = collector.tick_counted() {
+                    watch(&tick, counted);
+                }
                 broken = broken.or(finished.broken);
                 end.load_until = end.load_until.max(finished.load_until);
                 end.drained_at = end.drained_at.max(finished.drained_at);

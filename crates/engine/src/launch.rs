@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use measure::{Counted, Leftovers, Summary, SummaryBuilder, Tick};
-use plan::{Plan, Share};
+use plan::{Part, Plan, Share};
 
 use crate::collect::{Collected, collect};
 use crate::message::Message;
@@ -36,7 +36,9 @@ pub fn prepare(plan: &Plan) -> Result<Prepared, RunError> {
 /// A plan that can begin: limits, files, names and the target were looked at.
 #[derive(Debug)]
 pub struct Prepared {
-    pub(crate) task: Arc<Task>,
+    pub(crate) plan: Plan,
+    /// What workers of each population do.
+    pub(crate) tasks: Vec<Arc<Task>>,
     pub(crate) place: Place,
 }
 
@@ -83,7 +85,7 @@ impl Prepared {
     /// The plan's own request, for programs that send it.
     #[must_use]
     pub fn request(&self) -> (Vec<u8>, Choice) {
-        (self.task.request.clone(), Choice { asked: self.task.asked, requests: 1 })
+        (self.tasks[0].request.clone(), Choice { asked: self.tasks[0].asked, requests: 1 })
     }
 
     /// The same with other sockets.
@@ -99,8 +101,8 @@ impl Prepared {
 
     /// The plan that is to be carried out.
     #[must_use]
-    pub fn plan(&self) -> &Plan {
-        &self.task.plan
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// Carries the plan out as it stands, and waits for its end.
@@ -138,8 +140,8 @@ impl Prepared {
     /// # Errors
     /// If the system gives no threads.
     pub fn start(self, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
-        let task = self.task.clone();
-        self.begin(move |_| Fixed { task: task.clone() }, shares, Patience::Endless, stop)
+        let task = self.tasks[0].clone();
+        self.begin(move |_| Fixed { task: task.clone() }, shares.into_iter().map(Part::from).collect(), Patience::Endless, stop)
     }
 
     /// The same with a program that chooses the requests.
@@ -152,22 +154,34 @@ impl Prepared {
         shares: impl IntoIterator<Item = Share>,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        self.begin(program, shares, Patience::AfterTheEnd(stop.clone()), stop)
+        self.start_parts(move |part| program(part.share), shares.into_iter().map(Part::from), stop)
+    }
+
+    /// The same of a plan with several populations: `program` makes one for each part.
+    ///
+    /// # Errors
+    /// As [`Prepared::start`].
+    pub fn start_parts<P: Program>(
+        self,
+        program: impl Fn(Part) -> P + Send + Sync + 'static,
+        parts: impl IntoIterator<Item = Part>,
+        stop: &Stop,
+    ) -> Result<Messages, RunError> {
+        self.begin(program, parts.into_iter().collect(), Patience::AfterTheEnd(stop.clone()), stop)
     }
 
     fn begin<P: Program>(
         self,
-        program: impl Fn(Share) -> P + Send + Sync + 'static,
-        shares: impl IntoIterator<Item = Share>,
+        program: impl Fn(Part) -> P + Send + Sync + 'static,
+        parts: Vec<Part>,
         patience: Patience,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        let shares: Vec<Share> = shares.into_iter().collect();
-        let Self { task, place } = self;
+        let Self { tasks, place, .. } = self;
         Ok(Messages(match place {
-            Place::Threads(network) => Sources::Threads(Threads::start(&task, network, program, &shares, patience, stop)?),
+            Place::Threads(network) => Sources::Threads(Threads::start(&tasks, network, program, &parts, patience, stop)?),
             #[cfg(any(test, feature = "simulated"))]
-            Place::Simulated(simulation) => Sources::Simulated(simulation.start(&task, |_, share| program(share), &shares, stop)),
+            Place::Simulated(simulation) => Sources::Simulated(simulation.start(&tasks, |_, part| program(part), &parts, stop)),
         }))
     }
 }
@@ -185,7 +199,7 @@ pub fn conclude(
     complete: &mut dyn FnMut(&mut SummaryBuilder, Leftovers),
     watch: &mut dyn FnMut(&Tick, Counted),
 ) -> Result<SummaryBuilder, RunError> {
-    let Collected { mut summary, left, broken } = collect(plan, plan.threads().get(), messages, watch);
+    let Collected { mut summary, left, broken } = collect(plan, messages, watch);
     complete(&mut summary, left);
     match broken {
         None => Ok(summary),

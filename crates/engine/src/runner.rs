@@ -3,8 +3,6 @@
 //! All that carries out loads is handed a Runner and asks no further, so that every kind of work, every search and every comparison
 //! can be tested against simulated servers, in milliseconds and to the nanosecond.
 
-use std::sync::Arc;
-
 use plan::Plan;
 
 use crate::launch::{Place, Prepared};
@@ -64,8 +62,7 @@ impl Runner {
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(simulation) => (body::read(&plan.request().body)?, Place::Simulated(simulation.clone())),
         };
-        let task: Arc<Task> = Task::new(plan, &body)?;
-        Ok(Prepared { task, place })
+        Ok(Prepared { plan: plan.clone(), tasks: Task::of_populations(plan, &body)?, place })
     }
 
     /// Looks at another server that a plan leads to besides its target.

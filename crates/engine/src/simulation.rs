@@ -27,7 +27,7 @@ use std::time::Duration;
 #[cfg(test)]
 use measure::Summary;
 use measure::{SourceId, Tick};
-use plan::{Nanos, Plan, Share, Target};
+use plan::{Nanos, Part, Plan, Share, Target};
 use tokio::io::{AsyncReadExt, DuplexStream};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -139,7 +139,15 @@ impl Simulation {
     /// # Panics
     /// If the run does not end within a simulated day, or a task of it panics.
     pub fn carry_out<P: Program>(&self, plan: &Plan, program: impl Fn(Share) -> P) -> Collected {
-        self.collect(plan, |_, share| program(share), &mut |_| ())
+        self.carry_out_parts(plan, |part| program(part.share))
+    }
+
+    /// The same of a plan with several populations: with a program for each part.
+    ///
+    /// # Panics
+    /// As [`Simulation::carry_out`].
+    pub fn carry_out_parts<P: Program>(&self, plan: &Plan, program: impl Fn(Part) -> P) -> Collected {
+        self.collect(plan, |_, part| program(part), &mut |_| ())
     }
 
     /// Runs the plan to its end.
@@ -162,23 +170,23 @@ impl Simulation {
         program: impl Fn(&Arc<Task>, Share) -> P,
         watch: &mut dyn FnMut(&Tick),
     ) -> (Summary, Option<Broken>) {
-        let Collected { summary, broken, .. } = self.collect(plan, program, watch);
+        let Collected { summary, broken, .. } = self.collect(plan, |task, part| program(task, part.share), watch);
         (summary.close(), broken)
     }
 
-    fn collect<P: Program>(&self, plan: &Plan, program: impl Fn(&Arc<Task>, Share) -> P, watch: &mut dyn FnMut(&Tick)) -> Collected {
-        let task = Task::new(plan, &body::read(&plan.request().body).expect("bodies in tests can be read")).expect("a valid request");
-        let shares: Vec<Share> = Share::all(plan.threads()).collect();
-        let workers = self.start(&task, program, &shares, &self.stop);
-        collect(plan, plan.threads().get(), workers, &mut |tick, _| watch(tick))
+    fn collect<P: Program>(&self, plan: &Plan, program: impl Fn(&Arc<Task>, Part) -> P, watch: &mut dyn FnMut(&Tick)) -> Collected {
+        let body = body::read(&plan.request().body).expect("bodies in tests can be read");
+        let tasks = Task::of_populations(plan, &body).expect("a valid request");
+        let workers = self.start(&tasks, program, &plan.parts(), &self.stop);
+        collect(plan, workers, &mut |tick, _| watch(tick))
     }
 
-    /// Starts a worker for each share; they go on while their messages are asked for.
+    /// Starts a worker for each part; they go on while their messages are asked for.
     pub(crate) fn start<P: Program>(
         &self,
-        task: &Arc<Task>,
-        program: impl Fn(&Arc<Task>, Share) -> P,
-        shares: &[Share],
+        tasks: &[Arc<Task>],
+        program: impl Fn(&Arc<Task>, Part) -> P,
+        parts: &[Part],
         stop: &Stop,
     ) -> Workers {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime");
@@ -188,18 +196,19 @@ impl Simulation {
         let began = local.block_on(&runtime, async {
             let began = Instant::now();
             let mut ready = Vec::new();
-            for share in shares {
-                let opened = if P::OPENS_FIRST { worker::ready(task, *share, &self.dial, stop).await } else { worker::Ready::none() };
-                ready.push((*share, opened));
+            for part in parts {
+                let task = &tasks[part.population as usize];
+                let opened = if P::OPENS_FIRST { worker::ready(task, *part, &self.dial, stop).await } else { worker::Ready::none() };
+                ready.push((*part, task, opened));
             }
             let clock = Simulated::starting_now();
-            for (share, ready) in ready {
-                let (source, counts, last) = (SourceId(share.index()), sender.clone(), sender.clone());
+            for (part, task, ready) in ready {
+                let (source, counts, last) = (SourceId(part.of_run.index()), sender.clone(), sender.clone());
                 let hand_over = Box::new(move |snapshot| {
                     // Nobody listens any more where a test has seen enough.
                     let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
                 });
-                let worker = Worker::new(task.clone(), program(task, share), share, self.dial.clone(), clock, stop.clone(), hand_over);
+                let worker = Worker::new(task.clone(), program(task, part), part, self.dial.clone(), clock, stop.clone(), hand_over);
                 running.spawn_local(async move {
                     let finished = worker.clone().work(ready).await;
                     let _ = last.send(Message::Finished(source, finished));

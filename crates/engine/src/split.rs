@@ -3,7 +3,7 @@
 //! Each part is started by itself, as in a process of its own; its messages are written as lines and read again, and those of all
 //! parts come in an order that chance decides. The server answers by what it is asked alone, so that the parts need not share it.
 
-use plan::{Plan, Random, Share};
+use plan::{Part, Plan, Random};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::Runner;
@@ -51,19 +51,19 @@ impl Simulation {
 ///
 /// # Panics
 /// If a split gives another result than the whole.
-pub fn same_however_split(plan: &Plan, start: &dyn Fn(&Runner, Vec<Share>) -> Messages) -> Collected {
-    let threads = plan.threads();
-    let part = |shares: Vec<Share>| start(&Runner::simulated(&Simulation::stateless()), shares);
-    let whole = collect(plan, threads.get(), part(Share::all(threads).collect()), &mut |_, _| ());
+pub fn same_however_split(plan: &Plan, start: &dyn Fn(&Runner, Vec<Part>) -> Messages) -> Collected {
+    let all = plan.parts();
+    let part = |parts: Vec<Part>| start(&Runner::simulated(&Simulation::stateless()), parts);
+    let whole = collect(plan, part(all.clone()), &mut |_, _| ());
     for split in 0..SPLITS {
         let mut random = Random::new(split, 0);
-        let mut groups = vec![Vec::new(); random.between(1, threads.get().into()) as usize];
-        for share in Share::all(threads) {
+        let mut groups = vec![Vec::new(); random.between(1, all.len() as u64) as usize];
+        for share in &all {
             let last = groups.len() as u64 - 1;
-            groups[random.between(0, last) as usize].push(share);
+            groups[random.between(0, last) as usize].push(*share);
         }
         let parts = groups.into_iter().filter(|shares| !shares.is_empty()).map(&part).collect();
-        let again = collect(plan, threads.get(), Shuffled { parts, random }, &mut |_, _| ());
+        let again = collect(plan, Shuffled { parts, random }, &mut |_, _| ());
         assert!(again.summary == whole.summary, "split {split}:\n{:#?}\nis not\n{:#?}", again.summary, whole.summary);
         assert_eq!((&again.left, &again.broken), (&whole.left, &whole.broken), "split {split}");
     }
@@ -98,7 +98,9 @@ mod tests {
     use crate::simulation::{given, plan};
 
     fn split(plan: &Plan) -> Collected {
-        same_however_split(plan, &|runner, shares| runner.prepare(plan).unwrap().start(shares, &Stop::new()).unwrap())
+        same_however_split(plan, &|runner, parts| {
+            runner.prepare(plan).unwrap().start(parts.into_iter().map(|part| part.share), &Stop::new()).unwrap()
+        })
     }
 
     #[test]

@@ -28,14 +28,31 @@ pub(crate) struct Task {
     pub(crate) measured_from: Nanos,
     /// The last moment at which a request may fall due.
     pub(crate) end: Nanos,
+    /// The names of all populations of the run; none where there is one load.
+    pub(crate) populations: Vec<String>,
 }
 
 impl Task {
+    /// The tasks of a plan's populations; of a plan with one load, its own.
+    ///
+    /// # Errors
+    /// As [`Task::new`].
+    pub(crate) fn of_populations(plan: &Plan, body: &[u8]) -> Result<Vec<Arc<Self>>, RunError> {
+        let populations = plan.populations().len().max(1) as u32;
+        (0..populations).map(|place| Self::of_load(&plan.of_population(place), plan, body)).collect()
+    }
+
     /// Serialises the request around a body that was read before.
     ///
     /// # Errors
     /// If the request would not be valid on the wire.
+    #[cfg(test)]
     pub(crate) fn new(plan: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
+        Self::of_load(plan, plan, body)
+    }
+
+    /// The same of one load of a run.
+    fn of_load(plan: &Plan, run: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
         let sent = plan.request();
         // What is filled in is written by a program, request by request.
         let request =
@@ -51,6 +68,7 @@ impl Task {
             bounds: plan.bounds(),
             measured_from: plan.warmup(),
             end: plan.end(),
+            populations: run.populations().iter().map(|population| population.name.clone()).collect(),
             plan: plan.clone(),
         }))
     }

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use measure::{Site, SourceId};
-use plan::{Nanos, Share};
+use plan::{Nanos, Part};
 use tokio::task::LocalSet;
 
 use crate::clock::Monotonic;
@@ -69,39 +69,40 @@ struct Source {
 }
 
 impl Threads {
-    /// Starts a thread for each share.
+    /// Starts a thread for each part; `tasks` are those of the populations.
     ///
     /// # Errors
     /// If the system gives no more threads.
     pub(crate) fn start<P: Program>(
-        task: &Arc<Task>,
+        tasks: &[Arc<Task>],
         network: Network,
-        program: impl Fn(Share) -> P + Send + Sync + 'static,
-        shares: &[Share],
+        program: impl Fn(Part) -> P + Send + Sync + 'static,
+        parts: &[Part],
         patience: Patience,
         stop: &Stop,
     ) -> Result<Self, RunError> {
-        let neighbours = Sought::begin(network.addresses(), task.plan.connection().unix_socket.as_deref());
+        let neighbours = Sought::begin(network.addresses(), tasks[0].plan.connection().unix_socket.as_deref());
         let started = jiff::Timestamp::now();
-        let line = Arc::new(StartLine::new(shares.len() as u32));
+        let line = Arc::new(StartLine::new(parts.len() as u32));
         let program = Arc::new(program);
         let (sender, messages) = channel();
         let began = Instant::now();
         let mut sources = VecDeque::new();
-        for share in shares.iter().copied() {
+        for part in parts.iter().copied() {
+            let task = &tasks[part.population as usize];
             let (task, network, line, stop, sender) = (task.clone(), network.clone(), line.clone(), stop.clone(), sender.clone());
             let (program, start_line) = (program.clone(), line.clone());
             let thread = thread::Builder::new()
-                .name(format!("load-{}", share.index()))
-                .spawn(move || thread_main(&task, &*program, share, network, &line, &stop, &sender))
+                .name(format!("load-{}", part.of_run.index()))
+                .spawn(move || thread_main(&task, &*program, part, network, &line, &stop, &sender))
                 .map_err(|why| {
                     // Those that there are wait at the start line for those that never come.
                     start_line.call_off();
-                    RunError::no_thread(shares.len() as u32, &why)
+                    RunError::no_thread(parts.len() as u32, &why)
                 })?;
-            sources.push_back(Source { id: SourceId(share.index()), thread, last: Some(began) });
+            sources.push_back(Source { id: SourceId(part.of_run.index()), thread, last: Some(began) });
         }
-        let end = (task.end < Nanos::NEVER).then(|| Duration::from(task.end));
+        let end = (tasks[0].end < Nanos::NEVER).then(|| Duration::from(tasks[0].end));
         let site = Some(SiteWatch::begin(neighbours, network, started));
         Ok(Self { messages, patience, began, end, stopped: None, sources, over: None, site })
     }
@@ -249,15 +250,15 @@ impl Drop for Place<'_> {
 
 fn thread_main<P: Program>(
     task: &Arc<Task>,
-    program: &(impl Fn(Share) -> P + Send + Sync),
-    share: Share,
+    program: &(impl Fn(Part) -> P + Send + Sync),
+    part: Part,
     network: Network,
     line: &StartLine,
     stop: &Stop,
     sender: &Sender<Message>,
 ) {
     let place = Place(line);
-    let program = program(share);
+    let program = program(part);
     let network = match program.address() {
         Some(address) => network.directed(address),
         None => network,
@@ -268,15 +269,15 @@ fn thread_main<P: Program>(
         .build()
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
-        let ready = if P::OPENS_FIRST { worker::ready(task, share, &network, stop).await } else { worker::Ready::none() };
+        let ready = if P::OPENS_FIRST { worker::ready(task, part, &network, stop).await } else { worker::Ready::none() };
         let Some(clock) = line.cross(place) else { return };
-        let source = SourceId(share.index());
+        let source = SourceId(part.of_run.index());
         let counts = sender.clone();
         let hand_over = Box::new(move |snapshot| {
             // Nobody listens any more only when the collector panicked; then the thread ends with the run.
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
-        let worker = Worker::new(task.clone(), program, share, network, clock, stop.clone(), hand_over);
+        let worker = Worker::new(task.clone(), program, part, network, clock, stop.clone(), hand_over);
         let waited = machine::run_queue_wait();
         let mut finished = worker.clone().work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use measure::{Closer, Failure, Leftovers, Outcome, Quirks, Recorder, Snapshot, Span};
-use plan::{Arrivals, Load, Nanos, Share};
+use plan::{Arrivals, Load, Nanos, Part, Share};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -46,6 +46,8 @@ pub(crate) struct Worker<D: Dial, C: Clock, P: Program> {
     task: Arc<Task>,
     program: P,
     share: Share,
+    /// Which of the run's connections are this worker's.
+    of_run: Share,
     dial: D,
     clock: C,
     stop: Stop,
@@ -97,7 +99,8 @@ impl<D: Dial> Ready<D> {
 }
 
 /// A worker's connections opened before the run: closed load begins with all of its first users', so that opening is not measured.
-pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, dial: &D, stop: &Stop) -> Ready<D> {
+pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, part: Part, dial: &D, stop: &Stop) -> Ready<D> {
+    let Part { share, of_run, .. } = part;
     let Some(users) = task.plan.users() else { return Ready::none() };
     let users = share.part(users.at(Nanos::ZERO).into());
     let mut connections = Vec::new();
@@ -108,7 +111,7 @@ pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, share: Share, 
         while number < users || !opening.is_empty() {
             if number < users && opening.len() < DIALS_AT_ONCE {
                 let dial = dial.clone();
-                let global = number * u64::from(share.of()) + u64::from(share.index());
+                let global = number * u64::from(of_run.of()) + u64::from(of_run.index());
                 opening.spawn_local(async move { dial.dial(global).await.ok() });
                 number += 1;
                 continue;
@@ -138,23 +141,28 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     pub(crate) fn new(
         task: Arc<Task>,
         program: P,
-        share: Share,
+        part: Part,
         dial: D,
         clock: C,
         stop: Stop,
         hand_over: Box<dyn Fn(Snapshot)>,
     ) -> Rc<Self> {
         let plan = &task.plan;
+        let Part { share, of_run, .. } = part;
         let budget = plan.requests().map_or(u64::MAX, |requests| share.part(requests.get()));
         let arrivals = match plan.load() {
-            Load::Closed { .. } => None,
+            Load::Closed { .. } | Load::Mixed(_) => None,
             Load::Open { spacing, .. } => plan
                 .timetable()
                 .map(|timetable| Arrivals::new(timetable, *spacing, plan.seed(), plan.requests().map(Into::into), share).peekable()),
         };
         let span = Span { from: task.measured_from, until: task.end };
+        let mut recorder = Recorder::new(span).with_tally(program.tally());
+        if !task.populations.is_empty() {
+            recorder = recorder.of_population(part.population as usize, task.populations.iter().cloned());
+        }
         Rc::new(Self {
-            recorder: RefCell::new(Recorder::new(span).with_tally(program.tally())),
+            recorder: RefCell::new(recorder),
             interval_end: Cell::new(INTERVAL),
             interval: Cell::new(0),
             cpu: Cell::new(clock.cpu()),
@@ -179,6 +187,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             task,
             program,
             share,
+            of_run,
             dial,
             clock,
             stop,
@@ -383,7 +392,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     fn next_dial(&self) -> u64 {
         let number = self.dialled.get();
         self.dialled.set(number + 1);
-        number * u64::from(self.share.of()) + u64::from(self.share.index())
+        number * u64::from(self.of_run.of()) + u64::from(self.of_run.index())
     }
 
     #[inline]

@@ -167,7 +167,7 @@ impl View {
             warmup: plan.warmup(),
             threads: plan.threads().get(),
             journeys: plan.scenario().map(|_| (0.0, 0)),
-            is_open: matches!(plan.load(), Load::Open { .. }),
+            is_open: plan.load().is_open(),
             begun: true,
             qps: std::mem::take(&mut self.qps),
             p50: std::mem::take(&mut self.p50),

@@ -181,6 +181,7 @@ pub fn journeys_of_a_shop() -> Summary {
             StepCounts::named("order".into(), 0, ["status 201".into()]),
             StepCounts::named("GET /".into(), 1, []),
         ],
+        ..Tally::default()
     };
     making.recorder = making.recorder.with_tally(tally);
     (0..20).for_each(|_| making.recorder.opened(Nanos::from_micros(120), None));

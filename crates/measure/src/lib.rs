@@ -14,7 +14,8 @@ mod histogram;
 mod leftovers;
 pub mod observed;
 mod outcome;
-pub mod profiled;
+pub mod population;
+mod profiled;
 mod quirk;
 mod rates;
 mod recorder;
@@ -36,6 +37,7 @@ pub use histogram::{Histogram, Packed, QUANTILES, bucket_of_rank, quantile_is_kn
 pub use leftovers::{DataWaits, Leftovers, Position, ReplayCounts, Teardowns};
 pub use observed::Observed;
 pub use outcome::Outcome;
+pub use population::{PopulationCounts, PopulationRow};
 pub use profiled::Profiled;
 pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;

@@ -11,7 +11,7 @@
 use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
-use crate::{Closer, Example, Failure, Histogram, JourneyEnd, Outcome, Quirks, Snapshot, Status, Tally};
+use crate::{Closer, Example, Failure, Histogram, JourneyEnd, Outcome, PopulationCounts, Quirks, Snapshot, Status, Tally};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,8 @@ pub struct Recorder {
     gaps: Recent,
     /// Examples that are told with their Step already; one a class.
     named: Vec<(Failure, Nanos)>,
+    /// Which population the worker belongs to, where there are several.
+    population: Option<usize>,
 }
 
 /// A worker's rate is looked at this often, as wrk does.
@@ -91,6 +93,7 @@ impl Recorder {
             in_one_piece: Histogram::new(),
             gaps: Recent::default(),
             named: Vec::new(),
+            population: None,
         }
     }
 
@@ -98,6 +101,14 @@ impl Recorder {
     #[must_use]
     pub fn with_tally(mut self, tally: Tally) -> Self {
         self.counts.tally = tally;
+        self
+    }
+
+    /// The same of a worker of the population at this place among several; after [`with_tally`](Self::with_tally).
+    #[must_use]
+    pub fn of_population(mut self, place: usize, names: impl IntoIterator<Item = String>) -> Self {
+        self.counts.tally.populations = names.into_iter().map(PopulationCounts::named).collect();
+        self.population = Some(place);
         self
     }
 
@@ -424,7 +435,11 @@ impl Recorder {
         self.in_one_piece.clear();
         self.looked.answered_swapped += self.counts.answered;
         let tally = if self.counts.tally.is_empty() { Tally::default() } else { self.counts.tally.emptied() };
-        std::mem::replace(&mut self.counts, Snapshot { tally, ..empty })
+        let mut full = std::mem::replace(&mut self.counts, Snapshot { tally, ..empty });
+        if let Some(name) = self.population.map(|place| (place, full.tally.populations[place].name.clone())) {
+            full.tally.populations[name.0] = PopulationCounts::of(name.1, &full);
+        }
+        full
     }
 }
 

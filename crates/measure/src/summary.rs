@@ -14,7 +14,7 @@ use std::ops::Deref;
 use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, FailureCount, Gaps, Histogram, Observed, OwnDelay, Profiled, Rates, Replayed, Scenario, StepRow, Tick, WarmUp};
+use crate::{Connections, FailureCount, Gaps, Histogram, Observed, OwnDelay, PopulationRow, Profiled, Rates, Replayed, Scenario, StepRow, Tick, WarmUp};
 
 mod builder;
 mod together;
@@ -110,6 +110,9 @@ pub struct SummaryRecord {
     /// The rows of the scenario, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
+    /// Its populations, where several loads ran side by side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub populations: Vec<PopulationRow>,
     /// A row for each URL of a list, or for the only one where something was expected of its answers; empty in a scenario.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<StepRow>,
@@ -166,6 +169,15 @@ pub struct Requests {
 }
 
 impl Requests {
+    /// Adds another's.
+    pub fn add(&mut self, other: &Self) {
+        let Self { due, succeeded, failed, unsent } = other;
+        self.due += due;
+        self.succeeded += succeeded;
+        self.failed += failed;
+        self.unsent += unsent;
+    }
+
     /// The share that succeeded, in percent; 100 if nothing fell due.
     #[must_use]
     pub fn success_percent(&self) -> f64 {

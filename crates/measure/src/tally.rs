@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Example, Failure, Histogram, Packed, grouped};
+use crate::{Example, Failure, Histogram, Packed, PopulationCounts, grouped};
 
 /// The rows of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,6 +24,8 @@ pub struct Tally {
     pub journeys: Vec<JourneyCounts>,
     /// In the order of the scenario.
     pub steps: Vec<StepCounts>,
+    /// In the order of the plan; none where there is one load.
+    pub populations: Vec<PopulationCounts>,
 }
 
 /// What one Journey came to.
@@ -175,7 +177,7 @@ impl Tally {
     /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.journeys.is_empty() && self.steps.is_empty()
+        self.journeys.is_empty() && self.steps.is_empty() && self.populations.is_empty()
     }
 
     /// The same rows with nothing counted yet.
@@ -188,6 +190,7 @@ impl Tally {
                 .iter()
                 .map(|row| StepCounts::named(row.name.clone(), row.journey, row.checks.iter().map(|check| check.check.clone())))
                 .collect(),
+            populations: self.populations.iter().map(|row| PopulationCounts::named(row.name.clone())).collect(),
         }
     }
 
@@ -199,6 +202,7 @@ impl Tally {
         }
         self.journeys.iter_mut().zip(&other.journeys).for_each(|(row, more)| row.add(more));
         self.steps.iter_mut().zip(&other.steps).for_each(|(row, more)| row.add(more));
+        self.populations.iter_mut().zip(&other.populations).for_each(|(row, more)| row.add(more));
     }
 }
 
@@ -207,6 +211,8 @@ impl Tally {
 pub struct TallyRecord {
     journeys: Vec<JourneyAtRest>,
     steps: Vec<StepAtRest>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    populations: Vec<PopulationCounts<Packed>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -246,7 +252,7 @@ struct CheckAtRest {
 impl TallyRecord {
     /// Whether there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
-        self.journeys.is_empty() && self.steps.is_empty()
+        self.journeys.is_empty() && self.steps.is_empty() && self.populations.is_empty()
     }
 }
 
@@ -289,7 +295,8 @@ impl From<&Tally> for TallyRecord {
                 examples: examples.clone(),
             }
         });
-        Self { journeys: journeys.collect(), steps: steps.collect() }
+        let populations = tally.populations.iter().map(PopulationCounts::pack);
+        Self { journeys: journeys.collect(), steps: steps.collect(), populations: populations.collect() }
     }
 }
 
@@ -328,7 +335,12 @@ impl TryFrom<TallyRecord> for Tally {
                 examples: row.examples,
             })
         });
-        Ok(Self { journeys: journeys.collect::<Result<_, String>>()?, steps: steps.collect::<Result<_, String>>()? })
+        let populations = kept.populations.iter().map(|row| row.convert(Packed::unpack));
+        Ok(Self {
+            journeys: journeys.collect::<Result<_, String>>()?,
+            steps: steps.collect::<Result<_, String>>()?,
+            populations: populations.collect::<Result<_, String>>()?,
+        })
     }
 }
 
@@ -567,6 +579,7 @@ mod tests {
         let mut tally = Tally {
             journeys: vec![JourneyCounts::named("j".into())],
             steps: vec![StepCounts::named("a".into(), 0, ["status 200".into()]), StepCounts::named("b".into(), 0, [])],
+            populations: vec![PopulationCounts::named("p".to_owned())],
         };
         for (step, millis, well) in requests {
             let row = &mut tally.steps[*step];
@@ -580,6 +593,8 @@ mod tests {
                 row.response_failed.record(took);
                 row.examples.entry(Failure::CheckFailed).or_insert_with(|| Example { at: took, text: format!("{millis}") });
             }
+            tally.populations[0].due += 1;
+            tally.populations[0].response_succeeded.record(took);
             tally.journeys[0].started += 1;
             tally.journeys[0].lasted.record(took);
         }

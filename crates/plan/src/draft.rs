@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{DataEnd, Given, HostPort, Nanos, Pause, Replay, RowOrder, Spacing, Timetable, Users, Warmup};
+use crate::{DataEnd, Given, HostPort, Nanos, Pause, PopulationDraft, Replay, RowOrder, Spacing, Timetable, Users, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -221,6 +221,11 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variable_names: Vec<String>,
 
+    /// The populations of the scenario, each with a load of its own; then the settings of one load are not used.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub populations: Vec<PopulationDraft>,
+
     /// The log that is replayed, where one is; its times take the place of the rate's.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -396,6 +401,12 @@ impl Draft {
             data_order: over.data_order.or(self.data_order),
             data_end: over.data_end.or(self.data_end),
             no_templates: over.no_templates || self.no_templates,
+            // A scenario given anew brings its own.
+            populations: if new_scenario && (self.scenario.is_some() || self.scenario_text.is_some()) {
+                over.populations
+            } else {
+                list(self.populations, over.populations)
+            },
             // What was said of the file's variables belongs to that file.
             environment_sha256: if new_scenario || over.environment.is_some() { over.environment_sha256 } else { self.environment_sha256 },
             environment: if new_scenario { over.environment } else { over.environment.or(self.environment) },

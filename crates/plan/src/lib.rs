@@ -16,6 +16,7 @@ mod ladder;
 mod load;
 mod margin;
 mod plan;
+mod population;
 mod random;
 mod replay;
 mod request;
@@ -44,6 +45,7 @@ pub use plan::{
     Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile, Tls,
     TlsVersion, Verification,
 };
+pub use population::{Part, Population, PopulationDraft};
 pub use random::Random;
 pub use replay::{Replay, Speed};
 pub use request::{Body, FormPart, FormValue, Request};

@@ -9,7 +9,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use crate::{Nanos, Random, Timetable, Users};
+use crate::{Nanos, Population, Random, Timetable, Users};
 
 /// How much load, and of which kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +30,39 @@ pub enum Load {
         /// At most so many connections; a request that finds none free waits, and the wait counts.
         connections_max: NonZeroU32,
     },
+    /// Several loads side by side.
+    Mixed(Vec<Population>),
+}
+
+impl Load {
+    /// Whether requests of it, or of one of its populations, arrive by a timetable.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Closed { .. } => false,
+            Self::Open { .. } => true,
+            Self::Mixed(populations) => populations.iter().any(|population| population.load.is_open()),
+        }
+    }
+
+    /// Whether all of it is users who wait for their answers.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        !self.is_open()
+    }
+
+    /// How many connections it opens at once at most.
+    #[must_use]
+    pub fn connections_max(&self) -> NonZeroU32 {
+        match self {
+            Self::Closed { users, .. } => users.most(),
+            Self::Open { connections_max, .. } => *connections_max,
+            Self::Mixed(populations) => {
+                let sum = populations.iter().fold(0, |sum: u32, population| sum.saturating_add(population.load.connections_max().get()));
+                NonZeroU32::new(sum).unwrap_or(NonZeroU32::MIN)
+            }
+        }
+    }
 }
 
 /// What is loaded but not measured, at the beginning.

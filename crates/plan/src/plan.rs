@@ -15,7 +15,7 @@ use crate::secret::{self, REDACTED, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
     Also, Amount, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError,
-    PlanErrors, Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stages, Target, Timetable, Turns, Users, Warmup, base64,
+    PlanErrors, Population, PopulationDraft, Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stages, Target, Timetable, Turns, Users, Warmup, base64,
 };
 
 /// One load, decided in full.
@@ -415,20 +415,35 @@ impl Plan {
     /// How many connections are open at once at most.
     #[must_use]
     pub fn connections_max(&self) -> NonZeroU32 {
+        self.load.connections_max()
+    }
+
+    /// The loads that run side by side; none where there is only one.
+    #[must_use]
+    pub fn populations(&self) -> &[Population] {
         match &self.load {
-            Load::Closed { users, .. } => users.most(),
-            Load::Open { connections_max, .. } => *connections_max,
+            Load::Mixed(populations) => populations,
+            Load::Closed { .. } | Load::Open { .. } => &[],
         }
     }
 
-    /// How many users there are over time, with the warm-up before it; `None` for open load.
+    /// The same plan with the load of one of its populations alone; the plan itself where it has one load.
+    #[must_use]
+    pub fn of_population(&self, place: u32) -> Self {
+        let Some(population) = self.populations().get(place as usize) else { return self.clone() };
+        // Populations of the same rate would else send at the very same moments.
+        let seed = self.seed ^ u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self { load: population.load_in_run(), requests: population.requests, seed, ..self.clone() }
+    }
+
+    /// How many users there are over time, with the warm-up before it; `None` for open load and for several loads.
     #[must_use]
     pub fn users(&self) -> Option<Users> {
         let Load::Closed { users, .. } = &self.load else { return None };
         Some(users.after(self.warmup()))
     }
 
-    /// The arrivals' timetable with the warm-up before it; `None` for closed load.
+    /// The arrivals' timetable with the warm-up before it; `None` for closed load and for several loads.
     #[must_use]
     pub fn timetable(&self) -> Option<Timetable> {
         let Load::Open { timetable, .. } = &self.load else { return None };
@@ -555,6 +570,7 @@ impl TryFrom<Draft> for Plan {
             environment,
             environment_sha256,
             variable_names,
+            populations,
             replay,
             also_target,
             follow,
@@ -625,7 +641,15 @@ impl TryFrom<Draft> for Plan {
         let seed = r.value("seed", seed, "give a whole number, such as --seed 1").unwrap_or(1);
 
         let ending = Ending { duration, requests };
-        let (load, duration, requests, warmup) = read_load(r, ending, LoadWords { connections, rate, arrivals, pause, warmup });
+        let words = LoadWords { connections, rate, arrivals, pause, warmup };
+        let (load, duration, requests, warmup) = if populations.is_empty() {
+            read_load(r, ending, words)
+        } else {
+            if scenario.is_none() {
+                r.wrong("populations", "populations go through the journeys of a scenario, and there is none", "name it with --scenario");
+            }
+            read_populations(r, ending, words, populations)
+        };
         let threads = r.value("threads", threads, "give a whole number, such as --threads 2").unwrap_or(NonZeroU32::MIN);
         if threads.get() > THREADS_MAX {
             r.wrong(
@@ -771,7 +795,7 @@ impl TryFrom<Draft> for Plan {
                 "leave --follow out, or make a list and a run for each server",
             );
         }
-        if filling.order == RowOrder::PerUser && matches!(load, Some(Load::Open { .. })) {
+        if filling.order == RowOrder::PerUser && load.as_ref().is_some_and(Load::is_open) {
             r.wrong(
                 "data-order",
                 "--data-order per-user is about users, and --rate sends requests without any",
@@ -1127,6 +1151,97 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     (Some(load), duration, requests, warmup)
 }
 
+/// Loads side by side. One that says neither how long it is there nor how long its stages take is there until the end of the run.
+fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: Vec<PopulationDraft>) -> Loaded {
+    let before = r.errors.0.len();
+    for (given, flag) in [
+        (words.connections.is_some(), "connections"),
+        (words.rate.is_some(), "rate"),
+        (words.arrivals.is_some(), "arrivals"),
+        (words.pause.is_some(), "pause"),
+        (ending.requests.is_some(), "requests"),
+    ] {
+        if given {
+            r.wrong(
+                flag,
+                format!("--{flag} and the populations of the scenario contradict: each population has a load of its own"),
+                format!("leave --{flag} out, or change the populations in the scenario"),
+            );
+        }
+    }
+    let warmup =
+        r.value("warmup", words.warmup, "give a time, such as --warmup 5s, or --warmup auto").unwrap_or(Warmup::Lasting(Nanos::ZERO));
+    let whole = r.value("duration", ending.duration, "give a time, such as --duration 30s");
+    let time = |r: &mut Reading, name: &str, key: &str, given: Option<Given<Nanos>>| match given {
+        Some(Given::Value(time)) => Some(time),
+        Some(Given::Wrong { text, why }) => {
+            r.wrong("populations", format!("population '{name}': {key} '{text}' {why}"), "give a time, such as 30s");
+            None
+        }
+        None => None,
+    };
+    let mut timed = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        let start_after = time(r, &draft.name, "start_after", draft.start_after.clone()).unwrap_or(Nanos::ZERO);
+        let lasting = time(r, &draft.name, "duration", draft.duration.clone());
+        let of_stages = match (&draft.rate, &draft.connections) {
+            (Some(Given::Value(rate)), _) => rate.length(),
+            (None, Some(Given::Value(users))) => users.length(),
+            _ => None,
+        };
+        let own_end = lasting.or(of_stages).map(|lasting| start_after.plus(lasting));
+        timed.push((draft, start_after, own_end));
+    }
+    let last_start = timed.iter().map(|(_, start_after, _)| *start_after).max().unwrap_or(Nanos::ZERO);
+    let last_end = timed.iter().filter_map(|(_, _, end)| *end).max();
+    let is_endless = timed.iter().any(|(_, _, end)| end.is_none());
+    let run = match (whole, last_end) {
+        (Some(whole), Some(last)) if whole > last && !is_endless => {
+            r.wrong(
+                "duration",
+                format!("the last population ends after {last}, but --duration says {whole}"),
+                "leave --duration out, or leave a population's duration out to let it last to the end",
+            );
+            last
+        }
+        (Some(whole), _) => whole,
+        (None, Some(last)) if last > last_start => last,
+        (None, _) => last_start.plus(DURATION),
+    };
+    let mut populations: Vec<Population> = Vec::with_capacity(timed.len());
+    for (draft, start_after, own_end) in timed {
+        let PopulationDraft { name, journeys, connections, rate, arrivals, pause, requests, start_after: _, duration: _ } = draft;
+        if populations.iter().any(|other| other.name == name) {
+            r.wrong("populations", format!("two populations are called '{name}'"), "give each a name of its own");
+        }
+        if start_after >= run {
+            let why = format!("population '{name}' begins after {start_after}, and the run ends after {run}");
+            r.wrong("populations", why, "let it begin earlier, or the run last longer");
+            continue;
+        }
+        let lasting = own_end.unwrap_or(run).min(run).since(start_after);
+        let noted = r.errors.0.len();
+        let ending = Ending { duration: Some(Given::Value(lasting)), requests };
+        let (load, _, requests, _) = read_load(r, ending, LoadWords { connections, rate, arrivals, pause, warmup: None });
+        for error in &mut r.errors.0[noted..] {
+            error.message = format!("population '{name}': {}", error.message);
+        }
+        let Some(load) = load else { continue };
+        populations.push(Population { name, journeys, load, requests, start_after, duration: lasting });
+    }
+    if warmup == Warmup::Found
+        && let Some(changing) = populations.iter().find(|population| !population.is_constant(run))
+    {
+        r.wrong(
+            "warmup",
+            format!("--warmup auto looks for where the run becomes steady, and population '{}' changes over time", changing.name),
+            "give a time, such as --warmup 10s",
+        );
+    }
+    let is_right = r.errors.0.len() == before;
+    (is_right.then_some(Load::Mixed(populations)), Some(run), None, warmup)
+}
+
 /// Complains of a warm-up that stages do not allow. `words` are what one value is called, and the value of nothing.
 fn look_at_warmup<V: Amount>(r: &mut Reading, setting: &'static str, words: (&str, &str), stages: &Stages<V>, warmup: Warmup) {
     let (noun, zero) = words;
@@ -1440,13 +1555,19 @@ impl From<Plan> for Draft {
             preflight,
             tls: Tls { verification, cacert, identity, sni, version },
         } = connection;
-        let (connections, rate, arrivals, pause) = match load {
-            Load::Closed { users, pause } => (as_typed(&users, duration), None, None, pause),
-            Load::Open { timetable, spacing, connections_max } => {
-                (connections_max.into(), Some(as_typed(&timetable, duration)), Some(spacing), None)
-            }
+        let populations = match &load {
+            Load::Mixed(populations) => populations.iter().map(PopulationDraft::from).collect(),
+            Load::Closed { .. } | Load::Open { .. } => Vec::new(),
         };
-        let typed_duration = if rate.is_some() || !connections.is_one_number() { None } else { duration };
+        let (connections, rate, arrivals, pause) = match load {
+            Load::Closed { users, pause } => (Some(as_typed(&users, duration)), None, None, pause),
+            Load::Open { timetable, spacing, connections_max } => {
+                (Some(connections_max.into()), Some(as_typed(&timetable, duration)), Some(spacing), None)
+            }
+            Load::Mixed(_) => (None, None, None, None),
+        };
+        let typed_duration =
+            if rate.is_some() || connections.as_ref().is_some_and(|users| !users.is_one_number()) { None } else { duration };
 
         let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
             || filling.mix.is_some()
@@ -1500,7 +1621,7 @@ impl From<Plan> for Draft {
 
         Self {
             url: Some(target.to_string()),
-            connections: Some(Given::Value(connections)),
+            connections: connections.map(Given::Value),
             duration: typed_duration.map(Given::Value),
             requests: requests.map(Given::Value),
             rate: rate.map(Given::Value),
@@ -1532,6 +1653,7 @@ impl From<Plan> for Draft {
             environment,
             environment_sha256,
             variable_names,
+            populations,
             replay,
             header,
             data,
@@ -1568,7 +1690,7 @@ impl Plan {
     #[must_use]
     pub fn peak_rate(&self) -> Option<Rate> {
         match &self.load {
-            Load::Closed { .. } => None,
+            Load::Closed { .. } | Load::Mixed(_) => None,
             Load::Open { timetable, .. } => Some(timetable.peak()),
         }
     }

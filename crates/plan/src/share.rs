@@ -16,6 +16,15 @@ impl Share {
     /// The only part: everything.
     pub const WHOLE: Self = Self { index: 0, of: NonZeroU32::MIN };
 
+    /// The part `index` of `of`; `None` if there is no such part.
+    #[must_use]
+    pub const fn new(index: u32, of: u32) -> Option<Self> {
+        match NonZeroU32::new(of) {
+            Some(of) if index < of.get() => Some(Self { index, of }),
+            _ => None,
+        }
+    }
+
     /// All parts, in order.
     pub fn all(of: NonZeroU32) -> impl Iterator<Item = Self> {
         (0..of.get()).map(move |index| Self { index, of })

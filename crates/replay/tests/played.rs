@@ -234,7 +234,8 @@ fn a_replay_is_the_same_however_it_is_split() {
         let draft =
             Draft { url: Some("http://a.test/".to_owned()), threads: "4".parse().ok(), timeout: "300ms".parse().ok(), ..Draft::default() };
         let plan = Plan::try_from(Draft { rate: "300/s".parse().ok(), duration: "7s".parse().ok(), ..draft }).unwrap();
-        let whole = engine::split::same_however_split(&plan, &|runner, shares| {
+        let whole = engine::split::same_however_split(&plan, &|runner, parts| {
+            let shares = parts.into_iter().map(|part| part.share);
             Ready::new(&plan, found()).unwrap().start(runner.prepare(&plan).unwrap(), shares, &engine::Stop::new()).unwrap()
         });
         let compared: u64 = whole.left.replay.compared.values().sum();

@@ -181,6 +181,9 @@ pub(crate) fn design(compared: &Comparison) -> String {
                 let what = if plan.scenario().is_some() { "journeys begun" } else { "requests" };
                 let _ = write!(text, " at up to {} {what} a second", figure(timetable.peak().as_per_second()));
             }
+            Load::Mixed(populations) => {
+                let _ = write!(text, " of {}", counted(populations.len() as u64, "population"));
+            }
         }
     }
     text += ", in random order, the same seed on both sides";

@@ -1,7 +1,7 @@
 //! The rows of a scenario: journeys and steps, in the same columns for every format.
 
 use analysis::quantity::{NONE, count, nanos, time};
-use measure::{CheckRow, Histogram, JourneyRow, Scenario, StepRow};
+use measure::{CheckRow, Histogram, JourneyRow, PopulationRow, Requests, Scenario, StepRow};
 
 use crate::story;
 use crate::visible::{shortened, visible};
@@ -14,6 +14,9 @@ pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "finished", "TPS",
 /// The heads of the table of steps.
 pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
+/// The heads of the table of populations.
+pub(crate) const POPULATIONS: [&str; 10] = ["population", "requests", "QPS", "failed", "unsent", "mean", "50 %", "90 %", "99 %", "max"];
+
 /// The heads of the table of URLs.
 pub(crate) const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
@@ -21,6 +24,9 @@ pub(crate) const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean",
 pub(crate) const JOURNEYS_LEAST: [&str; 5] = ["mean", "max", "50 %", "started", "broke off"];
 /// The same of steps and of URLs.
 pub(crate) const STEPS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "checks"];
+
+/// The same of populations.
+pub(crate) const POPULATIONS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "unsent"];
 
 /// Transactions beside queries, and how they hang together.
 pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
@@ -45,6 +51,13 @@ pub(crate) const LEGEND: &str = "A journey's time runs from when its first reque
 pub(crate) fn journey(row: &JourneyRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(row.started), count(row.completed), story::rate(row.tps), count(row.broke_off)];
     cells.extend(times(&row.journey_time, &[0.5, 0.99]));
+    cells
+}
+
+pub(crate) fn population(row: &PopulationRow) -> Vec<String> {
+    let Requests { due, failed, unsent, .. } = row.requests;
+    let mut cells = vec![name(&row.name), count(due), story::rate(row.qps), count(failed), count(unsent)];
+    cells.extend(times(&row.response_time, &[0.5, 0.9, 0.99]));
     cells
 }
 

@@ -150,6 +150,10 @@ fn against(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
 fn scenario(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
     let Some(scenario) = &summary.scenario else { return urls(summary, out) };
     writeln!(out, "\n{}.", visible::markdown(&journeys::transactions(scenario, summary.qps)))?;
+    if !summary.populations.is_empty() {
+        let rows: Vec<Vec<String>> = summary.populations.iter().map(journeys::population).collect();
+        table(&journeys::POPULATIONS, &rows, out)?;
+    }
     let rows: Vec<Vec<String>> = scenario.journeys.iter().map(journeys::journey).collect();
     table(&journeys::JOURNEYS, &rows, out)?;
     let rows: Vec<Vec<String>> = scenario.steps.iter().map(journeys::step).collect();

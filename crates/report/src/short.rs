@@ -76,7 +76,10 @@ pub fn short(reading: &Reading<'_>, style: &Style) -> String {
     against(reading, &mut page);
     match &summary.scenario {
         // In the place of the times of all requests together.
-        Some(scenario) => rows(&journeys::STEPS, &scenario.steps, &mut page),
+        Some(scenario) => {
+            populations(summary, &mut page);
+            rows(&journeys::STEPS, &scenario.steps, &mut page);
+        }
         None => times(reading, &mut page),
     }
     if !summary.urls.is_empty() {
@@ -280,7 +283,7 @@ fn times(reading: &Reading<'_>, page: &mut Screenful<'_>) {
         return;
     }
     let mut rows: Vec<(&str, &Histogram)> = vec![("response time", response)];
-    if matches!(summary.plan.load(), Load::Open { .. }) && differ(response, &summary.service_time) {
+    if summary.plan.load().is_open() && differ(response, &summary.service_time) {
         rows.push(("service time", &summary.service_time));
     }
     let well = &summary.response_time_succeeded;
@@ -312,6 +315,19 @@ fn differ(a: &Histogram, b: &Histogram) -> bool {
     let means = a.mean().zip(b.mean()).is_some_and(|(a, b)| apart(a, b));
     let tails = a.known_quantile(0.99).zip(b.known_quantile(0.99)).is_some_and(|(a, b)| apart(a.0 as f64, b.0 as f64));
     means || tails
+}
+
+/// The populations, where there are several.
+fn populations(summary: &Summary, page: &mut Screenful<'_>) {
+    if summary.populations.is_empty() {
+        return;
+    }
+    let mut table = Columns::new(&journeys::POPULATIONS);
+    summary.populations.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::population(row)));
+    let width = page.style.columns() - 2;
+    let lines = table.within(width, &journeys::POPULATIONS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
+    page.push(Rank::Kept, lines);
+    page.gap();
 }
 
 /// The steps of a scenario, or the URLs of a list, each with its times.

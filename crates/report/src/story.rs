@@ -111,7 +111,7 @@ pub(crate) fn missing_among(reading: &Reading<'_>, times: &[&Histogram], shown: 
 pub(crate) fn load(summary: &Summary) -> Vec<String> {
     let mut lines = vec![load_of(&summary.plan)];
     let single = summary.plan.requests().is_some_and(|requests| requests.get() == 1);
-    if matches!(summary.plan.load(), Load::Closed { .. }) && !single && summary.requests.due > 1 {
+    if summary.plan.load().is_closed() && !single && summary.requests.due > 1 {
         lines.push("closed load: latency under real arrivals may be higher; see --rate".to_owned());
     }
     lines
@@ -157,6 +157,12 @@ pub fn load_of(plan: &Plan) -> String {
             }
             let (who, until) = users_of(users, plan, "sends again", "send again");
             format!("{who} {after}{until}{fresh} (closed load)")
+        }
+        Load::Mixed(populations) => {
+            let each = (0..).zip(populations).map(|(place, population)| {
+                format!("{}: {}", visible(&population.name), load_of(&plan.of_population(place)))
+            });
+            each.collect::<Vec<_>>().join("; ")
         }
         Load::Open { timetable, spacing, connections_max } => {
             let spaced = match spacing {

@@ -237,7 +237,7 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
     let same = coincide(summary);
     if !same {
         rows.push(("service time", &summary.service_time));
-        if matches!(summary.plan.load(), Load::Open { .. }) {
+        if summary.plan.load().is_open() {
             rows.push(("wait", &summary.wait));
         }
     }
@@ -282,6 +282,12 @@ fn scenario(summary: &Summary, page: &mut Page) {
     page.gap();
     page.entry("transactions", Tone::Normal, &journeys::transactions(scenario, summary.qps));
     page.gap();
+    if !summary.populations.is_empty() {
+        let mut columns = Columns::new(&journeys::POPULATIONS);
+        summary.populations.iter().for_each(|row| columns.row(&journeys::population(row)));
+        page.table(&columns, &journeys::POPULATIONS_LEAST);
+        page.gap();
+    }
     let mut columns = Columns::new(&journeys::JOURNEYS);
     scenario.journeys.iter().for_each(|row| columns.row(&journeys::journey(row)));
     page.table(&columns, &journeys::JOURNEYS_LEAST);
@@ -317,7 +323,7 @@ fn broken_checks(rows: &[measure::StepRow], page: &mut Page) {
 
 /// Whether service time says nothing that response time does not.
 fn coincide(summary: &Summary) -> bool {
-    let closed = matches!(summary.plan.load(), Load::Closed { .. });
+    let closed = summary.plan.load().is_closed();
     let means = summary.response_time.mean().zip(summary.service_time.mean());
     closed && means.is_some_and(|(response, service)| (response - service).abs() <= response * SAME_WITHIN)
 }
@@ -615,10 +621,7 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
 /// How many were opened, and who closed them where that is more than the ordinary end of those that stood last.
 pub(crate) fn connections(summary: &Summary) -> String {
     let connections = &summary.connections;
-    let at_once = match summary.plan.load() {
-        Load::Closed { users, .. } => users.peak(),
-        Load::Open { connections_max, .. } => connections_max.get(),
-    };
+    let at_once = summary.plan.connections_max().get();
     let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);
     let mut text = counted(connections.opened, "connection");
     if connections.closed_by_server > 0 || connections.closed_by_us > u64::from(at_once) {

@@ -35,7 +35,7 @@ pub fn plans(a: &Plan, b: &Plan, varied: &[&str]) -> Vec<String> {
         Some(other) => crate::visible(&other.to_string()),
     };
     let mut differences = Vec::new();
-    let closed = |plan: &Plan| matches!(plan.load(), Load::Closed { .. });
+    let closed = |plan: &Plan| plan.load().is_closed();
     if closed(a) != closed(b) {
         let kind = |plan: &Plan| if closed(plan) { "closed" } else { "open" };
         differences.push(format!("the load is {} in A and {} in B", kind(a), kind(b)));

@@ -318,6 +318,7 @@ impl Compiled {
         Tally {
             journeys: self.journeys[..journeys].iter().map(|journey| JourneyCounts::named(journey.name.clone())).collect(),
             steps: steps.collect(),
+            ..Tally::default()
         }
     }
 }

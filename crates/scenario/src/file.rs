@@ -8,7 +8,7 @@
 use analysis::gate;
 use plan::template::nearest;
 use plan::work::{Journey, Work, each_step};
-use plan::{Draft, Target};
+use plan::{Draft, PopulationDraft, Target};
 
 /// A scenario: what users do, and under which load.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,19 +46,22 @@ impl Scenario {
     /// What is wrong with a check on a part that this scenario does not have, and what to do.
     #[must_use]
     pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
-        check.part().and_then(|part| unknown_part(part, &self.work.journeys))
+        check.part().and_then(|part| unknown_part(part, &self.work.journeys, &self.draft.populations))
     }
 }
 
 /// What is wrong with a part that the journeys do not have, and what to do.
-pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Option<(String, String)> {
+pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey], populations: &[PopulationDraft]) -> Option<(String, String)> {
     let mut names: Vec<&str> = Vec::new();
     for journey in journeys {
         match part {
             gate::LoadPart::Journey(_) => names.push(&journey.name),
             gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
-            gate::LoadPart::Url(_) => {}
+            gate::LoadPart::Population(_) | gate::LoadPart::Url(_) => {}
         }
+    }
+    if matches!(part, gate::LoadPart::Population(_)) {
+        names.extend(populations.iter().map(|population| population.name.as_str()));
     }
     if names.iter().any(|name| part.is_called(name)) {
         return None;
@@ -66,6 +69,7 @@ pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey]) -> Optio
     let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
     let help = match nearest(part.name(), names.iter().copied()) {
         Some(near) => format!("did you mean '{near}'?"),
+        None if names.is_empty() && kind == "population" => "the scenario has no populations: write step NAME or journey NAME".to_owned(),
         None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
         None => format!("there are {}", names.join(", ")),
     };

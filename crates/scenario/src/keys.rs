@@ -62,6 +62,7 @@ const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
 pub const SHAPES: &[&Shape] = &[
     &SCENARIO,
     &LOAD,
+    &POPULATION,
     &DEFAULTS,
     &JOURNEY,
     &STEP,
@@ -99,6 +100,7 @@ pub static SCENARIO: Shape = Shape {
         key("teardown", Kind::Shapes(&STEP), "steps done once after the load"),
         key("user_teardown", Kind::Shapes(&STEP), "steps done by each user before it goes, such as a log-out; not measured"),
         key("journeys", Kind::Shapes(&JOURNEY), "what users go through, chosen by weight"),
+        key("populations", Kind::Shapes(&POPULATION), "kinds of users side by side, each with journeys and a load of its own"),
         key("steps", Kind::Shapes(&STEP), "the steps of the only journey, in place of `journeys`"),
     ],
 };
@@ -142,6 +144,24 @@ pub static LOAD: Shape = Shape {
         key("key", Kind::Text, "the certificate's private key"),
         key("sni", Kind::Text, "ask for this name in the TLS handshake"),
         key("tls_version", Kind::Text, "speak only 1.2 or 1.3"),
+    ],
+};
+
+/// Under `populations`.
+pub static POPULATION: Shape = Shape {
+    name: "population",
+    about: "One kind of users among several that are there at the same time, with a load of its own.",
+    keys: &[
+        key("name", Kind::Text, "what reports call it"),
+        key("journeys", Kind::Texts, "the journeys its users go through, by name [default: all]"),
+        key("users", Kind::Users, "this many users; or stages: '0 to 50 for 1m, 50 for 5m'"),
+        key("rate", Kind::Texts, "start journeys at this rate, such as 5/s, whether answered or not; or stages"),
+        key("connections", Kind::Users, "with `rate`, at most this many journeys at once"),
+        key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even"),
+        key("pause", Kind::Text, "wait after every answer, beside the pauses of steps"),
+        key("start_after", Kind::Text, "begin this long after the start of the run, such as 30s"),
+        key("duration", Kind::Text, "be there for this long [default: to the end of the run]"),
+        key("requests", Kind::Whole, "send at most this many requests"),
     ],
 };
 

@@ -13,8 +13,8 @@ use engine::protocol::http1::Asked;
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{After, Broken, Choice, Program};
 use measure::{Failure, JourneyEnd, Judged, Leftovers, Outcome, Position, Recorder, Status, Tally, Teardowns};
-use plan::work::{Auth, Operator};
-use plan::{Nanos, Secrets, Share, Target};
+use plan::work::{Auth, Operator, Weights};
+use plan::{Nanos, Part, Plan, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{AllAnswers, Ear, Rows, Taken, Text, Writing};
@@ -40,6 +40,46 @@ pub(crate) enum Coming {
     Open,
     /// One, for one journey, who tells what came of it.
     Single(Arc<Mutex<Passed>>),
+}
+
+/// A worker's place among those of a run.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) part: Part,
+    /// Of everything drawn by its users.
+    pub(crate) seed: u64,
+    /// Which journeys its population goes through.
+    pub(crate) weights: Weights,
+    /// Of each step that is sent at most so often, which share of that is the worker's.
+    pub(crate) limits: Vec<Share>,
+}
+
+impl Place {
+    /// The places of all parts of a plan.
+    pub(crate) fn all(plan: &Plan, compiled: &Compiled) -> Vec<Self> {
+        let populations = plan.populations();
+        let goes = |population: u32, journey: usize| {
+            if journey >= compiled.counted.1 {
+                // What users do before they go, or once.
+                return true;
+            }
+            let names = populations.get(population as usize).map_or(&[][..], |population| &population.journeys);
+            names.is_empty() || names.iter().any(|name| **name == *compiled.journeys[journey].name)
+        };
+        let parts = plan.parts();
+        let place = |part: &Part| {
+            let weights = compiled.weights.only(|journey| goes(part.population, journey)).unwrap_or_else(|_| compiled.weights.clone());
+            let limit = |request: &Request| {
+                let journey = request.journey as usize;
+                let having: Vec<&Part> = parts.iter().filter(|part| goes(part.population, journey)).collect();
+                let index = having.iter().position(|other| other.of_run == part.of_run);
+                index.and_then(|index| Share::new(index as u32, having.len() as u32)).unwrap_or(part.of_run)
+            };
+            let limits = compiled.steps.iter().map(limit).collect();
+            Self { part: *part, seed: plan.of_population(part.population).seed(), weights, limits }
+        };
+        parts.iter().map(place).collect()
+    }
 }
 
 /// What came of a single journey.
@@ -92,10 +132,13 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     compiled: Arc<Compiled>,
     coming: Coming,
     seed: u64,
-    share: Share,
+    part: Part,
+    /// Which journey of the part's population is next.
+    weights: Weights,
     tools: Vec<Tools>,
-    /// How often each step may still be sent.
+    /// How often each step may still be sent, and which share of its most that was.
     left: Vec<Cell<u64>>,
+    limits: Vec<Share>,
     rows: RefCell<Rows>,
     begun: Cell<u64>,
     sent: Cell<u64>,
@@ -111,22 +154,25 @@ pub(crate) struct Journeys<const WANDERS: bool> {
 }
 
 impl<const W: bool> Journeys<W> {
-    pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, seed: u64, share: Share, position: Arc<Position>) -> Self {
+    pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, place: Place, position: Arc<Position>) -> Self {
+        let Place { part, seed, weights, limits } = place;
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
             extractions: RefCell::new(request.extractions.clone()),
             aws: if let Proof::Aws(words) = &request.proof { Some(words.signer()) } else { None },
             request_bytes: Cell::new(0),
         });
-        let left =
-            compiled.steps.iter().enumerate().map(|(place, request)| Cell::new(part_left(request, &position, place, share))).collect();
+        let steps = compiled.steps.iter().enumerate();
+        let left = steps.map(|(place, request)| Cell::new(part_left(request, &position, place, limits[place]))).collect();
         Self {
             tools: tools.collect(),
             left,
             compiled,
             coming,
             seed,
-            share,
+            part,
+            weights,
+            limits,
             rows: RefCell::new(rows),
             begun: Cell::new(0),
             sent: Cell::new(0),
@@ -143,7 +189,7 @@ impl<const W: bool> Journeys<W> {
     fn number(&self, counter: &Cell<u64>) -> u64 {
         let number = counter.get();
         counter.set(number + 1);
-        number * u64::from(self.share.of()) + u64::from(self.share.index())
+        number * u64::from(self.part.of_run.of()) + u64::from(self.part.of_run.index())
     }
 
     /// The user begins its next journey and stands before its first request, if it has one.
@@ -171,7 +217,7 @@ impl<const W: bool> Journeys<W> {
             }
             Taken::Failed(message) => return Err(Broken { message, help: "mend what the message names".to_owned() }),
         }
-        user.journey = compiled.weights.choose(user.random.unit());
+        user.journey = self.weights.choose(user.random.unit());
         user.at = 0;
         user.began = None;
         user.failed = false;
@@ -194,7 +240,7 @@ impl<const W: bool> Journeys<W> {
     /// Writes a text as the user has it.
     fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.position.requests + self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
+        let number = self.position.requests + self.sent.get() * u64::from(self.part.of_run.of()) + u64::from(self.part.of_run.index());
         let User { random, rows, variables, .. } = user;
         text.write(out, &mut Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe));
     }
@@ -571,7 +617,7 @@ impl<const W: bool> Program for Journeys<W> {
 
     fn user(&self, number: u64) -> User {
         let compiled = &*self.compiled;
-        let mut user = User::new(number, self.seed, compiled.variables_count, compiled.onces, compiled.loops);
+        let mut user = User::new(self.part.first_user + number, self.seed, compiled.variables_count, compiled.onces, compiled.loops);
         for (place, value) in &compiled.inherited {
             user.variables[*place].clone_from(value);
             user.kept[*place] = true;
@@ -582,7 +628,7 @@ impl<const W: bool> Program for Journeys<W> {
     fn arrives(&self, user: &mut User) {
         // The next number of this Lane's: users that came before are forgotten, their rows' memory is not.
         let rows = std::mem::take(&mut user.rows);
-        *user = self.user(self.begun.get() * u64::from(self.share.of()) + u64::from(self.share.index()));
+        *user = self.user(self.begun.get() * u64::from(self.part.share.of()) + u64::from(self.part.share.index()));
         user.rows = rows;
         if let Err(wrong) = self.begin(user) {
             user.wrong = Some(Box::new(wrong));
@@ -709,11 +755,11 @@ impl<const W: bool> Program for Journeys<W> {
     }
 
     fn leftovers(&self) -> Leftovers {
-        let Self { compiled, position, left, share, .. } = self;
+        let Self { compiled, position, left, limits, part: Part { of_run: share, .. }, .. } = self;
         // Numbers are dealt to the workers in turn: the next load begins behind the one who was given most.
         let beyond = |counter: &Cell<u64>| counter.get() * u64::from(share.of());
         let sent = compiled.steps.iter().enumerate().zip(left).map(|((place, request), left)| {
-            let granted = part_left(request, position, place, *share);
+            let granted = part_left(request, position, place, limits[place]);
             if request.step.requests_max.is_some() { granted - left.get() } else { 0 }
         });
         let position = Position {

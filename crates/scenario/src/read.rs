@@ -5,6 +5,7 @@
 
 mod load;
 mod parts;
+mod populations;
 mod surroundings;
 mod texts;
 
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 use analysis::gate;
 use plan::template::{nearest, words};
 use plan::work::{Auth, Item, Journey, List, Think, Variable, Weights, Work};
-use plan::{Draft, Nanos, Target};
+use plan::{Draft, Nanos, PopulationDraft, Target};
 
 use crate::file::{Scenario, unknown_part};
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
@@ -223,7 +224,8 @@ impl<'a> Reading<'a> {
         let mut top = self.shape(&root, &SCENARIO)?;
         self.name_variables(&root);
         let name = top.value("name").and_then(|node| self.plain(node));
-        let mut draft = top.value("load").map_or_else(Draft::default, |node| self.load(node));
+        let load = top.value("load");
+        let mut draft = load.map_or_else(Draft::default, |node| self.load(node));
         let target = top.value("target").and_then(|node| self.target(node));
         draft.url = target.as_ref().map(Target::absolute);
         self.data(&mut top, &mut draft);
@@ -252,12 +254,15 @@ impl<'a> Reading<'a> {
                 Vec::new()
             }
         };
+        if let Some(node) = top.value("populations") {
+            draft.populations = self.populations(node, load, &journeys);
+        }
         self.known = shared.union(&declared).cloned().collect();
         let teardown = teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         // A user goes with what its last journey left it, whichever that was; what that did not set is empty.
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
-        let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys));
+        let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys, &draft.populations));
         let (files, names) = (self.files.clone(), self.names.clone());
         let also_named = draft.also_target.clone();
         let work = Work { names, variables, cookies, setup, teardown, user_teardown, journeys };
@@ -270,7 +275,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What the load must keep to; what it names must be there.
-    fn promises(&mut self, node: &Node, journeys: &[Journey]) -> Vec<gate::Check> {
+    fn promises(&mut self, node: &Node, journeys: &[Journey], populations: &[PopulationDraft]) -> Vec<gate::Check> {
         let mut checks: Vec<gate::Check> = Vec::new();
         for node in self.each(node) {
             let Some(text) = self.plain(node) else { continue };
@@ -280,7 +285,7 @@ impl<'a> Reading<'a> {
                     let spot = self.within(node, &text, at, why.length());
                     self.wrong(spot, why.message(), "write it as a figure, a comparison and a limit, such as p99 < 200ms");
                 }
-                Ok(check) => match check.part().and_then(|part| unknown_part(part, journeys)) {
+                Ok(check) => match check.part().and_then(|part| unknown_part(part, journeys, populations)) {
                     Some((message, help)) => self.wrong(node.spot, message, help),
                     None => checks.push(check),
                 },

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Messages, Prepared, RunError, Runner, Stop, conclude};
 use measure::{Counted, Leftovers, Position, SummaryBuilder, Tick};
 use plan::work::{Item, Weights};
-use plan::{Load, Plan, PlanErrors, Share, Target};
+use plan::{DataEnd, Part, Plan, PlanErrors, RowOrder, Target};
 use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::file::Scenario;
-use crate::program::{Coming, Journeys, Passed};
+use crate::program::{Coming, Journeys, Passed, Place};
 use crate::series::Series;
 
 /// A scenario, compiled for a plan.
@@ -168,7 +168,7 @@ impl Ready {
         let plan = prepared.plan().clone();
         let limited: Vec<(Arc<str>, Option<u64>)> =
             self.journeys.steps.iter().map(|request| (request.name.clone(), request.step.requests_max)).collect();
-        let messages = self.start(series, prepared, Share::all(plan.threads()), stop)?;
+        let messages = self.start(series, prepared, plan.parts(), stop)?;
         let mut complete = |run: &mut SummaryBuilder, left: Leftovers| {
             let mut position = series.position.borrow_mut();
             let before = position.sent.clone();
@@ -178,7 +178,7 @@ impl Ready {
         conclude(&plan, messages, &mut complete, watch)
     }
 
-    /// Starts these shares of a prepared plan as one of several loads, which goes on from where those before it stopped.
+    /// Starts these parts of a prepared plan as one of several loads, which goes on from where those before it stopped.
     ///
     /// # Errors
     /// If the system gives no threads.
@@ -186,13 +186,12 @@ impl Ready {
         self,
         series: &Series,
         prepared: Prepared,
-        shares: impl IntoIterator<Item = Share>,
+        parts: impl IntoIterator<Item = Part>,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        let Self { plan, files, mut journeys, .. } = self;
+        let Self { files, mut journeys, .. } = self;
         journeys.inherited.clone_from(&series.inherited);
-        let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
-        start(prepared, &files, journeys, &coming, &series.position.borrow(), shares, stop)
+        start(prepared, &files, journeys, None, &series.position.borrow(), parts, stop)
     }
 }
 
@@ -214,36 +213,69 @@ pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled
     let plan = plan.single_user();
     let passed = Arc::new(Mutex::new(Passed::default()));
     let coming = Coming::Single(passed.clone());
-    let messages = start(runner.prepare(&plan)?, files, compiled, &coming, &Position::default(), Share::all(plan.threads()), stop)?;
+    let messages = start(runner.prepare(&plan)?, files, compiled, Some(coming), &Position::default(), plan.parts(), stop)?;
     conclude(&plan, messages, &mut |_, _| (), &mut |_, _| ())?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
 }
 
-/// Starts journeys that go on from what loads before them have taken.
+/// Starts journeys that go on from what loads before them have taken. `single`: how the one user comes of what is done once.
 fn start(
     prepared: Prepared,
     files: &[Arc<Data>],
     compiled: Compiled,
-    coming: &Coming,
+    single: Option<Coming>,
     before: &Position,
-    shares: impl IntoIterator<Item = Share>,
+    parts: impl IntoIterator<Item = Part>,
     stop: &Stop,
 ) -> Result<Messages, RunError> {
-    let plan = prepared.plan();
-    let filling = plan.filling();
-    let (order, seed, opened) = ((filling.order, filling.end), plan.seed(), files.to_vec());
-    let (coming, position) = (coming.clone(), Arc::new(before.clone()));
-    let wanders = compiled.wanders;
-    let compiled = Arc::new(compiled);
-    let taken = position.journeys;
-    let users = plan.connections_max().get().into();
-    let rows = move |share| Rows::new(&opened, order, seed, share, users, taken);
-    if wanders {
-        let journeys = move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, position.clone());
-        prepared.start_with(journeys, shares, stop)
+    let position = Arc::new(before.clone());
+    if compiled.wanders {
+        let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
+        prepared.start_parts(move |part| made.journeys::<true>(part, &position), parts, stop)
     } else {
-        let journeys = move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, position.clone());
-        prepared.start_with(journeys, shares, stop)
+        let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
+        prepared.start_parts(move |part| made.journeys::<false>(part, &position), parts, stop)
+    }
+}
+
+/// What the journeys of each worker of a plan are made from.
+pub(crate) struct Workers {
+    compiled: Arc<Compiled>,
+    files: Vec<Arc<Data>>,
+    order: (RowOrder, DataEnd),
+    seed: u64,
+    /// So many journeys were begun by the loads before this one.
+    taken: u64,
+    places: Vec<Place>,
+    /// Of each population, how its users come, and how many there are at most.
+    populations: Vec<(Coming, u64)>,
+}
+
+impl Workers {
+    pub(crate) fn new(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, single: Option<Coming>, taken: u64) -> Self {
+        let populations = (0..plan.populations().len().max(1) as u32).map(|place| plan.of_population(place));
+        let coming = |load: &Plan| match &single {
+            Some(coming) => coming.clone(),
+            None if load.load().is_open() => Coming::Open,
+            None => Coming::Closed,
+        };
+        Self {
+            places: Place::all(plan, &compiled),
+            populations: populations.map(|load| (coming(&load), load.connections_max().get().into())).collect(),
+            compiled: Arc::new(compiled),
+            files: files.to_vec(),
+            order: (plan.filling().order, plan.filling().end),
+            seed: plan.seed(),
+            taken,
+        }
+    }
+
+    /// The journeys of one worker.
+    pub(crate) fn journeys<const WANDERS: bool>(&self, part: Part, position: &Arc<Position>) -> Journeys<WANDERS> {
+        let (coming, users) = &self.populations[part.population as usize];
+        let rows = Rows::new(&self.files, self.order, self.seed, part, *users, self.taken);
+        let place = self.places[part.of_run.index() as usize].clone();
+        Journeys::new(self.compiled.clone(), coming.clone(), rows, place, position.clone())
     }
 }

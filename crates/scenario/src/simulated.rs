@@ -9,14 +9,15 @@ use std::time::Duration;
 use engine::simulation::{Simulation, read_request};
 use engine::{Collected, Stop};
 use measure::{Failure, Leftovers, SummaryRecord};
-use plan::{Draft, Given, Load, Nanos, Plan};
-use template::{Data, Rows};
+use plan::{Draft, Given, Nanos, Plan};
+use template::Data;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 use crate::compiled::compile;
-use crate::program::{Coming, Journeys};
+use crate::ready::Workers;
 
+mod populations;
 mod words;
 
 /// A request as the server saw it.
@@ -99,22 +100,13 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
         ..own
     };
     let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
-    let compiled = Arc::new(compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}")));
-    let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
-    let filling = plan.filling();
-    let users = plan.connections_max().get().into();
-    let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, users, 0);
-    let made = |share| (compiled.clone(), coming.clone(), rows(share), plan.seed(), share, Arc::default());
-    if compiled.wanders {
-        server.carry_out(&plan, |share| {
-            let (compiled, coming, rows, seed, share, position) = made(share);
-            Journeys::<true>::new(compiled, coming, rows, seed, share, position)
-        })
+    let compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}"));
+    let wanders = compiled.wanders;
+    let workers = Workers::new(&plan, files, compiled, None, 0);
+    if wanders {
+        server.carry_out_parts(&plan, |part| workers.journeys::<true>(part, &Arc::default()))
     } else {
-        server.carry_out(&plan, |share| {
-            let (compiled, coming, rows, seed, share, position) = made(share);
-            Journeys::<false>::new(compiled, coming, rows, seed, share, position)
-        })
+        server.carry_out_parts(&plan, |part| workers.journeys::<false>(part, &Arc::default()))
     }
 }
 
@@ -689,10 +681,10 @@ fn journeys_are_the_same_however_their_load_is_split() {
         let own = scenario.draft.clone();
         let url = Some("http://simulated.test/".to_owned());
         let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
-        let whole = engine::split::same_however_split(&plan, &|runner, shares| {
+        let whole = engine::split::same_however_split(&plan, &|runner, parts| {
             let mut ready = crate::Ready::new(&plan, &scenario, &files).unwrap_or_else(|errors| panic!("{errors}")).on(runner);
             let series = ready.begin(&Stop::new()).unwrap();
-            ready.start(&series, runner.prepare(&plan).unwrap(), shares, &Stop::new()).unwrap()
+            ready.start(&series, runner.prepare(&plan).unwrap(), parts, &Stop::new()).unwrap()
         });
         let Leftovers { teardowns, position, .. } = &whole.left;
         assert_eq!((position.sent.get(1), position.has_run_out), (Some(&50), false), "{load}");

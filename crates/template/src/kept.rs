@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use plan::{Load, Plan, PlanError, RowOrder, Share};
+use plan::{Load, Part, Plan, PlanError, RowOrder};
 
 use crate::data::Data;
 use crate::record::Fields;
@@ -16,20 +16,21 @@ use crate::record::Fields;
 /// The rows of one worker's users.
 pub(crate) struct Kept {
     files: Vec<Arc<Data>>,
-    share: Share,
+    part: Part,
     /// Of each file the rows that were read, in the order of the users; of a file in memory none.
     read: RefCell<Vec<Vec<Fields>>>,
 }
 
 impl Kept {
-    /// Of so many users of the whole load, if they keep rows.
-    pub(crate) fn new(files: &[Arc<Data>], order: RowOrder, share: Share, users: u64) -> Self {
+    /// Of so many users of the part's population, if they keep rows.
+    pub(crate) fn new(files: &[Arc<Data>], order: RowOrder, part: Part, users: u64) -> Self {
+        let Part { share, first_user, .. } = part;
         let rows_of = |data: &Arc<Data>| {
             if order != RowOrder::PerUser || data.is_in_memory() {
                 return Vec::new();
             }
             let mut reader = data.reader();
-            let users = (0..share.part(users)).map(|place| place * u64::from(share.of()) + u64::from(share.index()));
+            let users = (0..share.part(users)).map(|place| first_user + place * u64::from(share.of()) + u64::from(share.index()));
             let row = |user: u64| {
                 let mut fields = Fields::default();
                 // What cannot be read is told when it is asked for.
@@ -37,12 +38,12 @@ impl Kept {
             };
             users.map_while(row).collect()
         };
-        Self { files: files.to_vec(), share, read: RefCell::new(files.iter().map(rows_of).collect()) }
+        Self { files: files.to_vec(), part, read: RefCell::new(files.iter().map(rows_of).collect()) }
     }
 
     /// Hands a file's row over to the user who keeps it.
     pub(crate) fn hand_over(&self, file: usize, user: u64, into: &mut Fields) -> Result<(), String> {
-        let place = user / u64::from(self.share.of());
+        let place = user.saturating_sub(self.part.first_user) / u64::from(self.part.share.of());
         let mut read = self.read.borrow_mut();
         let ahead = usize::try_from(place).ok().and_then(|place| read[file].get_mut(place)).map(std::mem::take);
         match ahead.filter(|row| row.count() > 0) {
@@ -60,8 +61,14 @@ impl Kept {
 
 /// The data files with too few rows for each user of a plan to keep one of its own.
 pub fn too_few_rows(plan: &Plan, files: &[Arc<Data>]) -> Vec<PlanError> {
-    let (RowOrder::PerUser, Load::Closed { users, .. }) = (plan.filling().order, plan.load()) else { return Vec::new() };
-    let short = files.iter().filter(|data| data.count() < users.peak().into());
+    if plan.filling().order != RowOrder::PerUser || matches!(plan.load(), Load::Open { .. }) {
+        return Vec::new();
+    }
+    let users = match plan.load() {
+        Load::Closed { users, .. } => users.to_string(),
+        load => load.connections_max().to_string(),
+    };
+    let short = files.iter().filter(|data| data.count() < plan.connections_max().get().into());
     short
         .map(|data| {
             let (path, count) = (data.path(), data.count());
@@ -98,7 +105,7 @@ mod tests {
         let (folder, data) = large(50_000);
         let users = 3_001;
         let shares: Vec<Share> = Share::all(NonZeroU32::new(3).unwrap()).collect();
-        let kept: Vec<Kept> = shares.iter().map(|share| Kept::new(std::slice::from_ref(&data), RowOrder::PerUser, *share, users)).collect();
+        let kept: Vec<Kept> = shares.iter().map(|share| Kept::new(std::slice::from_ref(&data), RowOrder::PerUser, (*share).into(), users)).collect();
         // Whoever looks into the file from now on finds nothing there.
         fs::write(folder.path().join("u.csv"), "").unwrap();
         assert!(data.row(0).is_err());
@@ -115,7 +122,7 @@ mod tests {
     #[test]
     fn a_row_is_there_for_a_user_that_asks_again() {
         let (_folder, data) = large(10);
-        let kept = Kept::new(&[data], RowOrder::PerUser, Share::WHOLE, 4);
+        let kept = Kept::new(&[data], RowOrder::PerUser, Share::WHOLE.into(), 4);
         for _ in 0..2 {
             let mut row = Fields::default();
             kept.hand_over(0, 3, &mut row).unwrap();

@@ -193,7 +193,7 @@ impl<const WANDERS: bool> Filled<WANDERS> {
     fn new(shared: Arc<Shared>, share: Share) -> Self {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
-            kept: Kept::new(&shared.files, shared.order, share, shared.users),
+            kept: Kept::new(&shared.files, shared.order, share.into(), shared.users),
             checks: shared.expected.checks(),
             shared,
             share,
@@ -473,7 +473,8 @@ mod tests {
             draft.connections = "7".parse().ok();
         });
         let files: Vec<Arc<Data>> = plan.filling().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
-        let whole = engine::split::same_however_split(&plan, &|runner, shares| {
+        let whole = engine::split::same_however_split(&plan, &|runner, parts| {
+            let shares = parts.into_iter().map(|part| part.share);
             let ready = Ready::new(&plan, &files).unwrap_or_else(|errors| panic!("{errors}"));
             ready.start(runner.prepare(&plan).unwrap(), shares, &Stop::new()).unwrap()
         });

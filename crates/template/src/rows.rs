@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use measure::DataWaits;
-use plan::{DataEnd, RowOrder, Share};
+use plan::{DataEnd, Part, RowOrder};
 
 use crate::data::Data;
 use crate::feed::{Next, Order, Source, waits};
@@ -36,12 +36,13 @@ pub enum Taken {
 }
 
 impl Rows {
-    /// Of these files, for one worker of a load of so many users; after as many rows as loads before this one have `taken`.
+    /// Of these files, for one part of a plan, whose population has so many users at most; after as many rows as loads before this one
+    /// have `taken`.
     #[must_use]
-    pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, share: Share, users: u64, taken: u64) -> Self {
+    pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, part: Part, users: u64, taken: u64) -> Self {
         let orders = (0..).zip(files).map(|(file, data)| Order { order, end, seed, file, count: data.count(), taken });
-        let sources = files.iter().zip(orders).map(|(data, order)| Source::new(data.clone(), order, share)).collect();
-        Self { files: files.to_vec(), sources, order, kept: Kept::new(files, order, share, users) }
+        let sources = files.iter().zip(orders).map(|(data, order)| Source::new(data.clone(), order, part.of_run)).collect();
+        Self { files: files.to_vec(), sources, order, kept: Kept::new(files, order, part, users) }
     }
 
     /// The waits for rows that were not read in time, by their files' paths.

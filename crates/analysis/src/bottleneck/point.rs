@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use measure::observed::{Place, Series};
 use measure::{Failure, Profiled, Side, Status, Summary};
-use plan::{Load, Nanos};
+use plan::{Nanos};
 
 use super::between::Between;
 use super::gone::{Gone, gone};
@@ -195,7 +195,7 @@ impl Point {
     fn beside(run: &Summary, server: Option<&str>) -> Self {
         let due = run.requests.due.max(1) as f64;
         let seconds = |time: Option<Nanos>| time.map(Nanos::as_secs_f64);
-        let open = matches!(run.plan.load(), Load::Open { .. });
+        let open = run.plan.load().is_open();
         let of_status = |status: u16| run.status.get(&status).copied().unwrap_or(0) as f64 / due;
         let too_many = of_status(429);
         let of_class = |is_such: fn(Failure) -> bool| {

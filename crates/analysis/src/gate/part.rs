@@ -1,4 +1,4 @@
-//! A part of a load that a promise is about: a step, a journey or a URL, by its name.
+//! A part of a load that a promise is about: a step, a journey, a population or a URL, by its name.
 //!
 //! A part is counted by the rows that reports show, so that what a check judges is what its reader sees. Such a row knows response
 //! times, answers and failures; what belongs to connections is only known of the whole, and is refused when the check is read.
@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use measure::{JourneyRow, StepRow, Summary};
+use measure::{JourneyRow, PopulationRow, Requests, StepRow, Summary};
 
 use super::{CheckError, Figure, Span, Times};
 
@@ -17,6 +17,8 @@ pub enum Part {
     Step(String),
     /// The journey of this name.
     Journey(String),
+    /// The population of this name.
+    Population(String),
     /// The line of a list of URLs with this method and URL, or with this path.
     Url(String),
 }
@@ -28,12 +30,13 @@ impl fmt::Display for Part {
 }
 
 impl Part {
-    /// What it is: `step`, `journey` or `url`.
+    /// What it is: `step`, `journey`, `population` or `url`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Step(_) => "step",
             Self::Journey(_) => "journey",
+            Self::Population(_) => "population",
             Self::Url(_) => "url",
         }
     }
@@ -42,7 +45,7 @@ impl Part {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Step(name) | Self::Journey(name) | Self::Url(name) => name,
+            Self::Step(name) | Self::Journey(name) | Self::Population(name) | Self::Url(name) => name,
         }
     }
 
@@ -79,6 +82,7 @@ pub(super) fn read(text: super::Part<'_>) -> Result<(Option<Part>, super::Part<'
     let of: fn(String) -> Part = match kind {
         "step" => Part::Step,
         "journey" => Part::Journey,
+        "population" => Part::Population,
         "url" => Part::Url,
         _ => return Ok((None, text)),
     };
@@ -90,7 +94,11 @@ pub(super) fn read(text: super::Part<'_>) -> Result<(Option<Part>, super::Part<'
         }
         None => Err(text.wrong(format!(
             "the name of a {kind} and a figure belong here, such as {kind} {} p95",
-            if kind == "url" { "/a" } else { "login" }
+            match kind {
+                "url" => "/a",
+                "population" => "customers",
+                _ => "login",
+            }
         ))),
     }
 }
@@ -122,6 +130,9 @@ impl<'a> Measurements<'a> {
             }),
             Some(part @ Part::Step(_)) => Self::of_steps(run, scenario?.steps.iter().filter(|row| part.is_called(&row.name))),
             Some(part @ Part::Journey(_)) => Some(Self::of_journey(run, scenario?.journeys.iter().find(|row| part.is_called(&row.name))?)),
+            Some(part @ Part::Population(_)) => {
+                Some(Self::of_population(run, run.populations.iter().find(|row| part.is_called(&row.name))?))
+            }
             Some(part @ Part::Url(_)) => Self::of_steps(run, run.urls.iter().filter(|row| part.is_called(&row.name))),
         }
     }
@@ -140,6 +151,20 @@ impl<'a> Measurements<'a> {
         }
         let good = succeeded.min(histogram.count());
         Some(Self { run, row: Some(Times { histogram, good, all: due }), due, failed, qps, tps: None })
+    }
+
+    fn of_population(run: &'a Summary, row: &'a PopulationRow) -> Self {
+        let Requests { due, succeeded, failed, unsent } = row.requests;
+        let good = succeeded.min(row.response_time.count());
+        Self {
+            run,
+            row: Some(Times { histogram: Cow::Borrowed(&row.response_time), good, all: due }),
+            due,
+            failed: failed + unsent,
+            // What succeeded after the load's end is not of its rate.
+            qps: if run.duration_s > 0.0 { (succeeded as f64 / run.duration_s).min(row.qps) } else { 0.0 },
+            tps: None,
+        }
     }
 
     /// Of journeys that were under way at the end nobody knows what they would have come to.

@@ -57,7 +57,7 @@ pub(super) fn user<D: Dial + 'static, C: Clock, P: Program>(
         let mut random = Random::new(worker.task.plan.seed(), USERS + global);
         let pause = match worker.task.plan.load() {
             Load::Closed { pause, .. } => *pause,
-            Load::Open { .. } => None,
+            Load::Open { .. } | Load::Mixed(_) => None,
         };
         let mut refusals = 0;
         let mut state = worker.program.user(global);

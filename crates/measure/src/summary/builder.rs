@@ -13,7 +13,7 @@ use plan::{Load, Nanos, Plan};
 
 use super::{Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryRecord};
 use crate::warmup::Early;
-use crate::{Example, Failure, FailureCount, Observed, Profiled, Quirk, Replayed, Scenario, Snapshot, StepRow, Tick, WarmUp};
+use crate::{Example, Failure, FailureCount, Observed, PopulationRow, Profiled, Quirk, Replayed, Scenario, Snapshot, StepRow, Tick, WarmUp};
 
 /// A measured run that may still be completed; [`close`](Self::close) makes the [`Summary`] of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,6 +147,7 @@ impl SummaryBuilder {
         record.timeline = rest.timeline;
         record.scenario = rest.scenario;
         record.urls = rest.urls;
+        record.populations = rest.populations;
     }
 }
 
@@ -186,11 +187,14 @@ impl SummaryRecord {
             Load::Open { timetable, .. } => {
                 (connections_peak, (measured > 0.0).then(|| timetable.expected_until(Nanos((measured * 1e9) as u64)) / measured))
             }
+            // What is offered in all is known only where no part of it waits for answers.
+            Load::Mixed(_) => (connections_peak, None),
         };
         // The timetable of a scenario is one of journeys.
         let (qps_offered, tps_offered) = if totals.tally.journeys.is_empty() { (offered, None) } else { (None, offered) };
         Self {
             urls: if totals.tally.journeys.is_empty() { StepRow::all_of(&totals.tally, &conceal, &a_second) } else { Vec::new() },
+            populations: totals.tally.populations.iter().map(|counts| PopulationRow::of(counts, &a_second)).collect(),
             scenario: Scenario::of(&totals.tally, totals.answered, tps_offered, &conceal, &a_second),
             schema: SCHEMA.to_owned(),
             machine: Machine::default(),

@@ -24,13 +24,11 @@ impl Summary {
                     (all.tps_succeeded * weights.0 + more.tps_succeeded * weights.1) / (weights.0 + weights.1).max(f64::MIN_POSITIVE);
             }
             all.urls.iter_mut().zip(&run.urls).for_each(|(row, more)| row.add(more, weights));
+            all.populations.iter_mut().zip(&run.populations).for_each(|(row, more)| row.add(more, weights));
             answered += run.qps * run.duration_s;
             well += run.qps_succeeded * run.duration_s;
             all.duration_s += run.duration_s;
-            all.requests.due += run.requests.due;
-            all.requests.succeeded += run.requests.succeeded;
-            all.requests.failed += run.requests.failed;
-            all.requests.unsent += run.requests.unsent;
+            all.requests.add(&run.requests);
             run.status.iter().for_each(|(status, count)| *all.status.entry(*status).or_default() += count);
             for failure in &run.failures {
                 match all.failures.iter_mut().find(|known| known.class == failure.class) {

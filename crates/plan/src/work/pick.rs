@@ -41,6 +41,16 @@ impl Weights {
         if sum > 0.0 { Ok(Self { cumulative }) } else { Err("all weights are 0, so that nothing can be chosen".to_owned()) }
     }
 
+    /// The same weights for some of the things, and 0 for the others.
+    ///
+    /// # Errors
+    /// If nothing is left, in words.
+    pub fn only(&self, keeps: impl Fn(usize) -> bool) -> Result<Self, String> {
+        let before = std::iter::once(0.0).chain(self.cumulative.iter().copied());
+        let own = self.cumulative.iter().zip(before).map(|(sum, before)| sum - before);
+        Self::new(&own.enumerate().map(|(place, weight)| if keeps(place) { weight } else { 0.0 }).collect::<Vec<_>>())
+    }
+
     /// The index chosen by a number uniform in [0, 1), as [`crate::Random::unit`] draws it. One of weight 0 is never chosen.
     #[must_use]
     pub fn choose(&self, unit: f64) -> usize {

@@ -48,7 +48,7 @@ pub fn run(reading: &Reading<'_>) -> Shown {
 /// The page of a run that begins: nothing is measured yet, and its charts are filled tick by tick.
 #[must_use]
 pub fn begun(plan: &Plan) -> Shown {
-    let open = matches!(plan.load(), Load::Open { .. });
+    let open = plan.load().is_open();
     written(View {
         schema: SCHEMA,
         kind: Kind::Run,
@@ -186,7 +186,7 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
     if let Some(ending) = story::ending(reading) {
         about.insert(0, format!("{ending}."));
     }
-    let open = matches!(summary.plan.load(), Load::Open { .. });
+    let open = summary.plan.load().is_open();
     View {
         schema: SCHEMA,
         kind: Kind::Run,
@@ -433,11 +433,17 @@ fn journeys(summary: &Summary) -> Vec<Table> {
     };
     let transactions = crate::journeys::transactions(scenario, summary.qps);
     let steps = counted("steps", "Steps", &crate::journeys::STEPS, &scenario.steps);
-    vec![
+    let populations = || {
+        let rows = summary.populations.iter().map(crate::journeys::population).collect();
+        table("populations", "Populations", &crate::journeys::POPULATIONS, rows)
+    };
+    let mut tables = if summary.populations.is_empty() { Vec::new() } else { vec![populations()] };
+    tables.extend([
         table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
             .noted(format!("{transactions}. {}", crate::journeys::LEGEND)),
         steps,
-    ]
+    ]);
+    tables
 }
 
 /// Quantiles of the times that users and servers have.
@@ -467,7 +473,7 @@ fn percentiles(reading: &Reading<'_>) -> Table {
         rows.push(row("of successes", well, &|q| of(well, q)));
     }
     rows.push(row("service time", &summary.service_time, &|q| of(&summary.service_time, q)));
-    if matches!(summary.plan.load(), Load::Open { .. }) {
+    if summary.plan.load().is_open() {
         rows.push(row("wait", &summary.wait, &|q| of(&summary.wait, q)));
     }
     rows.push(row("lag", &summary.lag, &|q| of(&summary.lag, q)));

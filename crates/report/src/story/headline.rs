@@ -84,7 +84,7 @@ fn throughput(reading: &Reading<'_>) -> String {
         let offered = scenario.tps_offered.map_or_else(String::new, |offered| format!(" of {} started", rate(offered)));
         let users = match summary.plan.load() {
             Load::Closed { users, .. } => format!(" by {}{}", up_to(users), counted(summary.concurrency, "user")),
-            Load::Open { .. } => String::new(),
+            Load::Open { .. } | Load::Mixed(_) => String::new(),
         };
         let sure = sure.replace(" (", ", ").replace(')', "");
         return format!("{} journeys a second{offered}{users} ({requests}{sure})", rate(scenario.tps));
@@ -93,7 +93,7 @@ fn throughput(reading: &Reading<'_>) -> String {
         (Load::Open { .. }, Some(offered)) => {
             format!("{requests} answered{sure} of {} a second asked for", rate(offered))
         }
-        (Load::Open { .. }, None) => format!("{requests}{sure}"),
+        (Load::Open { .. }, None) | (Load::Mixed(_), _) => format!("{requests}{sure}"),
         (Load::Closed { users, .. }, _) => {
             format!("{requests} at {}{}{sure}", up_to(users), counted(summary.concurrency, "concurrent user"))
         }

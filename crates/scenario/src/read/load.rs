@@ -3,8 +3,8 @@
 use plan::{Draft, Nanos, Plan, PlanErrors};
 use serde_json::{Map, Value as Json};
 
-use super::Reading;
-use crate::keys::{Kind, LOAD};
+use super::{Entries, Reading};
+use crate::keys::{Key, Kind, LOAD};
 use crate::yaml::Node;
 
 impl Reading<'_> {
@@ -12,6 +12,11 @@ impl Reading<'_> {
     /// the plan is made.
     pub(super) fn load(&mut self, node: &Node) -> Draft {
         let Some(mut entries) = self.shape(node, &LOAD) else { return Draft::default() };
+        serde_json::from_value(Json::Object(self.settings(&mut entries, LOAD.keys))).unwrap_or_default()
+    }
+
+    /// The settings of a load among these keys, named as a plan names them.
+    pub(super) fn settings(&mut self, entries: &mut Entries<'_>, keys: &[Key]) -> Map<String, Json> {
         if entries.has("users")
             && let Some((word, _)) = entries.take("connections")
         {
@@ -24,7 +29,7 @@ impl Reading<'_> {
             self.wrong(word.spot, message, "keep one of them; with a rate, connections: 50 is the most journeys at once");
         }
         let mut settings = Map::new();
-        for key in LOAD.keys {
+        for key in keys {
             let Some(node) = entries.value(key.name) else { continue };
             match key.name {
                 "cacert" | "cert" | "key" | "unix_socket" => self.reaches_out(node.spot, "this names a file of the machine that serves"),
@@ -85,7 +90,7 @@ impl Reading<'_> {
                 }
             }
         }
-        serde_json::from_value(Json::Object(settings)).unwrap_or_default()
+        settings
     }
 }
 

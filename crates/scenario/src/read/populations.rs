@@ -1,0 +1,104 @@
+//! The populations of a scenario: several loads, each with the journeys that its users go through.
+
+use plan::template::nearest;
+use plan::work::Journey;
+use plan::{Nanos, PopulationDraft};
+use serde_json::Value as Json;
+
+use super::Reading;
+use crate::keys::{Key, POPULATION};
+use crate::yaml::Node;
+
+/// Settings of a load that populations have in place of the whole run.
+const OF_ONE_LOAD: [&str; 7] = ["users", "connections", "rate", "arrivals", "pause", "requests", "duration"];
+
+impl Reading<'_> {
+    /// Reads the populations. `load` is the node of the whole run's load, whose settings must not be theirs.
+    pub(super) fn populations(&mut self, node: &Node, load: Option<&Node>, journeys: &[Journey]) -> Vec<PopulationDraft> {
+        self.refuse_one_load(load);
+        let mut populations: Vec<PopulationDraft> = Vec::new();
+        for node in self.each(node) {
+            let Some(mut entries) = self.shape(node, &POPULATION) else { continue };
+            let name = match entries.value("name") {
+                Some(node) => self.plain(node).unwrap_or_default(),
+                None => {
+                    self.wrong(entries.spot, "the population has no name", "give it one, such as name: customers: reports call it so");
+                    continue;
+                }
+            };
+            if populations.iter().any(|other| other.name == name) {
+                self.wrong(node.spot, format!("two populations are called '{}'", name.escape_debug()), "give each a name of its own");
+            }
+            let names = entries.value("journeys").map_or_else(Vec::new, |node| self.journey_names(node, journeys));
+            let start_after = entries.value("start_after").and_then(|node| self.time(node));
+            let settings: Vec<Key> = POPULATION.keys.iter().copied().filter(|key| OF_ONE_LOAD.contains(&key.name)).collect();
+            let settings = self.settings(&mut entries, &settings);
+            if !settings.contains_key("connections") && !settings.contains_key("rate") {
+                self.wrong(node.spot, format!("the population '{}' has neither users nor a rate", name.escape_debug()), "give it one, such as users: 10");
+            }
+            let draft: PopulationDraft = serde_json::from_value(Json::Object(settings)).unwrap_or_default();
+            populations.push(PopulationDraft { name, journeys: names, start_after: start_after.map(plan::Given::Value), ..draft });
+        }
+        self.look_for_users(node, journeys, &populations);
+        populations
+    }
+
+    /// Complains of settings of one load where populations have loads of their own.
+    fn refuse_one_load(&mut self, load: Option<&Node>) {
+        let Some(crate::yaml::Value::Map(entries)) = load.map(|load| &load.value) else { return };
+        for (word, _) in entries.iter().filter(|(word, _)| word.text != "duration" && OF_ONE_LOAD.contains(&word.text.as_str())) {
+            let message = format!("'{}' and populations contradict: each population has a load of its own", word.text);
+            self.wrong(word.spot, message, "write it into a population");
+        }
+    }
+
+    /// Names of journeys that there are.
+    fn journey_names(&mut self, node: &Node, journeys: &[Journey]) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for node in self.each(node) {
+            let Some(name) = self.plain(node) else { continue };
+            if journeys.iter().any(|journey| journey.name == name) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+                continue;
+            }
+            let help = match nearest(&name, journeys.iter().map(|journey| journey.name.as_str())) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => {
+                    format!("there are {}", journeys.iter().map(|journey| journey.name.as_str()).collect::<Vec<_>>().join(", "))
+                }
+            };
+            self.wrong(node.spot, format!("there is no journey '{}'", name.escape_debug()), help);
+        }
+        if !names.is_empty() && journeys.iter().filter(|journey| names.contains(&journey.name)).all(|journey| journey.weight == 0.0) {
+            self.wrong(node.spot, "all journeys of this population have the weight 0", "give one a weight above 0");
+        }
+        names
+    }
+
+    /// Complains of journeys that no population goes through: they would be missing in the load without a word.
+    fn look_for_users(&mut self, node: &Node, journeys: &[Journey], populations: &[PopulationDraft]) {
+        if populations.is_empty() || populations.iter().any(|population| population.journeys.is_empty()) {
+            return;
+        }
+        for journey in journeys {
+            if !populations.iter().any(|population| population.journeys.contains(&journey.name)) {
+                let message = format!("no population goes through the journey '{}'", journey.name.escape_debug());
+                self.wrong(node.spot, message, "name it in the journeys of a population, or leave it out of the file");
+            }
+        }
+    }
+
+    /// A time with its unit.
+    fn time(&mut self, node: &Node) -> Option<Nanos> {
+        let text = self.plain(node)?;
+        match Nanos::with_unit(&text) {
+            Ok(time) => Some(time),
+            Err(why) => {
+                self.wrong(node.spot, format!("'start_after': {why}"), "give a time, such as 30s");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Populations side by side: each with its own load and its own journeys, together in one run.
+
+use super::*;
+
+const SHOP: &str = "load: {threads: 2, seed: 7}
+populations:
+  - {name: customers, users: 3, journeys: [browse], duration: 10s}
+  - {name: office, rate: 2/s, arrivals: even, journeys: report, start_after: 4s, duration: 6s}
+journeys:
+  - {name: browse, steps: [{get: /browse, pause: 900ms}]}
+  - {name: report, steps: [{get: /report}]}
+";
+
+#[test]
+fn each_population_sends_its_own_journeys_at_its_own_times() {
+    let (server, log) = serving(|_| plain(100, ""));
+    let Collected { summary, .. } = run(&server, SHOP);
+    let seen = log.borrow();
+    let of = |path: &str| seen.iter().filter(|seen| seen.line == format!("GET {path}")).collect::<Vec<_>>();
+    // Three users, each once a second for ten seconds; two a second from the fourth second to the tenth.
+    assert_eq!((of("/browse").len(), of("/report").len()), (30, 12));
+    assert!(of("/report").iter().all(|seen| (4_000..10_000).contains(&seen.at_ms)), "{:?}", of("/report"));
+    let rows: Vec<_> = summary.populations.iter().map(|row| (row.name.as_str(), row.requests.due, row.requests.succeeded)).collect();
+    assert_eq!(rows, [("customers", 30, 30), ("office", 12, 12)]);
+    assert_eq!((summary.requests.due, summary.requests.succeeded), (42, 42));
+    assert_eq!(summary.populations.iter().map(|row| row.response_time.count()).sum::<u64>(), summary.response_time.count());
+}
+
+#[test]
+fn every_row_of_data_goes_to_one_population_only_and_users_keep_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("users.csv");
+    fs::write(&path, std::iter::once("id\n".to_owned()).chain((0..400).map(|id| format!("{id}\n"))).collect::<String>()).unwrap();
+    let data = vec![Arc::new(Data::open(path.to_str().unwrap()).unwrap())];
+    for order in ["in-order", "per-user"] {
+        let (server, log) = serving(|_| plain(50, ""));
+        let text = format!(
+            "data: ['users={}']\ndata_order: {order}\nload: {{duration: 5s}}\npopulations:\n  - {{name: a, users: 3}}\n  \
+             - {{name: b, users: 2, start_after: 1s}}\nsteps: [{{get: '/{{{{users.id}}}}', pause: 200ms}}]\n",
+            path.display()
+        );
+        run_with(&server, &text, &data);
+        let mut lines = lines(&log);
+        let sent = lines.len();
+        lines.sort();
+        lines.dedup();
+        if order == "per-user" {
+            assert_eq!(lines, ["GET /0", "GET /1", "GET /2", "GET /3", "GET /4"]);
+        } else {
+            assert_eq!(lines.len(), sent, "no row twice");
+        }
+        assert!(sent > 80, "{sent}");
+    }
+}
+
+#[test]
+fn a_step_s_most_requests_are_divided_among_the_populations_that_have_it() {
+    let (server, log) = serving(|_| plain(10, ""));
+    let text = "load: {duration: 5s, threads: 2}
+populations:
+  - {name: a, users: 4, journeys: [limited]}
+  - {name: b, users: 4, journeys: [free]}
+  - {name: c, users: 4}
+journeys:
+  - {name: limited, steps: [{get: /few, maximum_requests: 10, pause: 100ms}, {get: /many, pause: 100ms}]}
+  - {name: free, steps: [{get: /free, pause: 100ms}]}
+";
+    run(&server, text);
+    assert_eq!(lines(&log).iter().filter(|line| *line == "GET /few").count(), 10);
+}
+
+#[test]
+fn populations_are_the_same_however_they_are_split() {
+    let text = SHOP.replace("journeys: report", "journeys: [report, browse]").replace("threads: 2", "threads: 3, timeout: 300ms");
+    let scenario = crate::read("s.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    let url = Some("http://simulated.test/".to_owned());
+    let own = scenario.draft.clone();
+    let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
+    let whole = engine::split::same_however_split(&plan, &|runner, parts| {
+        let mut ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}")).on(runner);
+        let series = ready.begin(&Stop::new()).unwrap();
+        ready.start(&series, runner.prepare(&plan).unwrap(), parts, &Stop::new()).unwrap()
+    });
+    assert_eq!(whole.summary.populations.len(), 2);
+    assert!(whole.summary.populations.iter().all(|row| row.requests.due > 10), "{:?}", whole.summary.populations);
+}
+
+#[test]
+fn what_a_population_cannot_be_is_told_with_its_place() {
+    let text = "target: http://a.test
+load: {users: 5, duration: 10s}
+populations:
+  - {users: 3}
+  - {name: a, users: 3, rate: 5/s}
+  - {name: b, journeys: [brwose], users: 0}
+  - {name: c, journeys: [browse], start_after: 5}
+  - {name: c, journeys: [browse], users: 1, duration: soon}
+journeys:
+  - {name: browse, steps: [{get: /}]}
+  - {name: report, steps: [{get: /r}]}
+";
+    let mistakes = crate::read("s.yaml", text).unwrap_err();
+    let said: Vec<(usize, &str)> = mistakes.iter().map(|mistake| (mistake.line, mistake.message.as_str())).collect();
+    let has = |line: usize, words: &str| said.iter().any(|(at, message)| *at == line && message.contains(words));
+    assert!(has(2, "'users' and populations contradict"), "{said:#?}");
+    assert!(has(4, "the population has no name"), "{said:#?}");
+    assert!(has(5, "two kinds of load"), "{said:#?}");
+    assert!(has(6, "there is no journey 'brwose'") && has(6, "zero"), "{said:#?}");
+    assert!(has(7, "start_after") && has(7, "neither users nor a rate"), "{said:#?}");
+    assert!(has(8, "two populations are called 'c'") && has(8, "soon"), "{said:#?}");
+}
+
+#[test]
+fn a_journey_that_no_population_goes_through_is_a_mistake() {
+    let text = "target: http://a.test\npopulations:\n  - {name: a, users: 3, journeys: [x]}\njourneys:\n  - {name: x, steps: [{get: /}]}\n  \
+                - {name: y, steps: [{get: /}]}\n";
+    let mistakes = crate::read("s.yaml", text).unwrap_err();
+    assert_eq!(mistakes[0].message, "no population goes through the journey 'y'");
+}
+
+#[test]
+fn a_check_on_a_population_is_judged_by_its_row() {
+    let (server, _) = serving(|seen| plain(if seen.line == "GET /report" { 400 } else { 100 }, ""));
+    let Collected { summary, .. } = run(&server, SHOP);
+    let checks: Vec<analysis::gate::Check> =
+        ["population customers p99 < 200ms", "population office p99 < 200ms"].map(|text| text.parse().unwrap()).into();
+    let verdicts: Vec<bool> =
+        analysis::gate::judge(&checks, &summary.close()).iter().map(|judged| judged.verdict == analysis::gate::Verdict::Broken).collect();
+    assert_eq!(verdicts, [false, true]);
+    let text = SHOP.to_owned() + "checks: [population offices p99 < 1s]\n";
+    let mistakes = crate::read("s.yaml", &format!("target: http://a.test\n{text}")).unwrap_err();
+    assert!(mistakes[0].message.contains("no population 'offices'") && mistakes[0].help.contains("office"), "{mistakes:?}");
+}
