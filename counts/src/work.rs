@@ -117,7 +117,7 @@ impl Work {
                 let plan = plan(Draft { scenario: Some("journey.yaml".to_owned()), ..draft })?;
                 let mut ready = scenario::Ready::new(&plan, &scenario, &[]).map_err(|errors| anyhow!("{errors}"))?;
                 let series = ready.begin(&stop)?;
-                ready.start(&series, runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
+                ready.start(&series, runner.prepare(&plan)?, plan.parts(), &stop)?
             }
             Self::Script => {
                 let plan = plan(Draft { script: Some(SCRIPT.to_owned()), ..draft })?;

@@ -98,13 +98,17 @@ fn kept(sweep: &Sweep, level: Level) -> Kept {
 
 fn curve(sweep: &Sweep, rows: &[LevelRow]) -> Option<Curve> {
     let plan = &sweep.trials.first().filter(|_| is_curve(sweep))?.summary.plan;
-    let Load::Closed { pause, .. } = plan.load() else { return None };
+    let pauses = match plan.load() {
+        Load::Closed { pause, .. } => pause.is_some(),
+        Load::Open { .. } => return None,
+        Load::Mixed(populations) => populations.iter().any(|population| matches!(population.load, Load::Closed { pause: Some(_), .. })),
+    };
     let points = points(sweep, rows);
     Some(Curve {
         reading: curve::read(&points, plan.seed()),
         failing: rows.iter().filter(|row| is_failing(row)).map(|row| row.level.value()).collect(),
         repetitions: rows.iter().map(|row| row.repetitions).max().unwrap_or(0),
-        pausing: if pause.is_some() || sweep.trials.iter().any(|trial| thinks(&trial.summary)) { Pausing::Between } else { Pausing::Never },
+        pausing: if pauses || sweep.trials.iter().any(|trial| thinks(&trial.summary)) { Pausing::Between } else { Pausing::Never },
         again: Again::of(sweep),
     })
 }
@@ -112,7 +116,7 @@ fn curve(sweep: &Sweep, rows: &[LevelRow]) -> Option<Curve> {
 /// Whether throughput follows users: in open load the rate that is offered makes it.
 #[must_use]
 pub fn is_curve(sweep: &Sweep) -> bool {
-    sweep.trials.first().is_some_and(|trial| matches!(trial.summary.plan.load(), Load::Closed { .. }))
+    sweep.trials.first().is_some_and(|trial| trial.summary.plan.load().is_closed())
 }
 
 /// Whether users on journeys think between their requests: then fewer of them wait for an answer than there are. Their pauses stand in the

@@ -340,8 +340,7 @@ fn spreads(run: &Summary) -> Vec<(f64, f64)> {
 fn sent_share(run: &Summary) -> Option<f64> {
     let due = run.requests.due as f64;
     // The timetable of a scenario is one of journeys.
-    let expected =
-        run.qps_offered.map_or_else(|| if run.plan.load().is_open() { due } else { 0.0 }, |rate| rate * run.duration_s);
+    let expected = run.qps_offered.map_or_else(|| if run.plan.load().is_open() { due } else { 0.0 }, |rate| rate * run.duration_s);
     if expected <= 0.0 {
         return None;
     }

@@ -188,9 +188,7 @@ fn typed_load(load: &Load) -> String {
         Load::Closed { users, .. } => format!("-c up to {}", users.peak()),
         Load::Open { timetable, .. } if timetable.stages().len() > 1 => format!("-r up to {}/s", figure(timetable.peak().as_per_second())),
         Load::Open { timetable, .. } => format!("-r {}/s", figure(timetable.peak().as_per_second())),
-        Load::Mixed(populations) => {
-            populations.iter().map(|population| typed_load(&population.load)).collect::<Vec<_>>().join(" + ")
-        }
+        Load::Mixed(populations) => populations.iter().map(|population| typed_load(&population.load)).collect::<Vec<_>>().join(" + "),
     }
 }
 

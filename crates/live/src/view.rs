@@ -12,7 +12,7 @@ use std::time::Duration;
 use analysis::quantity::{self, NONE};
 use analysis::server_side::Now;
 use measure::{Failure, Snapshot, Status, Tick};
-use plan::{Load, Nanos, Plan};
+use plan::{Nanos, Plan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};

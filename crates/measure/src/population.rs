@@ -126,12 +126,8 @@ impl PopulationRow {
     pub(crate) fn of(counts: &PopulationCounts, a_second: &dyn Fn(u64) -> f64) -> Self {
         let mut response_time = counts.response_succeeded.clone();
         response_time.add(&counts.response_failed);
-        let requests = Requests {
-            due: counts.due,
-            succeeded: counts.succeeded,
-            failed: counts.failures.values().sum(),
-            unsent: counts.unsent,
-        };
+        let requests =
+            Requests { due: counts.due, succeeded: counts.succeeded, failed: counts.failures.values().sum(), unsent: counts.unsent };
         Self { name: counts.name.clone(), requests, qps: a_second(counts.answered), response_time, failures: counts.failures.clone() }
     }
 

@@ -14,7 +14,10 @@ use std::ops::Deref;
 use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, FailureCount, Gaps, Histogram, Observed, OwnDelay, PopulationRow, Profiled, Rates, Replayed, Scenario, StepRow, Tick, WarmUp};
+use crate::{
+    Connections, FailureCount, Gaps, Histogram, Observed, OwnDelay, PopulationRow, Profiled, Rates, Replayed, Scenario, StepRow, Tick,
+    WarmUp,
+};
 
 mod builder;
 mod together;

@@ -11,11 +11,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::filling::{self, MISTAKES_MAX, told};
+use crate::population;
 use crate::secret::{self, REDACTED, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
     Also, Amount, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError,
-    PlanErrors, Population, PopulationDraft, Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stages, Target, Timetable, Turns, Users, Warmup, base64,
+    PlanErrors, Population, PopulationDraft, Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stages, Target, Timetable, Turns,
+    Users, Warmup, base64,
 };
 
 /// One load, decided in full.
@@ -1154,13 +1156,8 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
 /// Loads side by side. One that says neither how long it is there nor how long its stages take is there until the end of the run.
 fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: Vec<PopulationDraft>) -> Loaded {
     let before = r.errors.0.len();
-    for (given, flag) in [
-        (words.connections.is_some(), "connections"),
-        (words.rate.is_some(), "rate"),
-        (words.arrivals.is_some(), "arrivals"),
-        (words.pause.is_some(), "pause"),
-        (ending.requests.is_some(), "requests"),
-    ] {
+    for (given, flag) in [(words.arrivals.is_some(), "arrivals"), (words.pause.is_some(), "pause"), (ending.requests.is_some(), "requests")]
+    {
         if given {
             r.wrong(
                 flag,
@@ -1237,6 +1234,13 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
             format!("--warmup auto looks for where the run becomes steady, and population '{}' changes over time", changing.name),
             "give a time, such as --warmup 10s",
         );
+    }
+    let users = r.value("connections", words.connections, "give a number, such as --connections 50");
+    let rate = r.value("rate", words.rate, "give a rate such as --rate 500/s");
+    if r.errors.0.len() == before
+        && let Err(error) = population::scale(&mut populations, users.as_ref(), rate.as_ref())
+    {
+        r.errors.push(error);
     }
     let is_right = r.errors.0.len() == before;
     (is_right.then_some(Load::Mixed(populations)), Some(run), None, warmup)

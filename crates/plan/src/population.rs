@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Given, Load, Nanos, Pause, Plan, Share, Spacing, Stage, Stages, Timetable, Users};
+use crate::{Given, Load, Nanos, Pause, Plan, PlanError, Share, Spacing, Stage, Stages, Timetable, Users};
 
 /// A population as the user wrote it: every setting optional, nothing checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -97,6 +97,86 @@ impl Population {
                 Load::Open { timetable, .. } => timetable.is_constant(),
                 Load::Mixed(_) => false,
             }
+    }
+}
+
+/// Makes the populations larger or smaller, all by one factor, so that they have so many users in all, or so high a rate. Numbers of users
+/// are rounded; of constant ones the sum is as asked.
+///
+/// # Errors
+/// If no population has users, or none a rate; and if there are fewer users than populations of users.
+pub(crate) fn scale(populations: &mut [Population], users: Option<&Users>, rate: Option<&Timetable>) -> Result<(), PlanError> {
+    let peak = |population: &Population| match &population.load {
+        Load::Closed { users, .. } => f64::from(users.peak()),
+        Load::Open { timetable, .. } => timetable.peak().as_per_second(),
+        Load::Mixed(_) => 0.0,
+    };
+    let (setting, asked, stages) = match (users, rate) {
+        (None, None) => return Ok(()),
+        // With a rate, a number of connections is the most at once, which each population says for itself.
+        (_, Some(rate)) => ("rate", rate.peak().as_per_second(), rate.stages().len()),
+        (Some(users), None) => ("connections", f64::from(users.peak()), users.stages().len()),
+    };
+    let is_scaled_by = |population: &Population| population.load.is_open() == (setting == "rate");
+    let sum: f64 = populations.iter().filter(|population| is_scaled_by(population)).map(peak).sum();
+    let wrong = |message: String, help: &str| Err(PlanError::new(setting, message, help.to_owned()));
+    if stages > 1 {
+        let message = format!("--{setting} has stages, and the populations of the scenario have their own");
+        return wrong(message, "give one number, which is divided among the populations");
+    }
+    if sum <= 0.0 {
+        return match setting {
+            "rate" => wrong(
+                "--rate is divided among the populations of the scenario, and none of them has a rate".to_owned(),
+                "give --connections, or a population a rate",
+            ),
+            _ => wrong(
+                "--connections is divided among the populations of the scenario, and all of them have rates".to_owned(),
+                "give --rate, or a population users",
+            ),
+        };
+    }
+    let closed = populations.iter().filter(|population| population.load.is_closed()).count();
+    if setting == "connections" && asked < closed as f64 {
+        let message = format!("--connections {asked} is fewer than the {closed} populations that have users");
+        return wrong(message, "give each population at least one user");
+    }
+    let factor = asked / sum;
+    for population in populations.iter_mut() {
+        match &mut population.load {
+            Load::Closed { users, .. } => *users = scaled(users, factor, 1.0),
+            Load::Open { timetable, .. } => *timetable = scaled(timetable, factor, 0.0),
+            Load::Mixed(_) => {}
+        }
+    }
+    if setting == "connections" {
+        round_to(populations, asked as i64);
+    }
+    Ok(())
+}
+
+/// Every value by this factor; one that is above 0 stays at least `least`.
+fn scaled<V: crate::Amount>(stages: &Stages<V>, factor: f64, least: f64) -> Stages<V> {
+    let value = |value: V| if value.number() > 0.0 { V::nearest((value.number() * factor).max(least)) } else { value };
+    Stages::new(stages.stages().iter().map(|stage| Stage { from: value(stage.from), to: value(stage.to), ..*stage }).collect())
+}
+
+/// Takes what rounding added from the largest population of constant users, or gives it what rounding took.
+fn round_to(populations: &mut [Population], asked: i64) {
+    let mut missing = asked;
+    let mut largest: Option<&mut Users> = None;
+    for population in populations {
+        let Load::Closed { users, .. } = &mut population.load else { continue };
+        missing -= i64::from(users.peak());
+        if users.is_constant() && largest.as_ref().is_none_or(|largest| largest.peak() < users.peak()) {
+            largest = Some(users);
+        }
+    }
+    if let Some(users) = largest
+        && let Ok(peak) = u32::try_from(i64::from(users.peak()) + missing)
+        && peak > 0
+    {
+        *users = Stages::new(users.stages().iter().map(|stage| Stage { from: peak, to: peak, ..*stage }).collect());
     }
 }
 
@@ -196,12 +276,52 @@ mod tests {
             ..crate::Draft::default()
         };
         let plan = Plan::try_from(draft).unwrap();
-        let parts: Vec<_> =
-            plan.parts().into_iter().map(|part| (part.population, part.share.index(), part.share.of(), part.of_run.index(), part.first_user)).collect();
+        let parts: Vec<_> = plan
+            .parts()
+            .into_iter()
+            .map(|part| (part.population, part.share.index(), part.share.of(), part.of_run.index(), part.first_user))
+            .collect();
         assert_eq!(parts, [(0, 0, 2, 0, 0), (0, 1, 2, 1, 0), (1, 0, 1, 2, 5), (2, 0, 2, 3, 6), (2, 1, 2, 4, 6)]);
         assert_eq!(plan.connections_max().get(), 9);
         let again = Plan::try_from(crate::Draft::from(plan.clone())).unwrap();
         assert_eq!(again, plan);
+    }
+
+    #[test]
+    fn a_number_for_all_is_divided_as_the_populations_are() {
+        let plan = |connections: Option<&str>, rate: Option<&str>| {
+            let of = |name: &str, users: Option<&str>, rate: Option<&str>| PopulationDraft {
+                name: name.to_owned(),
+                connections: users.and_then(|text| text.parse().ok()),
+                rate: rate.and_then(|text| text.parse().ok()),
+                ..Default::default()
+            };
+            Plan::try_from(crate::Draft {
+                url: Some("http://a.test/".to_owned()),
+                scenario: Some("s.yaml".to_owned()),
+                populations: vec![of("many", Some("6"), None), of("few", Some("3"), None), of("office", None, Some("2/s"))],
+                connections: connections.and_then(|text| text.parse().ok()),
+                rate: rate.and_then(|text| text.parse().ok()),
+                ..crate::Draft::default()
+            })
+        };
+        let loads = |plan: Plan| -> Vec<String> {
+            let words = |population: &Population| match &population.load {
+                Load::Closed { users, .. } => users.peak().to_string(),
+                Load::Open { timetable, .. } => timetable.peak().to_string(),
+                Load::Mixed(_) => String::new(),
+            };
+            plan.populations().iter().map(words).collect()
+        };
+        assert_eq!(loads(plan(None, None).unwrap()), ["6", "3", "2/s"]);
+        assert_eq!(loads(plan(Some("90"), None).unwrap()), ["60", "30", "20/s"]);
+        // 10 of 9 would be 6.67 and 3.33.
+        assert_eq!(loads(plan(Some("10"), None).unwrap())[..2], ["7", "3"]);
+        assert_eq!(loads(plan(Some("2"), None).unwrap())[..2], ["1", "1"]);
+        assert_eq!(loads(plan(None, Some("1/s")).unwrap()), ["3", "2", "1/s"]);
+        let message = |plan: Result<Plan, crate::PlanErrors>| plan.unwrap_err().0[0].message.clone();
+        assert!(message(plan(Some("1"), None)).contains("fewer than the 2 populations"));
+        assert!(message(plan(Some("0 to 50 for 1m"), None)).contains("has stages"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances};
 use measure::{FailureCount, Histogram, Status, Summary, WarmUp};
-use plan::{Load, Nanos};
+use plan::Nanos;
 
 use crate::columns::{Columns, wrapped};
 use crate::reason::reason;

@@ -16,7 +16,7 @@ use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
 use measure::{FailureCount, Histogram, QUANTILES, Replayed, Status, Summary, WarmUp, quantile_is_known};
-use plan::{Load, Nanos, Scheme};
+use plan::{Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
 use crate::reason::reason;

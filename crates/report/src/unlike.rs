@@ -5,7 +5,7 @@
 //! Where the two sides lead is no difference here: that is what they are compared for.
 
 use measure::Machine;
-use plan::{Load, Plan};
+use plan::Plan;
 
 /// Settings that say where a side is or what it is called, not what is asked of it; and the seed, which only draws.
 const ELSEWHERE: [&str; 8] = ["url", "scenario_name", "seed", "connect_to", "unix_socket", "sni", "cacert", "insecure"];

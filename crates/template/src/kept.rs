@@ -105,7 +105,8 @@ mod tests {
         let (folder, data) = large(50_000);
         let users = 3_001;
         let shares: Vec<Share> = Share::all(NonZeroU32::new(3).unwrap()).collect();
-        let kept: Vec<Kept> = shares.iter().map(|share| Kept::new(std::slice::from_ref(&data), RowOrder::PerUser, (*share).into(), users)).collect();
+        let kept: Vec<Kept> =
+            shares.iter().map(|share| Kept::new(std::slice::from_ref(&data), RowOrder::PerUser, (*share).into(), users)).collect();
         // Whoever looks into the file from now on finds nothing there.
         fs::write(folder.path().join("u.csv"), "").unwrap();
         assert!(data.row(0).is_err());

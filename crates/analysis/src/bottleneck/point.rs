@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use measure::observed::{Place, Series};
 use measure::{Failure, Profiled, Side, Status, Summary};
-use plan::{Nanos};
+use plan::Nanos;
 
 use super::between::Between;
 use super::gone::{Gone, gone};

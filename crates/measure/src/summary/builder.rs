@@ -13,7 +13,9 @@ use plan::{Load, Nanos, Plan};
 
 use super::{Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryRecord};
 use crate::warmup::Early;
-use crate::{Example, Failure, FailureCount, Observed, PopulationRow, Profiled, Quirk, Replayed, Scenario, Snapshot, StepRow, Tick, WarmUp};
+use crate::{
+    Example, Failure, FailureCount, Observed, PopulationRow, Profiled, Quirk, Replayed, Scenario, Snapshot, StepRow, Tick, WarmUp,
+};
 
 /// A measured run that may still be completed; [`close`](Self::close) makes the [`Summary`] of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -188,7 +190,7 @@ impl SummaryRecord {
                 (connections_peak, (measured > 0.0).then(|| timetable.expected_until(Nanos((measured * 1e9) as u64)) / measured))
             }
             // What is offered in all is known only where no part of it waits for answers.
-            Load::Mixed(_) => (connections_peak, None),
+            load @ Load::Mixed(_) => (if load.is_closed() { load.connections_max().get().into() } else { connections_peak }, None),
         };
         // The timetable of a scenario is one of journeys.
         let (qps_offered, tps_offered) = if totals.tally.journeys.is_empty() { (offered, None) } else { (None, offered) };

@@ -9,7 +9,7 @@ use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, shar
 use analysis::server_side::{Now, ServerSide};
 use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
-use plan::{Load, Plan, Scheme};
+use plan::{Plan, Scheme};
 use serde::Serialize;
 
 use super::checks;

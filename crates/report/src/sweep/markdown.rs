@@ -116,6 +116,7 @@ fn load(sweep: &Sweep) -> &'static str {
     match plan.map(|plan| (plan.load(), plan.scenario().is_some())) {
         Some((Load::Open { .. }, true)) => "open: journeys begin at the rate of the level, whether or not the server keeps up",
         Some((Load::Open { .. }, false)) => "open: requests fall due at the offered rate, whether or not the server keeps up",
+        Some((Load::Mixed(_), _)) => "several populations, each level divided among them as the scenario does",
         Some((Load::Closed { .. }, true)) => {
             "closed: each user goes on when the last answer is there and its pause over, so users slow down with the server; independent \
              users would wait longer whenever it falters"

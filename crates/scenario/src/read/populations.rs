@@ -34,7 +34,11 @@ impl Reading<'_> {
             let settings: Vec<Key> = POPULATION.keys.iter().copied().filter(|key| OF_ONE_LOAD.contains(&key.name)).collect();
             let settings = self.settings(&mut entries, &settings);
             if !settings.contains_key("connections") && !settings.contains_key("rate") {
-                self.wrong(node.spot, format!("the population '{}' has neither users nor a rate", name.escape_debug()), "give it one, such as users: 10");
+                self.wrong(
+                    node.spot,
+                    format!("the population '{}' has neither users nor a rate", name.escape_debug()),
+                    "give it one, such as users: 10",
+                );
             }
             let draft: PopulationDraft = serde_json::from_value(Json::Object(settings)).unwrap_or_default();
             populations.push(PopulationDraft { name, journeys: names, start_after: start_after.map(plan::Given::Value), ..draft });
