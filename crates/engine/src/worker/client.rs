@@ -130,13 +130,7 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// A request whose redirects are followed as the plan says.
-    async fn follow<C: Clock, P: Program>(
-        &mut self,
-        worker: &Worker<D, C, P>,
-        state: &mut P::User,
-        due: Nanos,
-        free_at: Nanos,
-    ) -> Outcome {
+    async fn follow<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, state: &mut P::User, due: Nanos, free_at: Nanos) -> Outcome {
         let home = worker.task.plan.target();
         let judges = worker.program.judges(state);
         let (first, ear) = worker.program.sending(state);
