@@ -441,7 +441,6 @@ const LONG: &[(&str, &str)] = &[
     ("analysis/gate", "one language of promises: read, judged and told"),
     ("analysis/interval", "one estimate and its tests on simulated seconds"),
     ("analysis/validity", "one list of what may be wrong with a generator, in its order"),
-    ("engine/worker/lane", "the five ways of sending, which are to be one"),
     ("history/store", "every question to the database"),
     ("import/collection", "the model of other tools' requests, which is to be that of the plan"),
     ("import/collection/curl", "curl's options, one by one"),

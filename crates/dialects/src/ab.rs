@@ -358,13 +358,13 @@ impl Program for Ab {
 
     #[inline]
     fn choose(&self, ear: &mut Ear) -> Result<Choice, Broken> {
+        ear.clear();
         ear.is_first = self.document_bytes.get().is_none();
         Ok(Choice { asked: self.shared.framing, requests: 1 })
     }
 
     #[inline]
     fn sending<'a>(&'a self, ear: &'a mut Ear) -> (&'a [u8], &'a mut Ear) {
-        ear.clear();
         (&self.shared.request, ear)
     }
 

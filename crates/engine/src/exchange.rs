@@ -105,11 +105,6 @@ impl Exchange {
             _ => Failure::RecvTotalTimeout,
         }
     }
-
-    /// This exchange as the next part of a chain: its first send is the chain's, its bytes are all of them.
-    pub(crate) fn after(self, before: &Self) -> Self {
-        Self { sent: before.sent, written: before.written + self.written, received: before.received + self.received, ..self }
-    }
 }
 
 /// What a failed exchange looked like; made into text only when somebody wants to see it.
@@ -122,12 +117,13 @@ pub(crate) enum Sight {
     System(io::Error),
     /// Nothing to show.
     Nothing,
-    /// An answer that is no failure for its status alone: who judges it shows what is to be shown.
-    Judged,
 }
 
 /// How what was read is taken: as one answer, or as several.
 pub(crate) trait Take {
+    /// How many answers are still to come.
+    fn answers(&self) -> u32;
+
     /// Takes the bytes just read. `Done` is about the last answer.
     fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange, known: &mut KnownHead) -> Progress;
 }
@@ -136,6 +132,11 @@ pub(crate) trait Take {
 pub(crate) struct One<'a, O>(pub(crate) &'a mut O);
 
 impl<O: Observer> Take for One<'_, O> {
+    #[inline]
+    fn answers(&self) -> u32 {
+        1
+    }
+
     #[inline]
     fn take(&mut self, reply: &mut Reply, bytes: &[u8], _exchange: &mut Exchange, known: &mut KnownHead) -> Progress {
         self.0.received(bytes);
@@ -158,6 +159,7 @@ pub(crate) struct Several<'a, O, F> {
 /// One answer of a batch.
 pub(crate) struct Answered<'a> {
     pub(crate) finished: Finished,
+    pub(crate) sent: Nanos,
     pub(crate) first_byte: Nanos,
     pub(crate) done: Nanos,
     pub(crate) received: u64,
@@ -166,6 +168,10 @@ pub(crate) struct Answered<'a> {
 }
 
 impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
+    fn answers(&self) -> u32 {
+        self.left
+    }
+
     fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange, _known: &mut KnownHead) -> Progress {
         let mut rest = bytes;
         while self.left > 1 {
@@ -181,6 +187,7 @@ impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
             let begun_now = reply.heads() != exchange.heads;
             let answered = Answered {
                 finished,
+                sent: exchange.sent,
                 first_byte: exchange.first_byte.filter(|_| !begun_now).unwrap_or(done),
                 done,
                 received: self.received + bytes.len() as u64,
@@ -398,7 +405,7 @@ impl Sight {
                 if speaks_tls { text + measure::SPEAKS_TLS } else { text }
             }
             Self::System(error) => error.to_string(),
-            Self::Nothing | Self::Judged => String::new(),
+            Self::Nothing => String::new(),
         }
     }
 }

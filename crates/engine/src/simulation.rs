@@ -212,7 +212,7 @@ impl Simulation {
                 running.spawn_local(async move {
                     let finished = worker.clone().work(ready).await;
                     let _ = last.send(Message::Finished(source, finished));
-                    let left = worker.part().await;
+                    let left = worker.tear_down().await;
                     let _ = last.send(Message::Left(source, Box::new(left)));
                 });
             }

@@ -282,7 +282,7 @@ fn thread_main<P: Program>(
         let mut finished = worker.clone().work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));
         let _ = sender.send(Message::Finished(source, finished));
-        let left = worker.part().await;
+        let left = worker.tear_down().await;
         let _ = sender.send(Message::Left(source, Box::new(left)));
     });
     // A resolver that hangs over a redirect's name must not hold up the end of the run.

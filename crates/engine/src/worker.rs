@@ -7,9 +7,12 @@
 //! Arrivals that wait for a Lane are not kept in a queue: they are computable, so the line is only the place up to
 //! which arrivals have been taken, and a stalled server costs no memory.
 
+mod client;
 mod heartbeat;
 mod lane;
 mod pacer;
+mod teardown;
+mod user;
 
 use std::cell::{Cell, RefCell};
 use std::iter::Peekable;
@@ -33,6 +36,7 @@ use crate::task::Task;
 use crate::{Stop, Urgency};
 
 use heartbeat::{BEAT, Heartbeat};
+use teardown::{Mute, UserTeardown};
 
 /// Counts are handed over this often.
 pub(crate) const INTERVAL: Nanos = Nanos::SECOND;
@@ -80,15 +84,14 @@ pub(crate) struct Worker<D: Dial, C: Clock, P: Program> {
     /// Answers in the intervals handed over.
     answers: Cell<u64>,
     last_done: Cell<Nanos>,
-    /// Users that leave once everything is counted.
-    leaving: RefCell<Vec<lane::Leaving<D, P>>>,
-    /// What they send is recorded into, and not looked at; made by the first of them.
-    aside: RefCell<Option<Box<Recorder>>>,
+    /// Users whose teardown waits until everything is counted.
+    teardowns: RefCell<Vec<UserTeardown<D, P>>>,
+    mute: Mute,
 }
 
 /// Connections a worker has open before the start line.
 pub(crate) struct Ready<D: Dial> {
-    connections: Vec<lane::Opened<D>>,
+    connections: Vec<user::Opened<D>>,
 }
 
 impl<D: Dial> Ready<D> {
@@ -182,8 +185,8 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
             broken: RefCell::default(),
             answers: Cell::new(0),
             last_done: Cell::new(Nanos::ZERO),
-            leaving: RefCell::default(),
-            aside: RefCell::default(),
+            teardowns: RefCell::default(),
+            mute: Mute::default(),
             task,
             program,
             share,
@@ -211,7 +214,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
                 let global = number * u64::from(self.share.of()) + u64::from(self.share.index());
                 for presence in users.presence(global).into_iter().filter(|(from, _)| *from < self.task.end) {
                     let opened = if presence.0 == Nanos::ZERO { connections.next().flatten() } else { None };
-                    lanes.spawn_local(lane::user(self.clone(), number, presence, opened));
+                    lanes.spawn_local(user::user(self.clone(), number, presence, opened));
                 }
             }
         } else {
@@ -237,11 +240,11 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         }
     }
 
-    /// Lets the users go that are still there, and gives what the program leaves behind: everything is counted and handed over.
-    /// Must run in a `LocalSet`.
-    pub(crate) async fn part(self: Rc<Self>) -> Leftovers {
-        let leaving = self.leaving.take();
-        if leaving.is_empty() {
+    /// Carries out the teardown of all users who wait for it, and gives what the program leaves behind: everything is counted and
+    /// handed over. Must run in a `LocalSet`.
+    pub(crate) async fn tear_down(self: Rc<Self>) -> Leftovers {
+        let teardowns = self.teardowns.take();
+        if teardowns.is_empty() {
             return self.program.leftovers();
         }
         // Nothing is handed over any more.
@@ -249,10 +252,9 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
         let mut background = JoinSet::new();
         background.spawn_local(Self::warden(self.clone()));
         background.spawn_local(Self::listener(self.clone()));
-        let until = self.clock.now().plus(lane::FAREWELL_MAX);
         let mut users = JoinSet::new();
-        for user in leaving {
-            users.spawn_local(user.go(self.clone(), until));
+        for teardown in teardowns {
+            users.spawn_local(teardown.run(self.clone()));
         }
         all_over(&mut users, &mut background).await;
         self.program.leftovers()
@@ -438,7 +440,7 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
     }
 
     fn closed(&self, by: Closer) {
-        self.recorder.borrow_mut().closed(by);
+        self.count_connection(|recorder| recorder.closed(by));
     }
 
     fn quirks(&self, quirks: Quirks) {
@@ -449,6 +451,28 @@ impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
 
     fn example(&self, failure: Failure, at: Nanos, text: impl FnOnce() -> String) {
         self.recorder.borrow_mut().example(failure, at, text);
+    }
+
+    /// Whether any more requests may be sent, and if so takes so many.
+    fn take_from_budget(&self, requests: u64) -> bool {
+        let left = self.budget.get();
+        self.budget.set(left.saturating_sub(requests));
+        if left > 0 && left <= requests {
+            // Nobody has anything to rest for any more.
+            self.slots.borrow().iter().for_each(|slot| slot.wake());
+        }
+        left > 0
+    }
+
+    fn is_spent(&self) -> bool {
+        self.budget.get() == 0
+    }
+
+    /// Wakes the pacer if it waits for a Lane.
+    fn relieve(&self) {
+        if self.pacer_waits.get() {
+            self.relief.notify_one();
+        }
     }
 
     /// Hands over every interval that ended before `now`.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use plan::Nanos;
 use tokio::task::JoinSet;
 
-use super::{LOOK_MAX, Worker, lane};
+use super::{LOOK_MAX, Worker, user};
 use crate::clock::{Alarm, Clock};
 use crate::net::Dial;
 use crate::program::Program;
@@ -46,7 +46,7 @@ pub(super) async fn pace<D: Dial + 'static, C: Clock, P: Program>(worker: &Rc<Wo
             worker.slots.borrow()[place as usize].assign(due);
         } else if (lanes.len() as u64) < lanes_max {
             let Some(due) = worker.take_due(now) else { continue };
-            lanes.spawn_local(lane::carrier(worker.clone(), due));
+            lanes.spawn_local(user::carrier(worker.clone(), due));
         } else {
             worker.pacer_waits.set(true);
             tokio::select! {
