@@ -10,6 +10,8 @@
 //!
 //! Invariant: printing what was parsed and parsing it again gives the same template.
 
+mod splice;
+
 use std::collections::VecDeque;
 use std::fmt;
 

@@ -19,8 +19,6 @@ pub use pick::{EXPONENTIAL_MEANS_MAX, Think, Weights};
 /// The work: what users do, and what is done around it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// Every variable, by its place; the first is the status of the last answer.
-    pub names: Vec<String>,
     /// Set anew at the beginning of each journey.
     pub variables: Vec<Variable>,
     /// Whether users keep cookies.
@@ -38,8 +36,8 @@ pub struct Work {
 /// A variable and its value at the beginning of a journey.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
-    /// Its place among the names.
-    pub place: usize,
+    /// What templates call it.
+    pub name: String,
     /// What it is set to.
     pub value: Template,
 }
@@ -62,6 +60,13 @@ pub enum Item {
     Step(Box<Step>),
     /// The user thinks.
     Pause(Think),
+    /// Steps that stand together. The name of each begins with those of its groups, as reports show it.
+    Group {
+        /// What they are called together.
+        name: String,
+        /// What is done.
+        items: Vec<Item>,
+    },
     /// So many times the same.
     Repeat {
         /// A whole number.
@@ -87,8 +92,8 @@ pub enum Item {
     },
     /// Once for each.
     ForEach {
-        /// The place of the variable that holds it.
-        variable: usize,
+        /// The variable that holds it.
+        variable: String,
         /// Of what.
         list: List,
         /// What is done.
@@ -286,8 +291,8 @@ pub struct AnswerCheck {
 /// A value that is taken out of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extraction {
-    /// The place of the variable that holds it afterwards.
-    pub variable: usize,
+    /// The variable that holds it afterwards.
+    pub variable: String,
     /// In which language it is looked for.
     pub kind: Kind,
     /// How it is found; empty of kinds that have no expression.
@@ -298,7 +303,41 @@ pub struct Extraction {
     pub default: Option<String>,
 }
 
+/// The variable that every user has: the status of its last answer.
+pub const STATUS: &str = "status";
+
+/// What the maker of a work tells those who go on with it, by where it stands in a printed file; a text is a line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Notes {
+    /// Above everything.
+    pub top: Vec<String>,
+    /// Above the settings of the load.
+    pub load: Vec<String>,
+    /// Above what all steps have in common.
+    pub defaults: Vec<String>,
+    /// Above items, by their number: from 0, in the order in which they stand in the file, each before those in it.
+    pub items: Vec<(usize, String)>,
+    /// Below everything.
+    pub end: Vec<String>,
+}
+
 impl Work {
+    /// Every variable, each once: the status of the last answer, those that are declared, and those that are set on the way.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names = vec![STATUS.to_owned()];
+        let mut add = |name: &str| {
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        };
+        self.variables.iter().for_each(|variable| add(&variable.name));
+        for items in self.parts() {
+            set_in(items, &mut add);
+        }
+        names
+    }
+
     /// All steps of the journeys, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<&Step> {
@@ -309,10 +348,15 @@ impl Work {
 
     /// Calls `seen` with every step: of the setup, the journeys, and both teardowns, in this order.
     pub fn each_step<'a>(&'a self, seen: &mut dyn FnMut(&'a Step)) {
-        let journeys = self.journeys.iter().map(|journey| &journey.items);
-        for items in [&self.setup].into_iter().chain(journeys).chain([&self.user_teardown, &self.teardown]) {
+        for items in self.parts() {
             each_step(items, seen);
         }
+    }
+
+    /// The setup, the journeys, and both teardowns, in the order in which they are done.
+    pub fn parts(&self) -> impl Iterator<Item = &[Item]> {
+        let journeys = self.journeys.iter().map(|journey| journey.items.as_slice());
+        std::iter::once(self.setup.as_slice()).chain(journeys).chain([self.user_teardown.as_slice(), &self.teardown])
     }
 
     /// The variables of the environment that its templates name.
@@ -342,7 +386,7 @@ impl Work {
                 }));
             }
         };
-        for variable in self.variables.iter().filter(|variable| crate::is_secret(&self.names[variable.place])) {
+        for variable in self.variables.iter().filter(|variable| crate::is_secret(&variable.name)) {
             fixed(&variable.value);
         }
         // What a template names is no secret.
@@ -380,24 +424,15 @@ impl Work {
                 _ => {}
             }
         };
-        let journeys = self.journeys.iter().map(|journey| journey.items.as_slice());
-        for items in journeys.chain(self.around()) {
-            each_step(items, &mut of_step);
-        }
+        self.each_step(&mut of_step);
         found.into_iter().chain(within)
     }
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         self.variables.iter().for_each(|variable| seen(&variable.value));
-        let journeys = self.journeys.iter().map(|journey| journey.items.as_slice());
-        for items in journeys.chain(self.around()) {
+        for items in self.parts() {
             templates(items, seen);
         }
-    }
-
-    /// What is done beside the journeys.
-    fn around(&self) -> [&[Item]; 3] {
-        [&self.setup, &self.teardown, &self.user_teardown]
     }
 }
 
@@ -431,7 +466,27 @@ fn templates<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Template)) {
                 templates(items, seen);
             }
             Item::Pick { choices, .. } => choices.iter().for_each(|items| templates(items, seen)),
-            Item::Once(items) => templates(items, seen),
+            Item::Group { items, .. } | Item::Once(items) => templates(items, seen),
+        }
+    }
+}
+
+/// Calls `seen` with each variable that these items set.
+fn set_in<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a str)) {
+    for item in items {
+        match item {
+            Item::Step(step) => step.extractions.iter().for_each(|extraction| seen(&extraction.variable)),
+            Item::Pause(_) => {}
+            Item::ForEach { variable, items, .. } => {
+                seen(variable);
+                set_in(items, seen);
+            }
+            Item::Group { items, .. } | Item::Repeat { items, .. } | Item::While { items, .. } | Item::Once(items) => set_in(items, seen),
+            Item::If { items, otherwise, .. } => {
+                set_in(items, seen);
+                set_in(otherwise, seen);
+            }
+            Item::Pick { choices, .. } => choices.iter().for_each(|items| set_in(items, seen)),
         }
     }
 }
@@ -501,9 +556,11 @@ pub fn each_step<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Step)) {
         match item {
             Item::Step(step) => seen(step),
             Item::Pause(_) => {}
-            Item::Repeat { items, .. } | Item::While { items, .. } | Item::ForEach { items, .. } | Item::Once(items) => {
-                each_step(items, seen);
-            }
+            Item::Group { items, .. }
+            | Item::Repeat { items, .. }
+            | Item::While { items, .. }
+            | Item::ForEach { items, .. }
+            | Item::Once(items) => each_step(items, seen),
             Item::If { items, otherwise, .. } => {
                 each_step(items, seen);
                 each_step(otherwise, seen);

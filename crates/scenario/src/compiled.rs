@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
-use plan::template::{Piece, Template, is_templated};
+use plan::template::{Template, is_templated};
 use plan::work::{Auth, Body, Condition, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_step};
 use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
@@ -203,6 +203,8 @@ pub(crate) enum Content {
 
 struct Compiling<'a> {
     scenario: &'a Scenario,
+    /// Every variable, by its place.
+    names: &'a [String],
     plan: &'a Plan,
     compiler: Compiler<'a>,
     errors: PlanErrors,
@@ -221,6 +223,7 @@ pub(crate) fn compile(
     only: Option<(&str, &[Item])>,
 ) -> Result<Compiled, PlanErrors> {
     let names = scenario.files.iter().map(String::as_str).collect();
+    let variables = scenario.work.names();
     let mut random = Random::new(plan.seed(), BOUNDARY);
     let (high, low) = (random.bits().to_be_bytes(), random.bits().to_be_bytes());
     let mut chance = [0; 16];
@@ -228,8 +231,9 @@ pub(crate) fn compile(
     chance[8..].copy_from_slice(&low);
     let mut compiling = Compiling {
         scenario,
+        names: &variables,
         plan,
-        compiler: Compiler::new(files, names, &plan.filling().environment, &scenario.work.names),
+        compiler: Compiler::new(files, names, &plan.filling().environment, &variables),
         errors: PlanErrors::default(),
         steps: Vec::new(),
         onces: 0,
@@ -258,8 +262,10 @@ pub(crate) fn compile(
         compiling.items(&scenario.work.user_teardown, place as u32, &mut ops);
         journeys.push(Course { name: "user_teardown".into(), ops });
     }
-    let variables =
-        scenario.work.variables.iter().map(|variable| (variable.place, compiling.compiler.text(&variable.value, Place::Plain))).collect();
+    let mut set = Vec::with_capacity(scenario.work.variables.len());
+    for variable in &scenario.work.variables {
+        set.push((compiling.place(&variable.name), compiling.compiler.text(&variable.value, Place::Plain)));
+    }
     let Compiling { compiler, mut errors, steps, onces, loops, .. } = compiling;
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
@@ -282,8 +288,8 @@ pub(crate) fn compile(
         counted,
         farewell,
         weights,
-        variables,
-        variables_count: scenario.work.names.len(),
+        variables: set,
+        variables_count: variables.len(),
         onces,
         loops,
         inherited: Vec::new(),
@@ -324,6 +330,11 @@ impl Compiled {
 }
 
 impl Compiling<'_> {
+    /// Where a user keeps a variable.
+    fn place(&self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).expect("every variable is among the names of the work")
+    }
+
     fn slot(&mut self) -> usize {
         self.slots += 1;
         self.loops = self.loops.max(self.slots);
@@ -340,6 +351,7 @@ impl Compiling<'_> {
                     }
                 }
                 Item::Pause(think) => ops.push(Op::Pause(*think)),
+                Item::Group { items, .. } => self.items(items, journey, ops),
                 Item::Repeat { times, items } => {
                     let slot = self.slot();
                     let times = self.compiler.text(times, Place::Plain);
@@ -353,7 +365,7 @@ impl Compiling<'_> {
                         List::Array(text) => Listed::Array(self.compiler.text(text, Place::Plain)),
                     };
                     ops.push(Op::Each { slot, list });
-                    self.turns(slot, Some(*variable), items, journey, ops);
+                    self.turns(slot, Some(self.place(variable)), items, journey, ops);
                 }
                 Item::While { condition, items } => {
                     let begin = ops.len();
@@ -404,7 +416,9 @@ impl Compiling<'_> {
                     ops.push(Op::Once { number, end: 0 });
                     self.items(items, journey, ops);
                     let mut variables = Vec::new();
-                    each_step(items, &mut |step| variables.extend(step.extractions.iter().map(|extraction| extraction.variable)));
+                    each_step(items, &mut |step| {
+                        variables.extend(step.extractions.iter().map(|extraction| self.place(&extraction.variable)));
+                    });
                     ops.push(Op::OnceDone { number, variables });
                     let end = ops.len();
                     lead(&mut ops[begin], end);
@@ -477,7 +491,7 @@ impl Compiling<'_> {
         let path = marked(&step.path);
         templates.push((&step.path, Place::Url));
         let query = match &step.auth {
-            Some(Auth::Query(name, value)) => Some((percent_encoded(name) + "=", query_encoded(value))),
+            Some(Auth::Query(name, value)) => Some((percent_encoded(name) + "=", value.map_text(percent_encoded))),
             _ => None,
         };
         let path = match &query {
@@ -562,7 +576,7 @@ impl Compiling<'_> {
         for written in &step.extractions {
             match Extractor::compile(written.kind, &written.expression) {
                 Ok(extractor) => extractions.push(Extracted {
-                    variable: written.variable,
+                    variable: self.place(&written.variable),
                     extractor: extractor.taking(written.which),
                     default: written.default.clone(),
                 }),
@@ -608,7 +622,7 @@ impl Compiling<'_> {
             return Template::fixed(text);
         }
         let files: Vec<&str> = self.scenario.files.iter().map(String::as_str).collect();
-        let names: Vec<&str> = self.scenario.work.names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         Template::parse_with(text, &files, &names).unwrap_or_else(|mistakes| {
             for mistake in mistakes {
                 let message = format!("the header of --header is no template: {}{}", mistake.message, mistake.pointed_out(text));
@@ -725,23 +739,11 @@ fn fixed_text(text: &Text) -> Option<Vec<u8>> {
 
 /// The fixed text of a field as forms are encoded.
 fn form_encoded(value: &Template) -> Template {
-    encoded(value, |text| {
+    value.map_text(|text| {
         let mut bytes = Vec::new();
         step::body::write_form_text(text, &mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })
-}
-
-/// The fixed text of a value as queries are encoded.
-fn query_encoded(value: &Template) -> Template {
-    encoded(value, percent_encoded)
-}
-
-fn encoded(value: &Template, encode: impl Fn(&str) -> String) -> Template {
-    Template::of(value.pieces().iter().map(|piece| match piece {
-        Piece::Text(text) => Piece::Text(encode(text)),
-        value @ Piece::Value(_) => value.clone(),
-    }))
 }
 
 /// Lets an instruction lead there.

@@ -28,6 +28,18 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Of what a file says; the servers that its steps name may be asked.
+    #[must_use]
+    pub fn new(name: Option<String>, mut settings: Draft, work: Work) -> Self {
+        let own = settings.url.as_ref().and_then(|url| url.parse::<Target>().ok());
+        let also_named = settings.also_target.clone();
+        work.each_step(&mut |step| {
+            let other = step.elsewhere.as_ref().filter(|other| own.as_ref().is_none_or(|own| !own.same_origin(other)));
+            settings.also_target.extend(other.map(Target::origin).filter(|origin| !settings.also_target.contains(origin)));
+        });
+        Self { name, draft: settings, also_named, checks: Vec::new(), files: Vec::new(), work }
+    }
+
     /// The servers that its steps name, in the order of the file, with how many steps each has; `None` is the target's.
     #[must_use]
     pub fn servers(&self) -> Vec<(Option<Target>, usize)> {

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use analysis::gate;
 use plan::template::{nearest, words};
-use plan::work::{Auth, Item, Journey, List, Think, Variable, Weights, Work};
+use plan::work::{Auth, Item, Journey, List, STATUS, Think, Variable, Weights, Work};
 use plan::{Draft, Nanos, PopulationDraft, Target};
 
 use crate::file::{Scenario, unknown_part};
@@ -21,10 +21,9 @@ use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shap
 use crate::mistake::Mistake;
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
+pub(crate) use parts::FILE_TYPE;
 pub use surroundings::Surroundings;
 
-/// The variable that every user has: the status of its last answer.
-pub(crate) const STATUS: &str = "status";
 /// Of a file of another kind, so many mistakes are told.
 const MISTAKES_MAX: usize = 50;
 /// So many are noted, of which the first are told: a file can hold a hundred thousand, each with its line.
@@ -115,7 +114,7 @@ struct Reading<'a> {
     lines: Vec<&'a str>,
     text: &'a str,
     mistakes: Vec<Mistake>,
-    /// Every name of a variable in the file; the places of the model.
+    /// Every name of a variable in the file.
     names: Vec<String>,
     /// Those that have a value where we are.
     known: BTreeSet<String>,
@@ -263,15 +262,8 @@ impl<'a> Reading<'a> {
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys, &draft.populations));
-        let (files, names) = (self.files.clone(), self.names.clone());
-        let also_named = draft.also_target.clone();
-        let work = Work { names, variables, cookies, setup, teardown, user_teardown, journeys };
-        work.each_step(&mut |step| {
-            // Servers that are written down may be asked.
-            let other = step.elsewhere.as_ref().filter(|other| target.as_ref().is_none_or(|target| !target.same_origin(other)));
-            draft.also_target.extend(other.map(Target::origin).filter(|origin| !draft.also_target.contains(origin)));
-        });
-        Some(Scenario { name, draft, also_named, checks, files, work })
+        let work = Work { variables, cookies, setup, teardown, user_teardown, journeys };
+        Some(Scenario { checks, files: self.files.clone(), ..Scenario::new(name, draft, work) })
     }
 
     /// What the load must keep to; what it names must be there.
@@ -396,10 +388,6 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn place(&self, name: &str) -> usize {
-        self.names.iter().position(|known| known == name).unwrap_or(0)
-    }
-
     fn target(&mut self, node: &Node) -> Option<Target> {
         let text = self.plain(node)?;
         if text.contains("{{") {
@@ -485,7 +473,7 @@ impl<'a> Reading<'a> {
         for (word, node) in self.named(node) {
             self.ensure_named(word.spot, &word.text);
             if let Some(value) = self.template(node) {
-                variables.push(Variable { place: self.place(&word.text), value });
+                variables.push(Variable { name: word.text.clone(), value });
             }
             self.known.insert(word.text.clone());
         }
@@ -613,12 +601,11 @@ impl<'a> Reading<'a> {
                 "leave it out, or put it into a step that sends something",
             );
         }
+        found.extend(pause.map(Item::Pause));
         if once && !found.is_empty() {
-            found.extend(pause.map(Item::Pause));
             items.push(Item::Once(found));
         } else {
             items.append(&mut found);
-            items.extend(pause.map(Item::Pause));
         }
     }
 
@@ -657,9 +644,9 @@ impl<'a> Reading<'a> {
         match kind {
             "group" => {
                 let name = self.plain(node).unwrap_or_default();
-                let inner = if group.is_empty() { name } else { format!("{group} / {name}") };
-                let mut items = self.steps_of(entries, defaults, &inner);
-                found.append(&mut items);
+                let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
+                let items = self.steps_of(entries, defaults, &inner);
+                found.push(Item::Group { name, items });
             }
             "repeat" => {
                 let times = self.template(node);
@@ -709,7 +696,7 @@ impl<'a> Reading<'a> {
                 let items = self.steps_of(entries, defaults, group);
                 self.known = before;
                 match (name, list) {
-                    (Some(name), Some(list)) => found.push(Item::ForEach { variable: self.place(&name), list, items }),
+                    (Some(name), Some(list)) => found.push(Item::ForEach { variable: name, list, items }),
                     _ => self.wrong(word.spot, "'for_each' wants a variable and a list", "write for_each: {variable: id, in: [1, 2, 3]}"),
                 }
             }

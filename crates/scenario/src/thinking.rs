@@ -33,7 +33,7 @@ fn of_item(item: &Item) -> f64 {
             times * seconds(items)
         }
         Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),
-        Item::While { items, .. } | Item::Once(items) => seconds(items),
+        Item::Group { items, .. } | Item::While { items, .. } | Item::Once(items) => seconds(items),
         Item::ForEach { list: List::Items(texts), items, .. } => texts.len() as f64 * seconds(items),
         Item::ForEach { list: List::Array(_), items, .. } => seconds(items),
         Item::Pick { choices, .. } => choices.iter().map(|items| seconds(items)).fold(0.0, f64::max),

@@ -101,7 +101,7 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         Some(name) => format!("one journey '{}' of {}, once", visible(name), request_of(&plan)),
         None => format!("{}, once", request_of(&plan)),
     };
-    let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.work.names.clone());
+    let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.work.names());
     let walked = Drive::new(&plan, &scenarios, &Runner::threads(), &stop)
         .and_then(|drive| drive.walk(place, &variables, &stop))
         .map_err(|error| Failed::from(&error))?;

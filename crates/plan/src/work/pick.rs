@@ -14,6 +14,8 @@ use crate::Nanos;
 /// Weights of several things, of which one is chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
+    /// As they were given.
+    weights: Box<[f64]>,
     /// The sum of the weights up to and with each.
     cumulative: Box<[f64]>,
 }
@@ -38,7 +40,17 @@ impl Weights {
         if !sum.is_finite() {
             return Err("the weights add up to more than can be counted".to_owned());
         }
-        if sum > 0.0 { Ok(Self { cumulative }) } else { Err("all weights are 0, so that nothing can be chosen".to_owned()) }
+        if sum > 0.0 {
+            Ok(Self { weights: weights.into(), cumulative })
+        } else {
+            Err("all weights are 0, so that nothing can be chosen".to_owned())
+        }
+    }
+
+    /// The weight of each.
+    #[must_use]
+    pub fn each(&self) -> &[f64] {
+        &self.weights
     }
 
     /// The same weights for some of the things, and 0 for the others.
@@ -46,9 +58,8 @@ impl Weights {
     /// # Errors
     /// If nothing is left, in words.
     pub fn only(&self, keeps: impl Fn(usize) -> bool) -> Result<Self, String> {
-        let before = std::iter::once(0.0).chain(self.cumulative.iter().copied());
-        let own = self.cumulative.iter().zip(before).map(|(sum, before)| sum - before);
-        Self::new(&own.enumerate().map(|(place, weight)| if keeps(place) { weight } else { 0.0 }).collect::<Vec<_>>())
+        let kept = self.weights.iter().enumerate().map(|(place, weight)| if keeps(place) { *weight } else { 0.0 });
+        Self::new(&kept.collect::<Vec<_>>())
     }
 
     /// The index chosen by a number uniform in [0, 1), as [`crate::Random::unit`] draws it. One of weight 0 is never chosen.

@@ -36,7 +36,7 @@ fn the_starter_is_sound() {
         [("play", 3.0), ("look", 1.0)]
     );
     assert_eq!(scenario.work.steps().len(), 5);
-    assert_eq!(scenario.work.names, [STATUS, "basket", "id", "cards"]);
+    assert_eq!(scenario.work.names(), [STATUS, "basket", "id", "cards"]);
 }
 
 #[test]
@@ -638,4 +638,10 @@ proptest! {
         let to = ((at + length).min(STARTER.len())..=STARTER.len()).find(|at| STARTER.is_char_boundary(*at)).unwrap_or(STARTER.len());
         holds_together(&format!("{}{word}{}", &STARTER[..from], &STARTER[to..]));
     }
+}
+
+#[test]
+fn a_pause_alone_is_made_once_too() {
+    let scenario = good("steps:\n  - {pause: 2s, once: true}\n  - get: /a\n");
+    assert!(matches!(&scenario.work.journeys[0].items[..], [Item::Once(items), Item::Step(_)] if matches!(items[..], [Item::Pause(_)])));
 }

@@ -1,0 +1,510 @@
+//! A scenario as the file it can be read from: the one printer beside the reader.
+//!
+//! What is printed is a beginning, not an end: someone takes steps out, puts pauses in, and lets a step use what another found. So it
+//! is written as a person would: what all steps have in common stands once at the top, JSON stands as JSON, and what its maker has to
+//! tell stands in comments where it will be looked for. Every maker printed for itself before, and each knew another part of the form.
+//!
+//! Invariant: what is printed is read back as the same scenario.
+
+mod page;
+
+use plan::template::{Piece, Template, Value as Filled};
+use plan::work::{AnswerCheck, Auth, Body, Condition, Extraction, FieldValue, Item, Kind, List, Notes, Operator, Step, Which, Work};
+use plan::{Draft, Nanos, PopulationDraft, Target};
+use step::Check;
+
+use crate::file::Scenario;
+use crate::keys::{Key, LOAD, POPULATION};
+use crate::read::FILE_TYPE;
+use page::{Map, Value, page};
+
+/// The text of a scenario file, with what its maker has to tell as comments.
+#[must_use]
+pub fn print(scenario: &Scenario, notes: &Notes) -> String {
+    let Scenario { name, draft, also_named: _, checks, files: _, work } = scenario;
+    let mut top = Map::default();
+    top.put_some("name", name.clone());
+    let target = draft.url.as_ref().map(|url| url.parse::<Target>().map_or_else(|_| url.clone(), |target| target.absolute()));
+    top.put_some("target", target.map(|target| target.trim_end_matches('/').to_owned()));
+    let mut load = load(scenario);
+    load.note(notes.load.iter().cloned());
+    top.put_all("load", load);
+    top.put_all("data", Value::List(draft.data_file.iter().cloned().map(Value::from).collect()));
+    top.put_some("data_order", draft.data_order.as_ref().map(ToString::to_string));
+    top.put_some("data_end", draft.data_end.as_ref().map(ToString::to_string));
+    let mut variables = Map::default();
+    work.variables.iter().for_each(|variable| variables.put(&variable.name, variable.value.to_string()));
+    top.put_all("variables", variables);
+    let defaults = Defaults::of(work);
+    let mut common = defaults.map(work);
+    common.note(notes.defaults.iter().cloned());
+    top.put_all("defaults", common);
+    top.put_all("checks", Value::List(checks.iter().map(|check| Value::from(check.to_string())).collect()));
+    let mut steps = Steps { defaults: &defaults, notes, number: 0 };
+    top.put_all("setup", steps.list(&work.setup, ""));
+    match work.journeys.as_slice() {
+        [only] if only.weight == 1.0 && only.name == name.as_deref().unwrap_or("journey") => top.put("steps", steps.list(&only.items, "")),
+        journeys => {
+            let journeys = journeys.iter().map(|journey| {
+                let mut map = Map::default();
+                map.put("name", journey.name.clone());
+                map.put_some("weight", weight(journey.weight));
+                map.put("steps", steps.list(&journey.items, ""));
+                Value::Map(map)
+            });
+            let journeys = Value::List(journeys.collect());
+            top.put("journeys", journeys);
+        }
+    }
+    top.put_all("populations", Value::List(draft.populations.iter().map(population).collect()));
+    top.put_all("user_teardown", steps.list(&work.user_teardown, ""));
+    top.put_all("teardown", steps.list(&work.teardown, ""));
+    page(&notes.top, &top, &notes.end)
+}
+
+/// The settings of a plan that a scenario can hold.
+fn load(scenario: &Scenario) -> Map {
+    let Draft { rate, .. } = &scenario.draft;
+    let mut settings = serde_json::to_value(&scenario.draft).unwrap_or_default();
+    settings["also_target"] = scenario.also_named.clone().into();
+    named_settings(&settings, LOAD.keys, rate.is_some())
+}
+
+/// A population.
+fn population(population: &PopulationDraft) -> Value {
+    Value::Map(named_settings(&serde_json::to_value(population).unwrap_or_default(), POPULATION.keys, population.rate.is_some()))
+}
+
+/// Settings as a plan names them, under the keys of a file.
+fn named_settings(settings: &serde_json::Value, keys: &[Key], has_rate: bool) -> Map {
+    let mut map = Map::default();
+    for key in keys {
+        let setting = match (key.name, has_rate) {
+            ("users", false) => "connections",
+            ("connections", false) | ("users", true) => continue,
+            (name, _) => name,
+        };
+        match settings.get(setting) {
+            Some(serde_json::Value::String(text)) => map.put(key.name, text.as_str()),
+            Some(serde_json::Value::Array(values)) => {
+                map.put_all(key.name, Value::List(values.iter().filter_map(|value| Some(Value::from(value.as_str()?))).collect()));
+            }
+            value => map.put_some(key.name, value.map(|value| Value::Bare(value.to_string()))),
+        }
+    }
+    map
+}
+
+/// One, which is what is meant where nothing is said, is not.
+fn weight(weight: f64) -> Option<Value> {
+    (weight != 1.0).then(|| Value::Bare(weight.to_string()))
+}
+
+/// What all steps have in common, and so stands once.
+struct Defaults {
+    headers: Vec<(String, Template)>,
+    auth: Option<Auth>,
+    redirects: u8,
+    timeout: Option<Nanos>,
+    must_succeed: bool,
+}
+
+impl Defaults {
+    fn of(work: &Work) -> Self {
+        let mut steps: Vec<&Step> = Vec::new();
+        work.each_step(&mut |step| steps.push(step));
+        let shared = |is_same: &dyn Fn(&Step, &Step) -> bool| match steps.as_slice() {
+            [first, others @ ..] if !others.is_empty() && others.iter().all(|other| is_same(first, other)) => Some(*first),
+            _ => None,
+        };
+        // What all steps send to say who the user is, is for the target alone.
+        let at_home: Vec<&Option<Auth>> = steps.iter().filter(|step| step.elsewhere.is_none()).map(|step| &step.auth).collect();
+        let most = |auth: &&&Option<Auth>| at_home.iter().filter(|other| **other == **auth).count() * 2 > at_home.len().max(2);
+        Self {
+            headers: headers(&steps),
+            auth: at_home.iter().find(most).copied().cloned().flatten(),
+            redirects: shared(&|first, other| first.redirects == other.redirects).map_or(0, |step| step.redirects),
+            timeout: shared(&|first, other| first.timeout == other.timeout).and_then(|step| step.timeout),
+            must_succeed: shared(&|first, other| first.must_succeed == other.must_succeed).is_some_and(|step| step.must_succeed),
+        }
+    }
+
+    fn map(&self, work: &Work) -> Map {
+        let mut map = Map::default();
+        if !work.cookies {
+            map.put("cookies", Value::Bare("false".to_owned()));
+        }
+        if self.redirects > 0 {
+            map.put("redirects", Value::Bare(self.redirects.to_string()));
+        }
+        map.put_some("timeout", self.timeout.map(|timeout| timeout.to_string()));
+        if self.must_succeed {
+            map.put("must_succeed", Value::Bare("true".to_owned()));
+        }
+        map.put_some("auth", self.auth.as_ref().map(auth));
+        map.put_all("headers", named(&self.headers));
+        map
+    }
+}
+
+/// The headers that stand once for all steps. A secret that is the target's alone has to be among them.
+fn headers(steps: &[&Step]) -> Vec<(String, Template)> {
+    let [first, others @ ..] = steps else { return Vec::new() };
+    let is_secret = |name: &str| plan::is_secret(name);
+    let mut common = first.headers.clone();
+    common.retain(|(name, value)| {
+        let has = |step: &Step| {
+            step.headers.iter().any(|(other, same)| other == name && same == value)
+                && is_secret(name) == step.shared_secrets.iter().any(|secret| secret == name)
+        };
+        !others.is_empty() && !name.eq_ignore_ascii_case("content-type") && steps.iter().all(|step| has(step))
+    });
+    if steps.iter().all(|step| own_from(step, &common).is_some()) {
+        return common;
+    }
+    // Steps have some of them otherwise: those up to the last shared secret of each, in an order that suits all.
+    let mut beginnings: Vec<&[(String, Template)]> = Vec::new();
+    let mut left: Vec<&(String, Template)> = Vec::new();
+    for step in steps {
+        let last = step.headers.iter().rposition(|(name, _)| step.shared_secrets.contains(name));
+        let beginning = &step.headers[..last.map_or(0, |last| last + 1)];
+        if !beginnings.contains(&beginning) {
+            beginnings.push(beginning);
+        }
+    }
+    for header in beginnings.iter().flat_map(|beginning| beginning.iter()) {
+        if !left.contains(&header) {
+            left.push(header);
+        }
+    }
+    let mut merged = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let waits = |header: &(String, Template)| {
+            beginnings.iter().any(|beginning| {
+                let at = beginning.iter().position(|known| known == header);
+                at.is_some_and(|at| beginning[..at].iter().any(|before| left.contains(&before)))
+            })
+        };
+        let next = left.iter().position(|header| !waits(header)).unwrap_or(0);
+        merged.push(left.remove(next).clone());
+    }
+    merged
+}
+
+/// From which of its headers on they are a step's own, if these are common to all; `None` if a step that is read would have others.
+fn own_from(step: &Step, common: &[(String, Template)]) -> Option<usize> {
+    (0..=step.headers.len()).rev().find(|at| {
+        let (inherited, own) = step.headers.split_at(*at);
+        let is_own = |name: &str| own.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
+        let secrets = inherited.iter().map(|(name, _)| name).filter(|name| plan::is_secret(name));
+        common.iter().filter(|(name, _)| !is_own(name)).eq(inherited) && secrets.eq(&step.shared_secrets)
+    })
+}
+
+/// Steps on their way onto the page.
+struct Steps<'a> {
+    defaults: &'a Defaults,
+    notes: &'a Notes,
+    /// Of how many items was told.
+    number: usize,
+}
+
+impl Steps<'_> {
+    /// Items, each with the pause behind it. `group` is what stands before the names of their steps.
+    fn list(&mut self, items: &[Item], group: &str) -> Value {
+        Value::List(self.maps(items, group).into_iter().map(Value::Map).collect())
+    }
+
+    fn maps(&mut self, items: &[Item], group: &str) -> Vec<Map> {
+        let mut maps = Vec::new();
+        let mut rest = items;
+        while let [item, others @ ..] = rest {
+            rest = others;
+            let note: Vec<String> = self.notes.items.iter().filter(|(at, _)| *at == self.number).map(|(_, note)| note.clone()).collect();
+            self.number += 1;
+            let before = maps.len();
+            match item {
+                Item::Once(inner) => maps.extend(self.maps(inner, group).into_iter().map(|mut map| {
+                    map.put("once", Value::Bare("true".to_owned()));
+                    map
+                })),
+                item => maps.push(self.map(item, group)),
+            }
+            if let [first, ..] = &mut maps[before..] {
+                first.note(note);
+            }
+            // What is done once has a pause of its own.
+            if let ([Item::Pause(think), others @ ..], false) = (rest, matches!(item, Item::Pause(_) | Item::Once(_))) {
+                rest = others;
+                self.number += 1;
+                maps[before].put("pause", think.to_string());
+            }
+        }
+        maps
+    }
+
+    fn map(&mut self, item: &Item, group: &str) -> Map {
+        let mut map = Map::default();
+        match item {
+            Item::Step(step) => self.step(step, group, &mut map),
+            Item::Pause(think) => map.put("pause", think.to_string()),
+            Item::Group { name, items } => {
+                let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
+                map.put("group", name.clone());
+                map.put("steps", self.list(items, &inner));
+            }
+            Item::Repeat { times, items } => {
+                map.put("repeat", Value::number(times.to_string()));
+                map.put("steps", self.list(items, group));
+            }
+            Item::If { condition, items, otherwise } => {
+                map.put("if", compared(condition));
+                map.put("steps", self.list(items, group));
+                map.put_all("else", self.list(otherwise, group));
+            }
+            Item::While { condition, items } => {
+                map.put("while", compared(condition));
+                map.put("steps", self.list(items, group));
+            }
+            Item::ForEach { variable, list, items } => {
+                let mut each = Map::default();
+                each.put("variable", variable.clone());
+                match list {
+                    List::Items(texts) => {
+                        each.put("in", Value::List(texts.iter().map(|text| Value::number(text.to_string())).collect()));
+                    }
+                    List::Array(text) => each.put("in", text.to_string()),
+                }
+                map.put("for_each", each);
+                map.put("steps", self.list(items, group));
+            }
+            Item::Pick { weights, choices } => {
+                let choices = weights.each().iter().zip(choices).map(|(share, items)| self.choice(*share, items, group));
+                let choices = Value::List(choices.collect());
+                map.put("pick", choices);
+            }
+            Item::Once(_) => unreachable!("its items say it themselves"),
+        }
+        map
+    }
+
+    /// One of several; a pause alone on one line.
+    fn choice(&mut self, share: f64, items: &[Item], group: &str) -> Value {
+        if let [Item::Pause(think)] = items {
+            self.number += 1;
+            let share = weight(share).map_or_else(String::new, |_| format!("weight: {share}, "));
+            return Value::Bare(format!("{{{share}steps: [{{pause: {think}}}]}}"));
+        }
+        let mut map = Map::default();
+        map.put_some("weight", weight(share));
+        map.put("steps", self.list(items, group));
+        Value::Map(map)
+    }
+
+    fn step(&self, step: &Step, group: &str, map: &mut Map) {
+        let defaults = self.defaults;
+        // The slash before a path that is drawn follows from its being one.
+        let path = match step.path.pieces() {
+            [Piece::Text(slash), Piece::Value(Filled::Weighted { .. }), ..] if slash == "/" => {
+                step.path.to_string().trim_start_matches('/').to_owned()
+            }
+            _ => step.path.to_string(),
+        };
+        match step.method.as_str() {
+            "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" => map.put(&step.method.to_ascii_lowercase(), path.clone()),
+            method => {
+                map.put("method", method);
+                map.put("path", path.clone());
+            }
+        }
+        let own = if group.is_empty() { None } else { step.name.strip_prefix(group).and_then(|name| name.strip_prefix(" / ")) };
+        let name = own.unwrap_or(&step.name);
+        if name != plan::url_without_secrets(&format!("{} {path}", step.method)) {
+            map.put("name", name);
+        }
+        let inherited = defaults.auth.as_ref().filter(|_| step.elsewhere.is_none());
+        if step.auth.as_ref() != inherited {
+            map.put("auth", step.auth.as_ref().map_or_else(|| Value::from("none"), auth));
+        }
+        let own = own_from(step, &defaults.headers).unwrap_or(0);
+        map.put_all("headers", named(&step.headers[own..]));
+        body(&step.body, map);
+        if step.redirects != defaults.redirects {
+            map.put("redirects", Value::Bare(step.redirects.to_string()));
+        }
+        map.put_some("timeout", step.timeout.filter(|_| step.timeout != defaults.timeout).map(|timeout| timeout.to_string()));
+        map.put_some("maximum_requests", step.requests_max.map(|most| Value::Bare(most.to_string())));
+        if step.must_succeed != defaults.must_succeed {
+            map.put("must_succeed", Value::Bare(step.must_succeed.to_string()));
+        }
+        let mut extract = Map::default();
+        step.extractions.iter().for_each(|extraction| extract.put(&extraction.variable, extracted(extraction)));
+        map.put_all("extract", extract);
+        map.put_all("checks", checked(&step.checks));
+    }
+}
+
+/// Names and what each is.
+fn named(texts: &[(String, Template)]) -> Map {
+    let mut map = Map::default();
+    texts.iter().for_each(|(name, value)| map.put(name, value.to_string()));
+    map
+}
+
+fn auth(auth: &Auth) -> Value {
+    let login = |user: &Template, password: &Template| of([("user", user), ("password", password)]);
+    let key = |place: &str, name: &str, value: &Template| {
+        let mut key = Map::default();
+        key.put(place, name);
+        key.put("value", value.to_string());
+        key
+    };
+    let mut map = Map::default();
+    match auth {
+        Auth::Basic { user, password } => map.put("basic", login(user, password)),
+        Auth::Digest { user, password } => map.put("digest", login(user, password)),
+        Auth::Bearer(token) => map.put("bearer", token.to_string()),
+        Auth::Header(name, value) => map.put("api_key", key("header", name, value)),
+        Auth::Query(name, value) => map.put("api_key", key("query", name, value)),
+        Auth::Aws(keys) => {
+            let mut aws = of([("access_key", &keys.access_key), ("secret_key", &keys.secret_key)]);
+            aws.put_some("session_token", keys.session_token.as_ref().map(ToString::to_string));
+            aws.put("region", keys.region.to_string());
+            aws.put("service", keys.service.to_string());
+            map.put("aws", aws);
+        }
+    }
+    Value::Map(map)
+}
+
+fn of<'a>(texts: impl IntoIterator<Item = (&'a str, &'a Template)>) -> Map {
+    let mut map = Map::default();
+    texts.into_iter().for_each(|(key, text)| map.put(key, text.to_string()));
+    map
+}
+
+fn body(body: &Body, map: &mut Map) {
+    match body {
+        Body::Empty => {}
+        Body::Text(text) => map.put("body", text.to_string()),
+        Body::Json(text) => map.put("json", json(text)),
+        Body::Form(fields) => map.put("form", named(fields)),
+        Body::File(path) => {
+            let mut file = Map::default();
+            file.put("file", path.as_str());
+            map.put("body", file);
+        }
+        Body::Multipart(fields) => {
+            let mut form = Map::default();
+            for field in fields {
+                match &field.value {
+                    FieldValue::Text(text) => form.put(&field.name, text.to_string()),
+                    FieldValue::File { path, media_type } => {
+                        let mut file = Map::default();
+                        file.put("file", path.as_str());
+                        file.put_some("type", (media_type != FILE_TYPE).then(|| media_type.clone()));
+                        form.put(&field.name, file);
+                    }
+                }
+            }
+            map.put("multipart", form);
+        }
+    }
+}
+
+/// Objects and lists as text; a number, a truth or a text alone as YAML has it.
+fn json(template: &Template) -> Value {
+    let text = template.to_string();
+    if text.trim_start().starts_with(['{', '[']) {
+        return Value::Text(text);
+    }
+    if !text.starts_with('"') {
+        return Value::Bare(text);
+    }
+    let pieces = template.pieces();
+    let last = pieces.len().saturating_sub(1);
+    let plain = pieces.iter().enumerate().map(|(place, piece)| match piece {
+        Piece::Text(text) => {
+            let begins = if place == 0 { "" } else { "\"" };
+            let ends = if place == last { "" } else { "\"" };
+            Piece::Text(serde_json::from_str(&format!("{begins}{text}{ends}")).unwrap_or_else(|_| text.clone()))
+        }
+        value @ Piece::Value(_) => value.clone(),
+    });
+    Value::Text(Template::of(plain).to_string())
+}
+
+/// Texts that a condition can hold without quotation marks on its right side.
+fn is_simple(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-/".contains(letter))
+}
+
+fn compared(condition: &Condition) -> Value {
+    let left = condition.left.to_string();
+    let Some((operator, right)) = &condition.against else { return left.into() };
+    let word = Operator::ALL.iter().find(|(_, known)| known == operator).map_or("", |(word, _)| word.trim());
+    let text = right.to_string();
+    let is_value = matches!(right.pieces(), [Piece::Value(_)]);
+    Value::Text(if is_simple(&text) || is_value { format!("{left} {word} {text}") } else { format!("{left} {word} \"{text}\"") })
+}
+
+fn extracted(extraction: &Extraction) -> Value {
+    let Extraction { variable: _, kind, expression, which, default } = extraction;
+    let word = kind.word();
+    if *which == Which::First && default.is_none() {
+        return if expression.is_empty() { word.into() } else { format!("{word} {expression}").into() };
+    }
+    let mut map = Map::default();
+    match kind {
+        Kind::Body | Kind::Status => map.put(word, Value::Bare("true".to_owned())),
+        _ => map.put(word, expression.clone()),
+    }
+    let take = match which {
+        Which::First => None,
+        Which::Last => Some(Value::from("last")),
+        Which::Nth(number) => Some(Value::Bare(number.to_string())),
+        Which::Every => Some(Value::from("every")),
+        Which::Count => Some(Value::from("count")),
+    };
+    map.put_some("take", take);
+    map.put_some("default", default.clone());
+    Value::Map(map)
+}
+
+/// By what they are about, where that keeps their order and each of them; as lines otherwise.
+fn checked(checks: &[AnswerCheck]) -> Value {
+    let mut map = Map::default();
+    let mut rest = checks;
+    let mut said: Vec<&str> = Vec::new();
+    while let [first, ..] = rest {
+        let word = first.subject.word();
+        let count = rest.iter().take_while(|check| check.subject.word() == word).count();
+        let (group, others) = rest.split_at(count);
+        rest = others;
+        let targets: Vec<&str> = group.iter().filter_map(|check| Some(check.subject.target()?.1)).collect();
+        let is_twice = targets.iter().enumerate().any(|(place, target)| targets[..place].contains(target));
+        if said.contains(&word) || is_twice || (targets.is_empty() && count > 1) {
+            return lines(checks);
+        }
+        said.push(word);
+        if targets.is_empty() {
+            map.put(word, Value::number(first.condition.clone()));
+        } else {
+            let mut conditions = Map::default();
+            targets.into_iter().zip(group).for_each(|(target, check)| conditions.put(target, check.condition.clone()));
+            map.put(word, conditions);
+        }
+    }
+    Value::Map(map)
+}
+
+fn lines(checks: &[AnswerCheck]) -> Value {
+    let line = |check: &AnswerCheck| {
+        Check::compile_open(&check.subject, &check.condition)
+            .map_or_else(|_| format!("{} {}", check.subject.word(), check.condition), |(check, _)| check.words().to_owned())
+    };
+    Value::List(checks.iter().map(|check| Value::from(line(check))).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,480 @@
+//! What is printed is read back: works put together at random, and every scenario of the tests and the examples.
+
+use std::path::Path;
+
+use plan::Draft;
+use plan::work::{AwsKeys, Field, Journey, Think, Variable, Weights};
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &str) -> Scenario {
+    crate::read("x.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}\n{text}"))
+}
+
+/// What stands in it is in quotation marks where it has to be.
+fn printed(scenario: &Scenario) -> String {
+    print(scenario, &Notes::default())
+}
+
+fn template(text: &str) -> Template {
+    Template::parse_with(text, &["rows"], &["status", "known", "other"]).unwrap_or_else(|mistakes| panic!("{text}: {mistakes:?}"))
+}
+
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => "[ -z|}~äß€𝄞]{0,12}",
+        1 => proptest::sample::select(
+            &[
+                "{{uuid}}",
+                "{{random -5 7}}",
+                "{{choice \"a b\" c}}",
+                "{{base64 (now date)}}",
+                "{{known}}",
+                "{{status}}",
+                "{{rows.id}}",
+                "{{env HOME}}",
+                "{{\"{{\"}}"
+            ][..]
+        )
+        .prop_map(str::to_owned),
+    ]
+}
+
+/// Text and templates, in any order, on one line.
+fn line() -> impl Strategy<Value = Template> {
+    proptest::collection::vec(piece(), 0..5).prop_map(|pieces| template(&pieces.concat()))
+}
+
+/// The same on several.
+fn lines_of() -> impl Strategy<Value = Template> {
+    proptest::collection::vec(prop_oneof![4 => piece(), 1 => "[\n\t\r'\"#: ]{1,3}"], 0..6).prop_map(|pieces| template(&pieces.concat()))
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-zA-Zä][a-zA-Z0-9 :#'ä{}/-]{0,12}".prop_map(|name| plan::url_without_secrets(&name))
+}
+
+fn think() -> impl Strategy<Value = Think> {
+    let ms = Nanos::from_millis;
+    prop_oneof![
+        (0u64..100_000).prop_map(move |fixed| Think::Fixed(ms(fixed))),
+        (1u64..1_000, 0u64..1_000).prop_map(move |(low, more)| Think::Uniform(ms(low), ms(low + more))),
+        (1u64..10_000).prop_map(move |mean| Think::Exponential(ms(mean))),
+    ]
+}
+
+fn share() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(1.0), 0.001f64..1e6]
+}
+
+/// Headers whose names differ, some of them secrets.
+fn header_list() -> impl Strategy<Value = Vec<(String, Template)>> {
+    let names = &["Accept", "X-Api-Key", "Content-Type", "x-1", "Authorization", "Cookie", "x-2"][..];
+    let value = prop_oneof![2 => proptest::sample::select(&["a", "b"][..]).prop_map(template), 1 => line()];
+    proptest::collection::vec((proptest::sample::select(names), value), 0..5).prop_map(|headers| {
+        let mut list: Vec<(String, Template)> = Vec::new();
+        for (name, value) in headers {
+            if list.iter().all(|(known, _)| known != name) {
+                list.push((name.to_owned(), value));
+            }
+        }
+        list
+    })
+}
+
+fn auth_of() -> impl Strategy<Value = Auth> {
+    prop_oneof![
+        (line(), line()).prop_map(|(user, password)| Auth::Basic { user, password }),
+        (line(), line()).prop_map(|(user, password)| Auth::Digest { user, password }),
+        line().prop_map(Auth::Bearer),
+        line().prop_map(|value| Auth::Header("X-Key".to_owned(), value)),
+        (name(), line()).prop_map(|(name, value)| Auth::Query(name, value)),
+        (line(), proptest::option::of(line())).prop_map(|(key, session_token)| {
+            let keys = AwsKeys { access_key: key.clone(), secret_key: key.clone(), session_token, region: key.clone(), service: key };
+            Auth::Aws(Box::new(keys))
+        }),
+    ]
+}
+
+fn body_of() -> impl Strategy<Value = Body> {
+    let json = &[
+        "{\"a\": [1, \"{{known}}\", {\"b\":{{random 1 2}}}]}",
+        "[\n  1,\n  2\n]",
+        "{{known}}",
+        "\"a \\\"b\\\" {{known}} c\\n\"",
+        "\"null\"",
+        "17",
+        "true",
+        "null",
+    ][..];
+    prop_oneof![
+        Just(Body::Empty),
+        lines_of().prop_map(Body::Text),
+        proptest::sample::select(json).prop_map(|text| Body::Json(template(text))),
+        line().prop_map(|value| Body::Form(vec![("a b".to_owned(), value.clone()), ("c".to_owned(), value)])),
+        name().prop_map(Body::File),
+        (lines_of(), name(), any::<bool>()).prop_map(|(text, path, is_plain)| {
+            let media_type = if is_plain { "text/plain" } else { FILE_TYPE }.to_owned();
+            let file = Field { name: "file".to_owned(), value: FieldValue::File { path, media_type } };
+            Body::Multipart(vec![Field { name: "a: b".to_owned(), value: FieldValue::Text(text) }, file])
+        }),
+    ]
+}
+
+fn extraction() -> impl Strategy<Value = Extraction> {
+    let sought = proptest::sample::select(
+        &[
+            (Kind::JsonPath, "$.a[?@.b == 1].c"),
+            (Kind::Regex, "id: (\\d+) #\\s"),
+            (Kind::Header, "Location"),
+            (Kind::Cookie, "sid"),
+            (Kind::Css, "ul > li::attr(id)"),
+            (Kind::XPath, "//a[1]/@href"),
+            (Kind::Body, ""),
+            (Kind::Status, ""),
+        ][..],
+    );
+    let which = prop_oneof![
+        2 => Just(Which::First),
+        1 => proptest::sample::select(&[Which::Last, Which::Nth(3), Which::Every, Which::Count][..])
+    ];
+    (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, which, proptest::option::of("[ -~]{0,8}")).prop_map(
+        |(variable, (kind, expression), which, default)| Extraction {
+            variable: variable.to_owned(),
+            kind,
+            expression: expression.to_owned(),
+            which,
+            default,
+        },
+    )
+}
+
+fn answer_checks() -> impl Strategy<Value = Vec<AnswerCheck>> {
+    let lines = &[
+        "status 200, 404",
+        "status 200",
+        "status not 5xx",
+        "header Age < 60",
+        "header Content-Type contains json",
+        "body contains \"a: b, {c}\"",
+        "json $.a[?@.b == 1].c == \"x # y\"",
+        "json $.n == {{known}}",
+        "body ends with \"{{known}} of {{status}}\"",
+        "css \"ul > li\" count > {{known}}",
+        "size < 10 KiB",
+        "time < 200ms",
+    ][..];
+    proptest::collection::vec(proptest::sample::select(lines), 0..4).prop_map(|lines| {
+        let check = |line: &&str| {
+            let (check, blank) = Check::parse_open(line).unwrap();
+            let against = blank.map(|blank| template(&blank.text));
+            AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against }
+        };
+        lines.iter().map(check).collect()
+    })
+}
+
+/// A step by itself; what it has from all steps is put in later.
+fn step() -> impl Strategy<Value = Step> {
+    let path = prop_oneof![
+        4 => line().prop_map(|path| (format!("/p{path}"), None)),
+        1 => line().prop_map(|path| (format!("https://other.test/{path}"), Some("https://other.test/".parse().unwrap()))),
+        1 => Just(("/{{weighted paths.csv \"GET /\"}}".to_owned(), None)),
+    ];
+    let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
+    let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
+    let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>());
+    (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
+        extractions.dedup_by(|one, other| one.variable == other.variable);
+        extractions.truncate(1);
+        let judges_status = checks.iter().any(|check| check.subject.word() == "status");
+        Step {
+            name: name.unwrap_or_else(|| plan::url_without_secrets(&format!("{method} {path}"))),
+            method: method.to_owned(),
+            path: template(&path),
+            elsewhere,
+            headers,
+            shared_secrets: Vec::new(),
+            body,
+            auth,
+            extractions,
+            checks,
+            judges_status,
+            requests_max: rest.1,
+            redirects: rest.0,
+            timeout: timeout.map(Nanos::from_millis),
+            must_succeed: rest.2,
+        }
+    })
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    let operator = proptest::sample::select(Operator::ALL.map(|(_, operator)| operator).to_vec());
+    let left = proptest::sample::select(&["{{status}}", "a {{known}}", "{{choice \"a == b\" c}}"][..]).prop_map(template);
+    (left, proptest::option::of((operator, line()))).prop_map(|(left, against)| match against {
+        // What compares nothing is a value alone.
+        None => Condition { left: template("{{known}}"), against: None },
+        against => Condition { left, against },
+    })
+}
+
+fn items() -> impl Strategy<Value = Vec<Item>> {
+    let item = prop_oneof![3 => step().prop_map(|step| Item::Step(Box::new(step))), 1 => think().prop_map(Item::Pause)];
+    let list = proptest::collection::vec(item, 1..4);
+    list.prop_recursive(3, 12, 3, |inner| {
+        let items = inner.clone();
+        let times = prop_oneof![(0u64..20).prop_map(|times| times.to_string()), Just("{{known}}".to_owned())];
+        let listed = prop_oneof![proptest::collection::vec(line(), 1..3).prop_map(List::Items), Just(List::Array(template("{{known}}"))),];
+        let choices = proptest::collection::vec((share(), items.clone()), 1..4);
+        let holds = prop_oneof![
+            (name(), items.clone()).prop_map(|(name, items)| Item::Group { name, items }),
+            (times, items.clone()).prop_map(|(times, items)| Item::Repeat { times: template(&times), items }),
+            (condition(), items.clone(), proptest::option::of(items.clone())).prop_map(|(condition, items, otherwise)| Item::If {
+                condition,
+                items,
+                otherwise: otherwise.unwrap_or_default()
+            }),
+            (condition(), items.clone()).prop_map(|(condition, items)| Item::While { condition, items }),
+            (listed, items.clone()).prop_map(|(list, items)| Item::ForEach { variable: "each".to_owned(), list, items }),
+            choices.prop_map(|choices| {
+                let (weights, choices): (Vec<f64>, _) = choices.into_iter().unzip();
+                Item::Pick { weights: Weights::new(&weights).unwrap(), choices }
+            }),
+            (step(), proptest::option::of(think())).prop_map(|(step, think)| {
+                Item::Once(std::iter::once(Item::Step(Box::new(step))).chain(think.map(Item::Pause)).collect())
+            }),
+            (name(), items).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
+        ];
+        (holds, inner).prop_map(|(item, items)| std::iter::once(item).chain(items).collect())
+    })
+}
+
+/// What all steps have: headers and a way to say who the user is.
+type Common = (Vec<(String, Template)>, Option<Auth>);
+
+/// Gives steps what they have in common, as a reader does, and the names of their groups.
+fn complete(items: &mut [Item], common: &Common, group: &str) {
+    for item in items {
+        match item {
+            Item::Step(step) => {
+                let own = std::mem::take(&mut step.headers);
+                let is_own = |name: &str| own.iter().any(|(other, _)| other == name);
+                step.headers = common.0.iter().filter(|(name, _)| !is_own(name)).cloned().collect();
+                step.shared_secrets = step.headers.iter().map(|(name, _)| name.clone()).filter(|name| plan::is_secret(name)).collect();
+                step.headers.extend(own);
+                if step.elsewhere.is_none() && step.auth.is_none() {
+                    step.auth.clone_from(&common.1);
+                }
+                if !group.is_empty() {
+                    step.name = format!("{group} / {}", step.name);
+                }
+            }
+            Item::Pause(_) => {}
+            Item::Group { name, items } => {
+                let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
+                complete(items, common, &inner);
+            }
+            Item::Repeat { items, .. } | Item::While { items, .. } | Item::ForEach { items, .. } | Item::Once(items) => {
+                complete(items, common, group);
+            }
+            Item::If { items, otherwise, .. } => {
+                complete(items, common, group);
+                complete(otherwise, common, group);
+            }
+            Item::Pick { choices, .. } => choices.iter_mut().for_each(|items| complete(items, common, group)),
+        }
+    }
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let journeys = prop_oneof![
+        items().prop_map(|items| vec![(None, 1.0, items)]),
+        proptest::collection::vec((name().prop_map(Some), share(), items()), 1..3)
+    ];
+    let around = (proptest::option::of(items()), proptest::option::of(items()), proptest::option::of(items()));
+    let settings = proptest::sample::select(
+        &[
+            "{}",
+            r#"{"url": "http://a.test/", "connections": 5, "duration": "30s", "insecure": true, "timeout": "2500ms"}"#,
+            r#"{"url": "https://a.test:8443/", "connections": "0 to 50 for 30s, 50 for 5m", "pause": "10ms"}"#,
+            r#"{"rate": "0/s to 50/s for 1m, 50/s for 5m", "connections": 7, "source_ip": ["127.0.0.1"], "also_target": ["http://b.test"]}"#,
+        ][..],
+    );
+    let checks = proptest::sample::subsequence(&["p99 < 200ms", "failed < 1%", "status 5xx == 0", "tps > 5"][..], 0..3);
+    let common = (header_list(), proptest::option::of(auth_of()));
+    (proptest::option::of(name()), journeys, around, settings, (any::<bool>(), line(), checks), common).prop_map(
+        |(name, journeys, (setup, teardown, user_teardown), settings, (cookies, value, checks), common)| {
+            let made = |items: Option<Vec<Item>>| {
+                let mut items = items.unwrap_or_default();
+                complete(&mut items, &common, "");
+                items
+            };
+            let own = name.clone().unwrap_or_else(|| "journey".to_owned());
+            let mut named: Vec<Journey> = Vec::new();
+            for (journey, weight, items) in journeys {
+                let name = journey.unwrap_or_else(|| own.clone());
+                if named.iter().all(|known| known.name != name) {
+                    named.push(Journey { name, weight, items: made(Some(items)) });
+                }
+            }
+            let is_known = |value: &Template| value.values().all(|value| !matches!(value, Filled::Variable(name) if name != "status"));
+            let value = if is_known(&value) { value } else { template("") };
+            let work = Work {
+                variables: vec![
+                    Variable { name: "other".to_owned(), value },
+                    Variable { name: "known".to_owned(), value: template("{{other}}") },
+                ],
+                cookies,
+                setup: made(setup),
+                teardown: made(teardown),
+                user_teardown: made(user_teardown),
+                journeys: named,
+            };
+            let mut settings: Draft = serde_json::from_str(settings).unwrap();
+            settings.data_file = vec!["rows=rows.csv".to_owned()];
+            settings.data_order = Some("random".parse().unwrap());
+            let checks = checks.into_iter().map(|check| check.parse().unwrap()).collect();
+            Scenario { checks, files: vec!["rows".to_owned()], ..Scenario::new(name, settings, work) }
+        },
+    )
+}
+
+fn notes() -> impl Strategy<Value = Notes> {
+    let some = || proptest::collection::vec("[ -~\n\r\u{85}\u{2028}é]{0,20}", 0..2);
+    (some(), some(), some(), some(), proptest::collection::vec((0usize..6, "[ -~\n]{0,9}"), 0..3))
+        .prop_map(|(top, load, defaults, end, items)| Notes { top, load, defaults, items, end })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn what_is_printed_is_read_back(scenario in scenario(), notes in notes()) {
+        let text = print(&scenario, &notes);
+        prop_assert_eq!(&read(&text), &scenario, "{}", text);
+    }
+}
+
+#[test]
+fn every_scenario_of_the_examples_and_the_tests_is_printed_and_read_back() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scenarios");
+    let mut texts = vec![crate::STARTER.to_owned()];
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "yaml") {
+            texts.push(std::fs::read_to_string(path).unwrap());
+        }
+    }
+    assert!(texts.len() > 9);
+    for text in texts {
+        let scenario = read(&text);
+        let printed = printed(&scenario);
+        assert_eq!(read(&printed), scenario, "{printed}");
+    }
+}
+
+#[test]
+fn a_scenario_is_printed_as_a_person_would() {
+    let text = "\
+name: shop
+target: http://127.0.0.1:8080
+
+load:
+  users: 20
+  duration: 1m
+
+data:
+  - people=people.csv
+
+variables:
+  page: '{{random 1 9}}'
+
+defaults:
+  redirects: 3
+  auth:
+    bearer: '{{env TOKEN}}'
+  headers:
+    User-Agent: shop/1
+
+checks:
+  - 'p99 < 200ms'
+
+setup:
+  - post: /login
+    json: '{\"user\": \"{{people.name}}\"}'
+    extract:
+      token: json $.token
+    checks:
+      status: 200
+      time: '< 500ms'
+
+journeys:
+  - name: look
+    weight: 3
+    steps:
+      - group: Catalogue
+        steps:
+          - get: /items?page={{page}}
+            name: list
+            pause: 1s..3s
+          - if: '{{status}} == 200'
+            steps:
+              - get: /items/1
+      - pick:
+          - {weight: 7, steps: [{pause: 100ms}]}
+          - weight: 2
+            steps:
+              - repeat: 3
+                steps:
+                  - get: https://cdn.test/a
+  - name: buy
+    steps:
+      - post: /orders
+        auth: none
+        body: |-
+          one
+          two
+        once: true
+";
+    let text = text.replace("get: /items?page={{page}}", "get: '/items?page={{page}}'");
+    assert_eq!(printed(&read(&text)), text);
+}
+
+#[test]
+fn headers_that_steps_have_otherwise_keep_their_order_and_their_secrets() {
+    let text =
+        "defaults: {headers: {D: '1', E: '1', X-Api-Key: k}}\nsteps:\n  - {get: /a, headers: {D: '9'}}\n  - {get: /b, headers: {E: '9'}}\n";
+    let scenario = read(text);
+    assert_eq!(scenario.work.steps()[0].shared_secrets, ["X-Api-Key"]);
+    assert_eq!(read(&printed(&scenario)), scenario);
+}
+
+#[test]
+fn notes_stand_where_they_belong() {
+    let scenario = read("target: http://a.test\nload: {users: 1}\ndefaults: {cookies: false}\nsteps:\n  - get: /a\n  - get: /b\n");
+    let line = |text: &str| vec![text.to_owned()];
+    let notes =
+        Notes { top: line("top"), load: line("load"), defaults: line("defaults"), items: vec![(1, "second".to_owned())], end: line("end") };
+    let expected = "\
+# top
+
+target: http://a.test
+
+load:
+  # load
+  users: 1
+
+defaults:
+  # defaults
+  cookies: false
+
+steps:
+  - get: /a
+  # second
+  - get: /b
+
+# end
+";
+    assert_eq!(print(&scenario, &notes), expected);
+}
