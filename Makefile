@@ -4,12 +4,14 @@ CARGO  ?= cargo
 PREFIX ?= $(HOME)/.local
 BUILT  := $(or $(CARGO_TARGET_DIR),target)
 BIN    := $(BUILT)/release/loadline
+# As packages carry it.
+DIST   := $(BUILT)/dist/loadline
 
 # Where Debian has servers: not on the path of every user.
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
-.PHONY: help web web-test api-test counts screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help dist web web-test api-test counts screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -24,8 +26,11 @@ web: ## build the script and style of the pages, which the binary carries (needs
 build: web ## build the release binary, target/release/loadline
 	$(CARGO) build --release --locked -p loadline
 
-install: build completions man ## install binary, completions and man pages under PREFIX (default ~/.local)
-	install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/loadline
+dist: web ## build the binary as packages carry it, target/dist/loadline: slower to build, quicker to run
+	$(CARGO) build --profile dist --locked -p loadline
+
+install: dist completions man ## install binary, completions and man pages under PREFIX (default ~/.local)
+	install -D -m 755 $(DIST) $(DESTDIR)$(PREFIX)/bin/loadline
 	install -D -m 644 $(BUILT)/completions/loadline.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/loadline
 	install -D -m 644 $(BUILT)/completions/_loadline $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_loadline
 	install -D -m 644 $(BUILT)/completions/loadline.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/loadline.fish
@@ -37,14 +42,14 @@ uninstall: ## remove what install put there
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_loadline $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/loadline.fish \
 	  $(DESTDIR)$(PREFIX)/share/man/man1/loadline.1 $(DESTDIR)$(PREFIX)/share/man/man1/loadline-*.1
 
-completions: build ## write completions for bash, zsh and fish to target/completions
+completions: dist ## write completions for bash, zsh and fish to target/completions
 	mkdir -p $(BUILT)/completions
-	$(BIN) completions bash > $(BUILT)/completions/loadline.bash
-	$(BIN) completions zsh > $(BUILT)/completions/_loadline
-	$(BIN) completions fish > $(BUILT)/completions/loadline.fish
+	$(DIST) completions bash > $(BUILT)/completions/loadline.bash
+	$(DIST) completions zsh > $(BUILT)/completions/_loadline
+	$(DIST) completions fish > $(BUILT)/completions/loadline.fish
 
-man: build ## write the man pages to target/man
-	$(BIN) man $(BUILT)/man
+man: dist ## write the man pages to target/man
+	$(DIST) man $(BUILT)/man
 
 # Cheap checks first, the tests last, so that the last thing on the screen is what they said.
 test: fmt licences web ## everything that must hold: formatting, licences, lints, documentation, every test
@@ -93,13 +98,13 @@ licences: ## check the licence and origin of every dependency against deny.toml
 deny: ## check the same, and security advisories, with cargo-deny (cargo install cargo-deny)
 	$(CARGO) deny --locked check
 
-bench: build ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 23 minutes)
+bench: dist ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 23 minutes)
 	scripts/tools.sh nginx wrk ab h2load goaccess
-	$(CARGO) run --quiet --locked -p loadline-bench -- full $(BIN) docs/benchmarks.md
+	$(CARGO) run --quiet --locked -p loadline-bench -- full $(DIST) docs/benchmarks.md
 
-validate: build ## put every claim to the test and write docs/validation.md (40 minutes; PARTS="searches hung", RESUME=1)
+validate: dist ## put every claim to the test and write docs/validation.md (40 minutes; PARTS="searches hung", RESUME=1)
 	scripts/tools.sh nft nginx go node python3 java initdb
-	$(CARGO) run --quiet --locked -p loadline-validate -- full $(BIN) $(BUILT)/validate docs/validation.md $(if $(RESUME),resume) $(PARTS)
+	$(CARGO) run --quiet --locked -p loadline-validate -- full $(DIST) $(BUILT)/validate docs/validation.md $(if $(RESUME),resume) $(PARTS)
 
 # The tests hold the statistics and the hard cases in short; this is the command itself, and the page.
 proofs: ## run some parts of make validate for a moment: does everything still work together?
