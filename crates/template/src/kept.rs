@@ -88,6 +88,7 @@ pub fn too_few_rows(plan: &Plan, files: &[Arc<Data>]) -> Vec<PlanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::Share;
     use std::fs;
     use std::num::NonZeroU32;
 
