@@ -503,6 +503,8 @@ const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
 const CONNECTIONS_MAX: u32 = 10_000_000;
 /// Every thread holds its own buffers and histograms; more than this is a slip of the finger.
 const THREADS_MAX: u32 = 1024;
+/// Each has threads, buffers and histograms of its own.
+const POPULATIONS_MAX: usize = 100;
 /// The arithmetic of arrivals has nanoseconds; beyond this, several fall on the same one.
 const RATE_MAX: f64 = 100_000_000.0;
 
@@ -1165,6 +1167,10 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
                 format!("leave --{flag} out, or change the populations in the scenario"),
             );
         }
+    }
+    if drafts.len() > POPULATIONS_MAX {
+        let why = format!("the scenario has {} populations, and each has threads of its own", drafts.len());
+        r.wrong("populations", why, format!("give at most {POPULATIONS_MAX}"));
     }
     let warmup =
         r.value("warmup", words.warmup, "give a time, such as --warmup 5s, or --warmup auto").unwrap_or(Warmup::Lasting(Nanos::ZERO));

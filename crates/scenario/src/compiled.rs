@@ -266,6 +266,9 @@ pub(crate) fn compile(
     for variable in &scenario.work.variables {
         set.push((compiling.place(&variable.name), compiling.compiler.text(&variable.value, Place::Plain)));
     }
+    if only.is_none() {
+        compiling.errors.0.extend(unknown_journeys(scenario, plan));
+    }
     let Compiling { compiler, mut errors, steps, onces, loops, .. } = compiling;
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
@@ -297,6 +300,16 @@ pub(crate) fn compile(
         hurried: false,
         home,
         timeout: plan.connection().timeout,
+    })
+}
+
+/// The journeys of populations that the scenario does not have: a plan may have been saved with another one.
+fn unknown_journeys<'a>(scenario: &'a Scenario, plan: &'a Plan) -> impl Iterator<Item = PlanError> {
+    let named = plan.populations().iter().flat_map(|population| population.journeys.iter().map(move |journey| (population, journey)));
+    let unknown = named.filter(|(_, name)| scenario.work.journeys.iter().all(|journey| journey.name != **name));
+    unknown.map(|(population, journey)| {
+        let message = format!("population '{}' goes through the journey '{journey}', which the scenario does not have", population.name);
+        PlanError::new("populations", message, "name a journey of the scenario")
     })
 }
 
