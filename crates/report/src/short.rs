@@ -76,7 +76,10 @@ pub fn short(reading: &Reading<'_>, style: &Style) -> String {
     against(reading, &mut page);
     match &summary.scenario {
         // In the place of the times of all requests together.
-        Some(scenario) => rows(&journeys::STEPS, &scenario.steps, &mut page),
+        Some(scenario) => {
+            transactions(scenario, &mut page);
+            rows(&journeys::STEPS, &scenario.steps, &mut page);
+        }
         None => times(reading, &mut page),
     }
     if !summary.urls.is_empty() {
@@ -312,6 +315,23 @@ fn differ(a: &Histogram, b: &Histogram) -> bool {
     let means = a.mean().zip(b.mean()).is_some_and(|(a, b)| apart(a, b));
     let tails = a.known_quantile(0.99).zip(b.known_quantile(0.99)).is_some_and(|(a, b)| apart(a.0 as f64, b.0 as f64));
     means || tails
+}
+
+/// The steps of a scenario that are timed as one.
+fn transactions(scenario: &measure::Scenario, page: &mut Screenful<'_>) {
+    if scenario.transactions.is_empty() {
+        return;
+    }
+    let mut table = Columns::new(&journeys::TRANSACTIONS);
+    journeys::grouped(scenario).iter().take(STEPS_MAX).for_each(|row| table.row(row));
+    let width = page.style.columns() - 2;
+    let lines = table.within(width, &journeys::JOURNEYS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
+    page.push(Rank::Kept, lines);
+    let more = scenario.transactions.len().saturating_sub(STEPS_MAX) as u64;
+    if more > 0 {
+        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, "transaction")));
+    }
+    page.gap();
 }
 
 /// The steps of a scenario, or the URLs of a list, each with its times.

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::compiled::compile;
 use crate::program::{Coming, Journeys};
 
+mod items;
 mod words;
 
 /// A request as the server saw it.

@@ -2,7 +2,7 @@
 
 use plan::Nanos;
 use plan::template::Template;
-use plan::work::{Body, Item, Think};
+use plan::work::{Body, Duration, Item, Think};
 use proptest::prelude::*;
 use scenario::Scenario;
 use step::Check;
@@ -48,6 +48,8 @@ fn think() -> impl Strategy<Value = Think> {
         (1u64..100_000).prop_map(|ms| Think::Fixed(Nanos::from_millis(ms))),
         (1u64..1_000, 1u64..1_000).prop_map(|(low, more)| Think::Uniform(Nanos::from_millis(low), Nanos::from_millis(low + more))),
         (1u64..10_000).prop_map(|ms| Think::Exponential(Nanos::from_millis(ms))),
+        (1u64..10_000, 1u64..1_000).prop_map(|(mean, deviation)| Think::Gaussian(Nanos::from_millis(mean), Nanos::from_millis(deviation))),
+        (1u64..10_000).prop_map(|ms| Think::Poisson(Nanos::from_millis(ms))),
     ]
 }
 
@@ -134,7 +136,7 @@ proptest! {
         let found = scenario.work.steps();
         prop_assert_eq!(found.len(), steps.len());
         let pauses: Vec<Think> =
-            scenario.work.journeys[0].items.iter().filter_map(|item| if let Item::Pause(think) = item { Some(*think) } else { None }).collect();
+            scenario.work.journeys[0].items.iter().filter_map(|item| if let Item::Pause(Duration::Drawn(think)) = item { Some(*think) } else { None }).collect();
         prop_assert_eq!(pauses, steps.iter().filter_map(|step| step.pause).collect::<Vec<_>>());
         for (found, step) in found.iter().zip(&steps) {
             prop_assert_eq!(&found.method, step.method);

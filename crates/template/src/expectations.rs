@@ -85,7 +85,11 @@ impl Expectations {
 
     pub(crate) fn tally(&self) -> Tally {
         let checks = || self.checks.iter().map(|check| Arc::from(check.words()));
-        Tally { journeys: Vec::new(), steps: self.names.iter().map(|name| StepCounts::named(name.clone(), 0, checks())).collect() }
+        Tally {
+            journeys: Vec::new(),
+            transactions: Vec::new(),
+            steps: self.names.iter().map(|name| StepCounts::named(name.clone(), 0, checks())).collect(),
+        }
     }
 
     /// Copies for one thread: expressions keep scratch memory of their own.

@@ -433,11 +433,17 @@ fn journeys(summary: &Summary) -> Vec<Table> {
     };
     let transactions = crate::journeys::transactions(scenario, summary.qps);
     let steps = counted("steps", "Steps", &crate::journeys::STEPS, &scenario.steps);
-    vec![
+    let mut tables = vec![
         table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
             .noted(format!("{transactions}. {}", crate::journeys::LEGEND)),
-        steps,
-    ]
+    ];
+    if !scenario.transactions.is_empty() {
+        let rows = crate::journeys::grouped(scenario);
+        let legend = crate::journeys::TRANSACTIONS_LEGEND.to_owned();
+        tables.push(table("transactions", "Transactions", &crate::journeys::TRANSACTIONS, rows).noted(legend));
+    }
+    tables.push(steps);
+    tables
 }
 
 /// Quantiles of the times that users and servers have.
