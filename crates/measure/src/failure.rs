@@ -144,7 +144,7 @@ failures! {
 
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "it ended just then, or its keep-alive timeout is shorter than the time between requests";
 
-    RequestValue, "request.value", Plan, "not sent: a value cannot stand where it is used", "look at where it comes from, a row of data or an answer: a header takes no line break ({{base64 (NAME)}} writes any bytes), repeat a whole number, for_each a JSON array";
+    RequestValue, "request.value", Plan, "not sent: a value cannot stand where it is used", "look at where it comes from, a row of data or an answer: a header takes no line break ({{base64 (NAME)}} writes any bytes), repeat takes a whole number, for_each a JSON array, an expression numbers, a pause a time";
 
     ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
     ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";

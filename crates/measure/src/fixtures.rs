@@ -181,6 +181,7 @@ pub fn journeys_of_a_shop() -> Summary {
             StepCounts::named("order".into(), 0, ["status 201".into()]),
             StepCounts::named("GET /".into(), 1, []),
         ],
+        transactions: vec![JourneyCounts::named("checkout".into())],
         ..Tally::default()
     };
     making.recorder = making.recorder.with_tally(tally);
@@ -194,6 +195,7 @@ pub fn journeys_of_a_shop() -> Summary {
         let mut at = due;
         let began = making.recorder.journey_began(journey, due);
         let mut how = JourneyEnd::Succeeded;
+        let transaction = (!looks).then(|| making.recorder.transaction_began(0, due));
         for step in if looks { 2..3 } else { 0..2 } {
             let service = exponential(&mut random, if step == 1 { 8_000.0 } else { 2_000.0 });
             let (status, judged) = match (step, k % 200) {
@@ -230,6 +232,9 @@ pub fn journeys_of_a_shop() -> Summary {
             if matches!(how, JourneyEnd::BrokeOff(_)) {
                 break;
             }
+        }
+        if let Some(began) = transaction {
+            making.recorder.transaction_ended(0, began, at, at.since(due), how);
         }
         making.recorder.journey_ended(journey, began, at, how);
     }

@@ -50,6 +50,8 @@ pub use summary::{
     Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError,
     SummaryRecord,
 };
-pub use tally::{CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyRecord};
+pub use tally::{
+    CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyRecord, TransactionRow,
+};
 pub use tick::{JourneysTick, Tick};
 pub use warmup::{Series, WarmUp};

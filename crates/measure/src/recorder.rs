@@ -11,7 +11,9 @@
 use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
-use crate::{Closer, Example, Failure, Histogram, JourneyEnd, Outcome, PopulationCounts, Quirks, Snapshot, Status, Tally};
+use crate::{
+    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, Snapshot, Status, Tally,
+};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +80,38 @@ struct Look {
 struct InFlight {
     count: u64,
     since: Nanos,
+}
+
+/// Counts what began with a request that fell due then.
+fn begun(span: Span, row: Option<&mut JourneyCounts>, due: Nanos) -> Begun {
+    if due < span.from {
+        return Begun::Before;
+    }
+    if let Some(row) = row {
+        row.started += 1;
+    }
+    Begun::Within(due)
+}
+
+/// Counts what began and was done then, and took so long.
+fn ended(span: Span, row: Option<&mut JourneyCounts>, (began, done): (Begun, Nanos), took: Nanos, how: JourneyEnd) {
+    let Some(row) = row else { return };
+    if let JourneyEnd::BrokeOff(failure) = how {
+        if began != Begun::Before {
+            *row.broke_off.entry(failure).or_default() += 1;
+        }
+        return;
+    }
+    let well = how == JourneyEnd::Succeeded;
+    if done > span.from && done <= span.until {
+        row.ended += 1;
+        row.ended_well += u64::from(well);
+    }
+    if began != Begun::Before {
+        row.completed += 1;
+        row.succeeded += u64::from(well);
+        row.lasted.record(took);
+    }
 }
 
 impl Recorder {
@@ -306,35 +340,23 @@ impl Recorder {
 
     /// A Journey began with a request that fell due then.
     pub fn journey_began(&mut self, journey: usize, due: Nanos) -> Begun {
-        if due < self.span.from {
-            return Begun::Before;
-        }
-        if let Some(row) = self.counts.tally.journeys.get_mut(journey) {
-            row.started += 1;
-        }
-        Begun::Within(due)
+        begun(self.span, self.counts.tally.journeys.get_mut(journey), due)
     }
 
     /// A Journey ended with an answer that was complete then.
     pub fn journey_ended(&mut self, journey: usize, began: Begun, done: Nanos, how: JourneyEnd) {
-        let in_span = done > self.span.from && done <= self.span.until;
-        let Some(row) = self.counts.tally.journeys.get_mut(journey) else { return };
-        if let JourneyEnd::BrokeOff(failure) = how {
-            if began != Begun::Before {
-                *row.broke_off.entry(failure).or_default() += 1;
-            }
-            return;
-        }
-        let well = how == JourneyEnd::Succeeded;
-        if in_span {
-            row.ended += 1;
-            row.ended_well += u64::from(well);
-        }
-        if let Begun::Within(due) = began {
-            row.completed += 1;
-            row.succeeded += u64::from(well);
-            row.lasted.record(done.since(due));
-        }
+        let took = if let Begun::Within(due) = began { done.since(due) } else { Nanos::ZERO };
+        ended(self.span, self.counts.tally.journeys.get_mut(journey), (began, done), took, how);
+    }
+
+    /// A transaction began with a request that fell due then.
+    pub fn transaction_began(&mut self, transaction: usize, due: Nanos) -> Begun {
+        begun(self.span, self.counts.tally.transactions.get_mut(transaction), due)
+    }
+
+    /// A transaction ended, or broke off with its Journey, with an answer that was complete then. `took` is its time.
+    pub fn transaction_ended(&mut self, transaction: usize, began: Begun, done: Nanos, took: Nanos, how: JourneyEnd) {
+        ended(self.span, self.counts.tally.transactions.get_mut(transaction), (began, done), took, how);
     }
 
     /// A request that had fallen due was never sent, and its time is over: it is recorded at what it waited, which is its timeout

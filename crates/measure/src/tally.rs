@@ -24,6 +24,8 @@ pub struct Tally {
     pub journeys: Vec<JourneyCounts>,
     /// In the order of the scenario.
     pub steps: Vec<StepCounts>,
+    /// Groups of Steps that are timed as one, in the order of the scenario: counted as Journeys are.
+    pub transactions: Vec<JourneyCounts>,
     /// In the order of the plan; none where there is one load.
     pub populations: Vec<PopulationCounts>,
 }
@@ -185,6 +187,7 @@ impl Tally {
     pub fn emptied(&self) -> Self {
         Self {
             journeys: self.journeys.iter().map(|row| JourneyCounts::named(row.name.clone())).collect(),
+            transactions: self.transactions.iter().map(|row| JourneyCounts::named(row.name.clone())).collect(),
             steps: self
                 .steps
                 .iter()
@@ -201,6 +204,7 @@ impl Tally {
             return;
         }
         self.journeys.iter_mut().zip(&other.journeys).for_each(|(row, more)| row.add(more));
+        self.transactions.iter_mut().zip(&other.transactions).for_each(|(row, more)| row.add(more));
         self.steps.iter_mut().zip(&other.steps).for_each(|(row, more)| row.add(more));
         self.populations.iter_mut().zip(&other.populations).for_each(|(row, more)| row.add(more));
     }
@@ -211,6 +215,8 @@ impl Tally {
 pub struct TallyRecord {
     journeys: Vec<JourneyAtRest>,
     steps: Vec<StepAtRest>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    transactions: Vec<JourneyAtRest>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     populations: Vec<PopulationCounts<Packed>>,
 }
@@ -256,21 +262,42 @@ impl TallyRecord {
     }
 }
 
+impl From<&JourneyCounts> for JourneyAtRest {
+    fn from(row: &JourneyCounts) -> Self {
+        let JourneyCounts { name, started, completed, succeeded, broke_off, ended, ended_well, lasted } = row;
+        Self {
+            name: name.to_string(),
+            started: *started,
+            completed: *completed,
+            succeeded: *succeeded,
+            broke_off: broke_off.clone(),
+            ended: *ended,
+            ended_well: *ended_well,
+            lasted: lasted.pack(),
+        }
+    }
+}
+
+impl TryFrom<JourneyAtRest> for JourneyCounts {
+    type Error = String;
+
+    /// The counts again; in words, if the histogram is none.
+    fn try_from(row: JourneyAtRest) -> Result<Self, String> {
+        Ok(Self {
+            name: row.name.into(),
+            started: row.started,
+            completed: row.completed,
+            succeeded: row.succeeded,
+            broke_off: row.broke_off,
+            ended: row.ended,
+            ended_well: row.ended_well,
+            lasted: row.lasted.unpack()?,
+        })
+    }
+}
+
 impl From<&Tally> for TallyRecord {
     fn from(tally: &Tally) -> Self {
-        let journeys = tally.journeys.iter().map(|row| {
-            let JourneyCounts { name, started, completed, succeeded, broke_off, ended, ended_well, lasted } = row;
-            JourneyAtRest {
-                name: name.to_string(),
-                started: *started,
-                completed: *completed,
-                succeeded: *succeeded,
-                broke_off: broke_off.clone(),
-                ended: *ended,
-                ended_well: *ended_well,
-                lasted: lasted.pack(),
-            }
-        });
         let steps = tally.steps.iter().map(|row| {
             let StepCounts { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } =
                 row;
@@ -295,8 +322,13 @@ impl From<&Tally> for TallyRecord {
                 examples: examples.clone(),
             }
         });
-        let populations = tally.populations.iter().map(PopulationCounts::pack);
-        Self { journeys: journeys.collect(), steps: steps.collect(), populations: populations.collect() }
+        let journeys = |rows: &[JourneyCounts]| rows.iter().map(JourneyAtRest::from).collect();
+        Self {
+            journeys: journeys(&tally.journeys),
+            steps: steps.collect(),
+            transactions: journeys(&tally.transactions),
+            populations: tally.populations.iter().map(PopulationCounts::pack).collect(),
+        }
     }
 }
 
@@ -305,18 +337,6 @@ impl TryFrom<TallyRecord> for Tally {
 
     /// The counts again; in words, if a histogram is none.
     fn try_from(kept: TallyRecord) -> Result<Self, String> {
-        let journeys = kept.journeys.into_iter().map(|row| {
-            Ok(JourneyCounts {
-                name: row.name.into(),
-                started: row.started,
-                completed: row.completed,
-                succeeded: row.succeeded,
-                broke_off: row.broke_off,
-                ended: row.ended,
-                ended_well: row.ended_well,
-                lasted: row.lasted.unpack()?,
-            })
-        });
         let steps = kept.steps.into_iter().map(|row| {
             Ok(StepCounts {
                 name: row.name.into(),
@@ -335,10 +355,12 @@ impl TryFrom<TallyRecord> for Tally {
                 examples: row.examples,
             })
         });
+        let journeys = |rows: Vec<JourneyAtRest>| rows.into_iter().map(JourneyCounts::try_from).collect::<Result<_, String>>();
         let populations = kept.populations.iter().map(|row| row.convert(Packed::unpack));
         Ok(Self {
-            journeys: journeys.collect::<Result<_, String>>()?,
+            journeys: journeys(kept.journeys)?,
             steps: steps.collect::<Result<_, String>>()?,
+            transactions: journeys(kept.transactions)?,
             populations: populations.collect::<Result<_, String>>()?,
         })
     }
@@ -359,6 +381,31 @@ pub struct Scenario {
     pub journeys: Vec<JourneyRow>,
     /// A row a Step.
     pub steps: Vec<StepRow>,
+    /// A row a transaction: a group of Steps that is timed as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<TransactionRow>,
+}
+
+/// A transaction of a finished run. `started = completed + broke_off + unfinished`, always.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TransactionRow {
+    /// What it is called.
+    pub name: String,
+    /// Begun in the measured span: its first request fell due in it.
+    pub started: u64,
+    /// Went to their last Step.
+    pub completed: u64,
+    /// Of these, without a Step that failed.
+    pub succeeded: u64,
+    /// Ended with their Journey before their last Step, because of a failure.
+    pub broke_off: u64,
+    /// Under way when the load ended.
+    pub unfinished: u64,
+    /// Completed a second.
+    pub tps: f64,
+    /// What the requests took together, or from when the first was due to the last byte of the last answer where the scenario includes the
+    /// pauses; of those that were completed.
+    pub transaction_time: Histogram,
 }
 
 /// A Journey of a finished run. `started = completed + broke_off + unfinished`, always.
@@ -450,26 +497,14 @@ impl Scenario {
             return None;
         }
         let ended: u64 = tally.journeys.iter().map(|row| row.ended).sum();
-        let journeys = tally.journeys.iter().map(|row| {
-            let broke_off = row.broke_off.values().sum();
-            JourneyRow {
-                name: row.name.to_string(),
-                started: row.started,
-                completed: row.completed,
-                succeeded: row.succeeded,
-                broke_off,
-                unfinished: row.started.saturating_sub(row.completed + broke_off),
-                tps: a_second(row.ended),
-                journey_time: row.lasted.clone(),
-            }
-        });
         Some(Self {
             tps: a_second(ended),
             tps_succeeded: a_second(tally.journeys.iter().map(|row| row.ended_well).sum()),
             tps_offered,
             requests_per_journey: (ended > 0).then(|| answered as f64 / ended as f64),
-            journeys: journeys.collect(),
+            journeys: tally.journeys.iter().map(|row| JourneyRow::of(row, a_second)).collect(),
             steps: StepRow::all_of(tally, conceal, a_second),
+            transactions: tally.transactions.iter().map(|row| JourneyRow::of(row, a_second).into()).collect(),
         })
     }
 }
@@ -539,6 +574,20 @@ impl StepRow {
 }
 
 impl JourneyRow {
+    fn of(row: &JourneyCounts, a_second: &dyn Fn(u64) -> f64) -> Self {
+        let broke_off = row.broke_off.values().sum();
+        Self {
+            name: row.name.to_string(),
+            started: row.started,
+            completed: row.completed,
+            succeeded: row.succeeded,
+            broke_off,
+            unfinished: row.started.saturating_sub(row.completed + broke_off),
+            tps: a_second(row.ended),
+            journey_time: row.lasted.clone(),
+        }
+    }
+
     /// Adds what another run of the same load came to; `weights` are how long each lasted.
     pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
         let Self { name: _, started, completed, succeeded, broke_off, unfinished, tps, journey_time } = self;
@@ -549,6 +598,30 @@ impl JourneyRow {
         *unfinished += other.unfinished;
         *tps = mean_of((*tps, other.tps), weights);
         journey_time.add(&other.journey_time);
+    }
+}
+
+/// Both are counted alike; only their names differ, and those of their times.
+impl From<JourneyRow> for TransactionRow {
+    fn from(row: JourneyRow) -> Self {
+        let JourneyRow { name, started, completed, succeeded, broke_off, unfinished, tps, journey_time } = row;
+        Self { name, started, completed, succeeded, broke_off, unfinished, tps, transaction_time: journey_time }
+    }
+}
+
+impl From<&TransactionRow> for JourneyRow {
+    fn from(row: &TransactionRow) -> Self {
+        let TransactionRow { name, started, completed, succeeded, broke_off, unfinished, tps, transaction_time } = row.clone();
+        Self { name, started, completed, succeeded, broke_off, unfinished, tps, journey_time: transaction_time }
+    }
+}
+
+impl TransactionRow {
+    /// Adds what another run of the same load came to; `weights` are how long each lasted.
+    pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
+        let mut row = JourneyRow::from(&*self);
+        row.add(&other.into(), weights);
+        *self = row.into();
     }
 }
 
@@ -579,6 +652,7 @@ mod tests {
         let mut tally = Tally {
             journeys: vec![JourneyCounts::named("j".into())],
             steps: vec![StepCounts::named("a".into(), 0, ["status 200".into()]), StepCounts::named("b".into(), 0, [])],
+            transactions: vec![JourneyCounts::named("t".into())],
             populations: vec![PopulationCounts::named("p".to_owned())],
         };
         for (step, millis, well) in requests {
@@ -595,8 +669,10 @@ mod tests {
             }
             tally.populations[0].due += 1;
             tally.populations[0].response_succeeded.record(took);
-            tally.journeys[0].started += 1;
-            tally.journeys[0].lasted.record(took);
+            for row in [&mut tally.journeys[0], &mut tally.transactions[0]] {
+                row.started += 1;
+                row.lasted.record(took);
+            }
         }
         tally
     }

@@ -349,6 +349,18 @@ pub(crate) fn expressions(text: &str) -> Option<Vec<(std::ops::Range<usize>, boo
     reading.mistakes.is_empty().then_some(found)
 }
 
+/// Behind the expression whose braces open at `at`; the end of the text, if it is not closed.
+pub(crate) fn after_expression(text: &str, at: usize) -> usize {
+    let mut reading = Reading { text, at: at + 2, files: Files::Any, variables: &[], mistakes: Vec::new() };
+    loop {
+        match reading.token() {
+            Ok((_, Token::End)) => return reading.at,
+            Ok(_) => {}
+            Err(_) => return text.len(),
+        }
+    }
+}
+
 /// What stands around the expressions of a text, in order: one piece more than there are expressions. The whole text, if there are
 /// mistakes in it.
 #[must_use]

@@ -8,13 +8,15 @@
 //! do the same.
 
 mod answer;
+mod expression;
 mod pick;
 
 use crate::template::{Piece, Template, Value};
 use crate::{Nanos, Target};
 
 pub use answer::{Kind, Subject, Which};
-pub use pick::{EXPONENTIAL_MEANS_MAX, Think, Weights};
+pub use expression::{Expression, Function, Operator};
+pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
 
 /// The work: what users do, and what is done around it.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,7 +61,11 @@ pub enum Item {
     /// A request.
     Step(Box<Step>),
     /// The user thinks.
-    Pause(Think),
+    Pause(Duration),
+    /// The user waits until it is this long since it was here, if it was.
+    Pacing(Duration),
+    /// Variables become what is computed, one after the other.
+    Set(Vec<(String, Expression)>),
     /// Steps that stand together. The name of each begins with those of its groups, as reports show it.
     Group {
         /// What they are called together.
@@ -77,7 +83,7 @@ pub enum Item {
     /// One or the other.
     If {
         /// Whether.
-        condition: Condition,
+        condition: Expression,
         /// Done if it holds.
         items: Vec<Item>,
         /// Done if it does not.
@@ -86,7 +92,7 @@ pub enum Item {
     /// Again as long as it holds.
     While {
         /// Looked at before each time.
-        condition: Condition,
+        condition: Expression,
         /// What is done.
         items: Vec<Item>,
     },
@@ -106,8 +112,69 @@ pub enum Item {
         /// What may be chosen.
         choices: Vec<Vec<Item>>,
     },
+    /// One of them, by what a value is.
+    Switch {
+        /// What is looked at.
+        value: Expression,
+        /// The first that has the value.
+        cases: Vec<Case>,
+        /// Done if none has it.
+        otherwise: Vec<Item>,
+    },
+    /// One of them each time, the first, the second and so on.
+    Interleave {
+        /// What takes turns.
+        parts: Vec<Vec<Item>>,
+        /// Whether each user has turns of its own; else all users of the process take them together.
+        per_user: bool,
+    },
+    /// All of them, in another order each time.
+    RandomOrder(Vec<Vec<Item>>),
+    /// Again until a time is over, which begins with the first request; it is looked at before each of the items.
+    RunFor {
+        /// How long.
+        time: Duration,
+        /// What is done.
+        items: Vec<Item>,
+    },
+    /// Some of the times that users come here.
+    Share {
+        /// Which.
+        amount: Amount,
+        /// Whether each user's times are counted by themselves; else those of all users of the process.
+        per_user: bool,
+        /// What is done.
+        items: Vec<Item>,
+    },
+    /// Timed as one, from its first request to its last answer.
+    Transaction {
+        /// What reports call it.
+        name: String,
+        /// Whether the pauses between are part of its time.
+        pauses: bool,
+        /// What is done.
+        items: Vec<Item>,
+    },
     /// Only the first time that a user comes here.
     Once(Vec<Item>),
+}
+
+/// What is done for some values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Any of these; as numbers where both are.
+    pub values: Vec<String>,
+    /// What is done.
+    pub items: Vec<Item>,
+}
+
+/// How long something takes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Duration {
+    /// Drawn by chance, or always the same.
+    Drawn(Think),
+    /// Written anew each time, as a [`Think`] is: `{{seconds}}s`.
+    Written(Template),
 }
 
 /// What is gone through one by one.
@@ -117,47 +184,6 @@ pub enum List {
     Items(Vec<Template>),
     /// What a JSON array holds.
     Array(Template),
-}
-
-/// Whether something is done.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Condition {
-    /// What is looked at.
-    pub left: Template,
-    /// How it is compared; `None`: whether it is anything but empty, 0 or false.
-    pub against: Option<(Operator, Template)>,
-}
-
-/// How two texts are compared: as numbers where both are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operator {
-    /// `==`
-    Is,
-    /// `!=`
-    IsNot,
-    /// `<`
-    Less,
-    /// `<=`
-    AtMost,
-    /// `>`
-    More,
-    /// `>=`
-    AtLeast,
-    /// `contains`
-    Contains,
-}
-
-impl Operator {
-    /// As they are written; those that begin like others first.
-    pub const ALL: [(&'static str, Self); 7] = [
-        ("==", Self::Is),
-        ("!=", Self::IsNot),
-        ("<=", Self::AtMost),
-        (">=", Self::AtLeast),
-        ("<", Self::Less),
-        (">", Self::More),
-        (" contains ", Self::Contains),
-    ];
 }
 
 /// One named request of a Journey.
@@ -333,7 +359,7 @@ impl Work {
         };
         self.variables.iter().for_each(|variable| add(&variable.name));
         for items in self.parts() {
-            set_in(items, &mut add);
+            each_item(items, &mut |item| item.assigned().into_iter().for_each(&mut add));
         }
         names
     }
@@ -431,62 +457,7 @@ impl Work {
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         self.variables.iter().for_each(|variable| seen(&variable.value));
         for items in self.parts() {
-            templates(items, seen);
-        }
-    }
-}
-
-fn templates<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Template)) {
-    fn condition<'a>(condition: &'a Condition, seen: &mut dyn FnMut(&'a Template)) {
-        seen(&condition.left);
-        condition.against.iter().for_each(|(_, right)| seen(right));
-    }
-    for item in items {
-        match item {
-            Item::Step(step) => step.each_template(seen),
-            Item::Pause(_) => {}
-            Item::Repeat { times, items } => {
-                seen(times);
-                templates(items, seen);
-            }
-            Item::If { condition: held, items, otherwise } => {
-                condition(held, seen);
-                templates(items, seen);
-                templates(otherwise, seen);
-            }
-            Item::While { condition: held, items } => {
-                condition(held, seen);
-                templates(items, seen);
-            }
-            Item::ForEach { list, items, .. } => {
-                match list {
-                    List::Items(texts) => texts.iter().for_each(&mut *seen),
-                    List::Array(text) => seen(text),
-                }
-                templates(items, seen);
-            }
-            Item::Pick { choices, .. } => choices.iter().for_each(|items| templates(items, seen)),
-            Item::Group { items, .. } | Item::Once(items) => templates(items, seen),
-        }
-    }
-}
-
-/// Calls `seen` with each variable that these items set.
-fn set_in<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a str)) {
-    for item in items {
-        match item {
-            Item::Step(step) => step.extractions.iter().for_each(|extraction| seen(&extraction.variable)),
-            Item::Pause(_) => {}
-            Item::ForEach { variable, items, .. } => {
-                seen(variable);
-                set_in(items, seen);
-            }
-            Item::Group { items, .. } | Item::Repeat { items, .. } | Item::While { items, .. } | Item::Once(items) => set_in(items, seen),
-            Item::If { items, otherwise, .. } => {
-                set_in(items, seen);
-                set_in(otherwise, seen);
-            }
-            Item::Pick { choices, .. } => choices.iter().for_each(|items| set_in(items, seen)),
+            each_item(items, &mut |item| item.each_template(seen));
         }
     }
 }
@@ -550,22 +521,94 @@ impl Auth {
     }
 }
 
-/// Calls `seen` with every step, in order.
-pub fn each_step<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Step)) {
-    for item in items {
-        match item {
-            Item::Step(step) => seen(step),
-            Item::Pause(_) => {}
-            Item::Group { items, .. }
-            | Item::Repeat { items, .. }
-            | Item::While { items, .. }
-            | Item::ForEach { items, .. }
-            | Item::Once(items) => each_step(items, seen),
-            Item::If { items, otherwise, .. } => {
-                each_step(items, seen);
-                each_step(otherwise, seen);
+impl Item {
+    /// The items that stand in it, list by list.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&[Item]> {
+        match self {
+            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) => Vec::new(),
+            Self::Repeat { items, .. }
+            | Self::While { items, .. }
+            | Self::ForEach { items, .. }
+            | Self::RunFor { items, .. }
+            | Self::Share { items, .. }
+            | Self::Group { items, .. }
+            | Self::Transaction { items, .. }
+            | Self::Once(items) => vec![items],
+            Self::If { items, otherwise, .. } => vec![items, otherwise],
+            Self::Switch { cases, otherwise, .. } => cases.iter().map(|case| case.items.as_slice()).chain([otherwise.as_slice()]).collect(),
+            Self::Pick { choices: parts, .. } | Self::Interleave { parts, .. } | Self::RandomOrder(parts) => {
+                parts.iter().map(Vec::as_slice).collect()
             }
-            Item::Pick { choices, .. } => choices.iter().for_each(|items| each_step(items, seen)),
         }
     }
+
+    /// The variables that it gives a value itself.
+    #[must_use]
+    pub fn assigned(&self) -> Vec<&str> {
+        match self {
+            Self::Step(step) => step.extractions.iter().map(|extraction| extraction.variable.as_str()).collect(),
+            Self::Set(values) => values.iter().map(|(variable, _)| variable.as_str()).collect(),
+            Self::ForEach { variable, .. } => vec![variable],
+            Self::Pause(_)
+            | Self::Pacing(_)
+            | Self::Group { .. }
+            | Self::Repeat { .. }
+            | Self::If { .. }
+            | Self::While { .. }
+            | Self::Pick { .. }
+            | Self::Switch { .. }
+            | Self::Interleave { .. }
+            | Self::RandomOrder(_)
+            | Self::RunFor { .. }
+            | Self::Share { .. }
+            | Self::Transaction { .. }
+            | Self::Once(_) => Vec::new(),
+        }
+    }
+
+    /// Calls `seen` with its own templates, without those of the items in it.
+    fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
+        match self {
+            Self::Step(step) => step.each_template(seen),
+            Self::Set(values) => values.iter().for_each(|(_, value)| value.each_template(seen)),
+            Self::Repeat { times, .. } => seen(times),
+            Self::If { condition: value, .. } | Self::While { condition: value, .. } | Self::Switch { value, .. } => {
+                value.each_template(seen)
+            }
+            Self::Pause(Duration::Written(text))
+            | Self::Pacing(Duration::Written(text))
+            | Self::RunFor { time: Duration::Written(text), .. } => {
+                seen(text);
+            }
+            Self::ForEach { list: List::Items(texts), .. } => texts.iter().for_each(seen),
+            Self::ForEach { list: List::Array(text), .. } => seen(text),
+            Self::Pause(Duration::Drawn(_))
+            | Self::Pacing(Duration::Drawn(_))
+            | Self::RunFor { time: Duration::Drawn(_), .. }
+            | Self::Pick { .. }
+            | Self::Interleave { .. }
+            | Self::RandomOrder(_)
+            | Self::Share { .. }
+            | Self::Transaction { .. }
+            | Self::Once(_) => {}
+        }
+    }
+}
+
+/// Calls `seen` with every item, in order, those that stand in it behind each.
+pub fn each_item<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Item)) {
+    for item in items {
+        seen(item);
+        item.parts().into_iter().for_each(|items| each_item(items, seen));
+    }
+}
+
+/// Calls `seen` with every step, in order.
+pub fn each_step<'a>(items: &'a [Item], seen: &mut dyn FnMut(&'a Step)) {
+    each_item(items, &mut |item| {
+        if let Item::Step(step) = item {
+            seen(step);
+        }
+    });
 }

@@ -11,6 +11,8 @@ const NAME_LETTERS_MAX: usize = 36;
 
 /// The heads of the table of journeys.
 pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "finished", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
+/// The heads of the table of transactions.
+pub(crate) const TRANSACTIONS: [&str; 9] = ["transaction", "started", "finished", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
 /// The heads of the table of steps.
 pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
@@ -47,6 +49,15 @@ pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
 /// What the columns mean.
 pub(crate) const LEGEND: &str = "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys under \
      way when the load ended are not in the columns finished and broke off. Checks: passed of all.";
+
+/// What the columns of transactions mean.
+pub(crate) const TRANSACTIONS_LEGEND: &str = "A transaction's time is what its requests took together; with include_pauses it runs from when its first \
+     request was due to the last byte of its last answer.";
+
+/// A row for each group of steps that is timed as one.
+pub(crate) fn grouped(scenario: &Scenario) -> Vec<Vec<String>> {
+    scenario.transactions.iter().map(|row| journey(&row.into())).collect()
+}
 
 pub(crate) fn journey(row: &JourneyRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(row.started), count(row.completed), story::rate(row.tps), count(row.broke_off)];

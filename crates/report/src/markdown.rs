@@ -156,6 +156,9 @@ fn scenario(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
     }
     let rows: Vec<Vec<String>> = scenario.journeys.iter().map(journeys::journey).collect();
     table(&journeys::JOURNEYS, &rows, out)?;
+    if !scenario.transactions.is_empty() {
+        table(&journeys::TRANSACTIONS, &journeys::grouped(scenario), out)?;
+    }
     let rows: Vec<Vec<String>> = scenario.steps.iter().map(journeys::step).collect();
     table(&journeys::STEPS, &rows, out)?;
     broken_checks(&scenario.steps, out)

@@ -78,6 +78,7 @@ pub fn short(reading: &Reading<'_>, style: &Style) -> String {
         // In the place of the times of all requests together.
         Some(scenario) => {
             populations(summary, &mut page);
+            transactions(scenario, &mut page);
             rows(&journeys::STEPS, &scenario.steps, &mut page);
         }
         None => times(reading, &mut page),
@@ -327,6 +328,23 @@ fn populations(summary: &Summary, page: &mut Screenful<'_>) {
     let width = page.style.columns() - 2;
     let lines = table.within(width, &journeys::POPULATIONS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
     page.push(Rank::Kept, lines);
+    page.gap();
+}
+
+/// The steps of a scenario that are timed as one.
+fn transactions(scenario: &measure::Scenario, page: &mut Screenful<'_>) {
+    if scenario.transactions.is_empty() {
+        return;
+    }
+    let mut table = Columns::new(&journeys::TRANSACTIONS);
+    journeys::grouped(scenario).iter().take(STEPS_MAX).for_each(|row| table.row(row));
+    let width = page.style.columns() - 2;
+    let lines = table.within(width, &journeys::JOURNEYS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
+    page.push(Rank::Kept, lines);
+    let more = scenario.transactions.len().saturating_sub(STEPS_MAX) as u64;
+    if more > 0 {
+        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, "transaction")));
+    }
     page.gap();
 }
 

@@ -292,12 +292,21 @@ fn scenario(summary: &Summary, page: &mut Page) {
     scenario.journeys.iter().for_each(|row| columns.row(&journeys::journey(row)));
     page.table(&columns, &journeys::JOURNEYS_LEAST);
     page.gap();
+    if !scenario.transactions.is_empty() {
+        let mut columns = Columns::new(&journeys::TRANSACTIONS);
+        journeys::grouped(scenario).iter().for_each(|row| columns.row(row));
+        page.table(&columns, &journeys::JOURNEYS_LEAST);
+        page.gap();
+    }
     let mut columns = Columns::new(&journeys::STEPS);
     scenario.steps.iter().for_each(|row| columns.row(&journeys::step(row)));
     page.table(&columns, &journeys::STEPS_LEAST);
     page.gap();
     broken_checks(&scenario.steps, page);
     page.say(Tone::Aside, journeys::LEGEND);
+    if !scenario.transactions.is_empty() {
+        page.say(Tone::Aside, journeys::TRANSACTIONS_LEGEND);
+    }
 }
 
 /// A row for each URL.

@@ -241,6 +241,20 @@ fn the_short_report_of_a_scenario_has_a_row_for_each_step() {
 }
 
 #[test]
+fn a_transaction_has_a_row_of_its_own_wherever_steps_have() {
+    let summary = fixtures::journeys_of_a_shop();
+    let told = |name: &str| rendered(name, &summary, &Style::PLAIN);
+    for (format, row) in [("text", "checkout"), ("markdown", "| checkout | 3,000 | 2,980 |"), ("html", "checkout")] {
+        assert!(told(format).contains(row), "{format}");
+    }
+    assert!(told("text").contains("A transaction's time is what its requests took together"));
+    let json: serde_json::Value = serde_json::from_str(&told("json")).unwrap();
+    let row = &json["scenario"]["transactions"][0];
+    assert_eq!((row["name"].as_str(), row["started"].as_u64(), row["broke_off"].as_u64()), (Some("checkout"), Some(3_000), Some(20)));
+    assert!(row["transaction_time"].is_object(), "{row}");
+}
+
+#[test]
 fn no_broken_promise_is_left_out_for_want_of_room() {
     let summary = not_kept_up_with();
     let promises: Vec<String> = (1..=30).map(|ms| format!("p99 < {ms}ms")).collect();

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
-use plan::template::{Template, is_templated};
-use plan::work::{Auth, Body, Condition, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_step};
+use plan::template::{Piece, Template, is_templated};
+use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
 use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
@@ -18,7 +18,9 @@ use step::check::Mistaken;
 use step::{Check, Extractor};
 use template::{Compiler, Data, Heard, Place, Text, Witness};
 
+use crate::expression::Expression;
 use crate::file::Scenario;
+use crate::order::{Counter, Order};
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -44,6 +46,10 @@ pub(crate) struct Compiled {
     pub(crate) onces: usize,
     /// So many loops stand in each other or beside each other at most.
     pub(crate) loops: usize,
+    /// Turns, shares and times.
+    pub(crate) order: Order,
+    /// The transactions of the journeys, by their places.
+    pub(crate) transactions: Vec<Arc<str>>,
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
     pub(crate) cookies: bool,
@@ -66,9 +72,13 @@ pub(crate) struct Course {
 pub(crate) enum Op {
     /// Send, and go on when the answer is there.
     Request(usize),
-    Pause(Think),
+    Pause(Span),
+    /// Wait until it is this long since the user was here.
+    Pacing(usize, Span),
+    /// A variable becomes what is computed.
+    Set(usize, Expression),
     /// Go there unless it holds.
-    Unless(Compared, usize),
+    Unless(Expression, usize),
     Jump(usize),
     /// A loop begins that is gone through so often.
     Times {
@@ -91,6 +101,51 @@ pub(crate) enum Op {
         weights: Weights,
         starts: Vec<usize>,
     },
+    /// The first that has the value, or else there.
+    Switch {
+        value: Expression,
+        cases: Vec<(Vec<u8>, usize)>,
+        otherwise: usize,
+    },
+    /// The next of these.
+    Interleave {
+        counter: Counter,
+        starts: Vec<usize>,
+    },
+    /// On there unless this is one of the times.
+    Share {
+        counter: Counter,
+        amount: Amount,
+        end: usize,
+    },
+    /// A loop begins that goes through so many parts by chance.
+    Shuffle {
+        slot: usize,
+        parts: usize,
+    },
+    /// The part that is next of these, or on there if there is none.
+    Part {
+        slot: usize,
+        starts: Vec<usize>,
+        end: usize,
+    },
+    /// A loop begins that goes on for this long.
+    For {
+        slot: usize,
+        time: Span,
+    },
+    /// On there if the time of the loop is over.
+    Over {
+        slot: usize,
+        end: usize,
+    },
+    /// A transaction begins.
+    Begin {
+        place: usize,
+        pauses: bool,
+    },
+    /// The transaction that began last ends.
+    End,
     /// On there if the user was here before.
     Once {
         number: usize,
@@ -103,16 +158,16 @@ pub(crate) enum Op {
     },
 }
 
+/// How long something takes.
+pub(crate) enum Span {
+    Drawn(Think),
+    Written(Text),
+}
+
 /// What a loop goes through.
 pub(crate) enum Listed {
     Items(Vec<Text>),
     Array(Text),
-}
-
-/// A condition.
-pub(crate) struct Compared {
-    pub(crate) left: Text,
-    pub(crate) against: Option<(Operator, Text)>,
 }
 
 /// A step's request, and what is done with the answer.
@@ -212,6 +267,8 @@ struct Compiling<'a> {
     onces: usize,
     slots: usize,
     loops: usize,
+    order: Order,
+    transactions: Vec<Arc<str>>,
     boundary: Boundary,
 }
 
@@ -239,6 +296,8 @@ pub(crate) fn compile(
         onces: 0,
         slots: 0,
         loops: 0,
+        order: Order::default(),
+        transactions: Vec::new(),
         boundary: Boundary::new(chance),
     };
     let mut journeys = Vec::new();
@@ -255,6 +314,7 @@ pub(crate) fn compile(
         None => scenario.work.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
     }
     let counted = (compiling.steps.len(), journeys.len());
+    let transactions = compiling.transactions.clone();
     let farewell = (only.is_none() && !scenario.work.user_teardown.is_empty()).then_some(journeys.len());
     if let Some(place) = farewell {
         compiling.slots = 0;
@@ -269,7 +329,7 @@ pub(crate) fn compile(
     if only.is_none() {
         compiling.errors.0.extend(unknown_journeys(scenario, plan));
     }
-    let Compiling { compiler, mut errors, steps, onces, loops, .. } = compiling;
+    let Compiling { compiler, mut errors, steps, onces, loops, order, .. } = compiling;
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
         let mut errors = PlanErrors::default();
@@ -295,6 +355,8 @@ pub(crate) fn compile(
         variables_count: variables.len(),
         onces,
         loops,
+        order,
+        transactions,
         inherited: Vec::new(),
         cookies: scenario.work.cookies,
         hurried: false,
@@ -336,6 +398,7 @@ impl Compiled {
         });
         Tally {
             journeys: self.journeys[..journeys].iter().map(|journey| JourneyCounts::named(journey.name.clone())).collect(),
+            transactions: self.transactions.iter().map(|name| JourneyCounts::named(name.clone())).collect(),
             steps: steps.collect(),
             ..Tally::default()
         }
@@ -363,7 +426,18 @@ impl Compiling<'_> {
                         self.steps.push(request);
                     }
                 }
-                Item::Pause(think) => ops.push(Op::Pause(*think)),
+                Item::Pause(pause) => ops.push(Op::Pause(self.span(pause))),
+                Item::Pacing(pace) => {
+                    let place = self.order.paces;
+                    self.order.paces += 1;
+                    ops.push(Op::Pacing(place, self.span(pace)));
+                }
+                Item::Set(values) => {
+                    for (variable, value) in values {
+                        let value = expression(&mut self.compiler, &mut self.errors, value);
+                        ops.push(Op::Set(self.place(variable), value));
+                    }
+                }
                 Item::Group { items, .. } => self.items(items, journey, ops),
                 Item::Repeat { times, items } => {
                     let slot = self.slot();
@@ -382,8 +456,8 @@ impl Compiling<'_> {
                 }
                 Item::While { condition, items } => {
                     let begin = ops.len();
-                    let compared = self.compared(condition);
-                    ops.push(Op::Unless(compared, 0));
+                    let condition = expression(&mut self.compiler, &mut self.errors, condition);
+                    ops.push(Op::Unless(condition, 0));
                     self.items(items, journey, ops);
                     ops.push(Op::Jump(begin));
                     let end = ops.len();
@@ -391,8 +465,8 @@ impl Compiling<'_> {
                 }
                 Item::If { condition, items, otherwise } => {
                     let begin = ops.len();
-                    let compared = self.compared(condition);
-                    ops.push(Op::Unless(compared, 0));
+                    let condition = expression(&mut self.compiler, &mut self.errors, condition);
+                    ops.push(Op::Unless(condition, 0));
                     self.items(items, journey, ops);
                     if !otherwise.is_empty() {
                         let skip = ops.len();
@@ -409,18 +483,71 @@ impl Compiling<'_> {
                 }
                 Item::Pick { weights, choices } => {
                     let begin = ops.len();
-                    ops.push(Op::Pick { weights: weights.clone(), starts: Vec::new() });
+                    ops.push(Op::Jump(0));
+                    let (starts, _) = self.ways(choices.iter().map(Vec::as_slice), journey, ops);
+                    ops[begin] = Op::Pick { weights: weights.clone(), starts };
+                }
+                Item::Interleave { parts, per_user } => {
+                    let begin = ops.len();
+                    ops.push(Op::Jump(0));
+                    let (starts, _) = self.ways(parts.iter().map(Vec::as_slice), journey, ops);
+                    ops[begin] = Op::Interleave { counter: self.counter(*per_user), starts };
+                }
+                Item::Switch { value, cases, otherwise } => {
+                    let value = expression(&mut self.compiler, &mut self.errors, value);
+                    let begin = ops.len();
+                    ops.push(Op::Jump(0));
+                    let ways = cases.iter().map(|case| case.items.as_slice()).chain([otherwise.as_slice()]);
+                    let (mut starts, end) = self.ways(ways, journey, ops);
+                    let otherwise = starts.pop().unwrap_or(end);
+                    let of = |(case, start): (&work::Case, usize)| -> Vec<(Vec<u8>, usize)> {
+                        case.values.iter().map(|value| (value.trim().as_bytes().to_vec(), start)).collect()
+                    };
+                    let cases = cases.iter().zip(starts).flat_map(of).collect();
+                    ops[begin] = Op::Switch { value, cases, otherwise };
+                }
+                Item::RandomOrder(parts) => {
+                    let slot = self.slot();
+                    ops.push(Op::Shuffle { slot, parts: parts.len() });
+                    let begin = ops.len();
+                    ops.push(Op::Jump(0));
                     let mut starts = Vec::new();
-                    let mut leave = Vec::new();
-                    for items in choices {
+                    for items in parts {
                         starts.push(ops.len());
                         self.items(items, journey, ops);
-                        leave.push(ops.len());
-                        ops.push(Op::Jump(0));
+                        ops.push(Op::Jump(begin));
                     }
+                    ops[begin] = Op::Part { slot, starts, end: ops.len() };
+                }
+                Item::RunFor { time, items } => {
+                    let slot = self.slot();
+                    self.order.is_timed = true;
+                    ops.push(Op::For { slot, time: self.span(time) });
+                    let begin = ops.len();
+                    let mut looks = Vec::new();
+                    for item in items {
+                        looks.push(ops.len());
+                        ops.push(Op::Over { slot, end: 0 });
+                        self.items(std::slice::from_ref(item), journey, ops);
+                    }
+                    ops.push(Op::Jump(begin));
                     let end = ops.len();
-                    leave.into_iter().for_each(|at| lead(&mut ops[at], end));
-                    ops[begin] = Op::Pick { weights: weights.clone(), starts };
+                    looks.into_iter().for_each(|at| lead(&mut ops[at], end));
+                }
+                Item::Share { amount, per_user, items } => {
+                    let begin = ops.len();
+                    ops.push(Op::Share { counter: self.counter(*per_user), amount: *amount, end: 0 });
+                    self.items(items, journey, ops);
+                    let end = ops.len();
+                    lead(&mut ops[begin], end);
+                }
+                Item::Transaction { name, pauses, items } => {
+                    let place = self.transactions.len();
+                    self.transactions.push(name.as_str().into());
+                    self.order.is_timed = true;
+                    ops.push(Op::Begin { place, pauses: *pauses });
+                    self.items(items, journey, ops);
+                    ops.push(Op::End);
                 }
                 Item::Once(items) => {
                     let number = self.onces;
@@ -429,14 +556,43 @@ impl Compiling<'_> {
                     ops.push(Op::Once { number, end: 0 });
                     self.items(items, journey, ops);
                     let mut variables = Vec::new();
-                    each_step(items, &mut |step| {
-                        variables.extend(step.extractions.iter().map(|extraction| self.place(&extraction.variable)));
-                    });
+                    each_item(items, &mut |item| variables.extend(item.assigned().into_iter().map(|name| self.place(name))));
                     ops.push(Op::OnceDone { number, variables });
                     let end = ops.len();
                     lead(&mut ops[begin], end);
                 }
             }
+        }
+    }
+
+    /// Several ways, of which one is gone; where each begins, and where all end.
+    fn ways<'i>(&mut self, ways: impl Iterator<Item = &'i [Item]>, journey: u32, ops: &mut Vec<Op>) -> (Vec<usize>, usize) {
+        let (mut starts, mut leave) = (Vec::new(), Vec::new());
+        for items in ways {
+            starts.push(ops.len());
+            self.items(items, journey, ops);
+            leave.push(ops.len());
+            ops.push(Op::Jump(0));
+        }
+        let end = ops.len();
+        leave.into_iter().for_each(|at| lead(&mut ops[at], end));
+        (starts, end)
+    }
+
+    fn counter(&mut self, per_user: bool) -> Counter {
+        if per_user {
+            self.order.counters += 1;
+            Counter::PerUser(self.order.counters - 1)
+        } else {
+            self.order.shared.push(0.into());
+            Counter::Shared(self.order.shared.len() - 1)
+        }
+    }
+
+    fn span(&mut self, duration: &Duration) -> Span {
+        match duration {
+            Duration::Drawn(think) => Span::Drawn(*think),
+            Duration::Written(text) => Span::Written(self.compiler.text(text, Place::Plain)),
         }
     }
 
@@ -447,13 +603,6 @@ impl Compiling<'_> {
         ops.push(Op::Jump(begin));
         let end = ops.len();
         lead(&mut ops[begin], end);
-    }
-
-    fn compared(&mut self, condition: &Condition) -> Compared {
-        Compared {
-            left: self.compiler.text(&condition.left, Place::Plain),
-            against: condition.against.as_ref().map(|(operator, right)| (*operator, self.compiler.text(right, Place::Plain))),
-        }
     }
 
     fn request(&mut self, step: &Step, journey: u32) -> Option<Request> {
@@ -737,6 +886,33 @@ impl Compiling<'_> {
     }
 }
 
+/// An expression with its texts in pieces. Regular expressions that are none are mistakes of whoever made the work: the reader tells them.
+pub(crate) fn expression(compiler: &mut Compiler<'_>, errors: &mut PlanErrors, written: &work::Expression) -> Expression {
+    let mut of = |written: &work::Expression| expression(compiler, errors, written);
+    match written {
+        work::Expression::Text(text) => Expression::Text(compiler.text(text, Place::Plain)),
+        work::Expression::Not(inner) => Expression::Not(Box::new(of(inner))),
+        work::Expression::Negative(inner) => Expression::Negative(Box::new(of(inner))),
+        work::Expression::Two(Operator::Matches, sides) => {
+            let left = of(&sides.0);
+            let pattern = if let work::Expression::Text(pattern) = &sides.1 { pattern.fixed_text() } else { String::new() };
+            match step::regex(&pattern) {
+                Ok(pattern) => Expression::Matches(Box::new(left), pattern),
+                Err(mistake) => {
+                    let message = format!("the regular expression '{}': {}", pattern.escape_debug(), mistake.message);
+                    errors.push(PlanError::new("scenario", message, mistake.help));
+                    left
+                }
+            }
+        }
+        work::Expression::Two(operator, sides) => {
+            let left = of(&sides.0);
+            Expression::Two(*operator, Box::new((left, of(&sides.1))))
+        }
+        work::Expression::Call(function, values) => Expression::Call(*function, values.iter().map(of).collect()),
+    }
+}
+
 /// What the fields of a form are sent as.
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -762,7 +938,9 @@ fn form_encoded(value: &Template) -> Template {
 /// Lets an instruction lead there.
 fn lead(op: &mut Op, to: usize) {
     match op {
-        Op::Unless(_, end) | Op::Jump(end) | Op::Turn { end, .. } | Op::Once { end, .. } => *end = to,
+        Op::Unless(_, end) | Op::Jump(end) | Op::Turn { end, .. } | Op::Once { end, .. } | Op::Share { end, .. } | Op::Over { end, .. } => {
+            *end = to
+        }
         _ => {}
     }
 }

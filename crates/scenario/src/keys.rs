@@ -76,6 +76,7 @@ pub const SHAPES: &[&Shape] = &[
     &BODY_FILE,
     &FOR_EACH,
     &CHOICE,
+    &CASE,
 ];
 
 /// The file itself.
@@ -224,21 +225,44 @@ pub static STEP: Shape = Shape {
             Kind::Either(&[Kind::Shape(&CHECKS), Kind::Texts]),
             "promises about the answer, such as {status: 200, time: '< 500ms'}, or lines such as 'json $.items length > 0'",
         ),
-        key("pause", Kind::Text, "think afterwards: 2s, 1s..3s or exponential 2s; alone, a step of its own"),
+        key(
+            "pause",
+            Kind::Text,
+            "think afterwards: 2s, 1s..3s, exponential 2s, gaussian 2s 500ms, poisson 300ms or '{{ms}}ms'; alone, a step of its own",
+        ),
         key("auth", Kind::Shape(&AUTH), "how this request says who the user is"),
         key("redirects", Kind::Whole, "follow up to this many redirects"),
         key("timeout", Kind::Text, "give this request up after this long, such as 2s"),
         key("maximum_requests", Kind::Whole, "send it at most so often in the whole run; then it is left out"),
         key("must_succeed", Kind::Truth, "whether its failure ends the journey"),
         key("once", Kind::Truth, "do it only on a user's first journey; what it extracts and its cookies are kept"),
+        key("set", Kind::Named, "variables and what they become, computed one after the other, such as {n: '{{n}} + 1'}"),
         key("group", Kind::Text, "a name before those of `steps`"),
         key("repeat", Kind::Text, "do `steps` this many times"),
-        key("if", Kind::Text, "do `steps` if this holds, such as '{{status}} == 200'"),
+        key("if", Kind::Text, "do `steps` if this holds, such as '{{status}} == 200 and {{n}} < 9'"),
         key("while", Kind::Text, "do `steps` again as long as this holds"),
         key("for_each", Kind::Shape(&FOR_EACH), "do `steps` for each of a list"),
         key("pick", Kind::Shapes(&CHOICE), "do one of these, by chance"),
-        key("steps", Kind::Shapes(&STEP), "what is grouped, repeated or done if"),
-        key("else", Kind::Shapes(&STEP), "what is done if `if` does not hold"),
+        key("switch", Kind::Text, "do one of `cases`, by what this is, such as '{{kind}}'"),
+        key("cases", Kind::Shapes(&CASE), "what `switch` chooses from"),
+        key("interleave", Kind::Shapes(&STEP), "do one of these each time, in turn; several belong together below `steps:`"),
+        key("random_order", Kind::Shapes(&STEP), "do all of these, in another order each time; several belong together below `steps:`"),
+        key("share", Kind::Text, "do `steps` in a share of the iterations, such as 30%, or in the first of them, such as 500 times"),
+        key(
+            "per_user",
+            Kind::Truth,
+            "whether each user counts turns and shares for itself [default: false: all users of the process together]",
+        ),
+        key(
+            "run_for",
+            Kind::Text,
+            "do `steps` again until this long after their first request, such as 30s; looked at before each of them",
+        ),
+        key("pacing", Kind::Text, "wait here until this long after the user's last time here, such as 10s; first in a journey: its pace"),
+        key("transaction", Kind::Text, "time `steps` as one, in a row of this name: what their requests take together"),
+        key("include_pauses", Kind::Truth, "whether a transaction's time runs through the pauses as well [default: false]"),
+        key("steps", Kind::Shapes(&STEP), "what is grouped, repeated, timed or done if"),
+        key("else", Kind::Shapes(&STEP), "what is done if `if` does not hold, or no case has the value"),
     ],
 };
 
@@ -347,6 +371,16 @@ pub static CHOICE: Shape = Shape {
     about: "One of several, of which one is done by chance.",
     keys: &[
         key("weight", Kind::Number, "how often it is chosen, beside the others [default: 1]"),
+        key("steps", Kind::Shapes(&STEP), "what is done"),
+    ],
+};
+
+/// One of several, by a value.
+pub static CASE: Shape = Shape {
+    name: "case",
+    about: "One of several, which is done if `switch` has its value.",
+    keys: &[
+        key("value", Kind::Texts, "the value, or a list of several [default: the number of the case, from 0]"),
         key("steps", Kind::Shapes(&STEP), "what is done"),
     ],
 };

@@ -10,12 +10,15 @@
 //! Invariants: a scenario that was read needs no more looking at; what a server answers is never a mistake of the scenario but
 //! a failure that is counted; memory does not grow with the number of journeys.
 
+mod buffers;
 mod compiled;
+mod expression;
 mod file;
 mod hidden;
 mod json;
 pub mod keys;
 mod mistake;
+mod order;
 mod print;
 mod program;
 mod read;

@@ -9,7 +9,7 @@
 mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, Body, Condition, Extraction, FieldValue, Item, Kind, List, Notes, Operator, Step, Which, Work};
+use plan::work::{AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, Step, Which, Work};
 use plan::{Draft, Nanos, PopulationDraft, Target};
 use step::Check;
 
@@ -237,7 +237,7 @@ impl Steps<'_> {
             if let ([Item::Pause(think), others @ ..], false) = (rest, matches!(item, Item::Pause(_) | Item::Once(_))) {
                 rest = others;
                 self.number += 1;
-                maps[before].put("pause", think.to_string());
+                maps[before].put("pause", duration(think));
             }
         }
         maps
@@ -247,7 +247,7 @@ impl Steps<'_> {
         let mut map = Map::default();
         match item {
             Item::Step(step) => self.step(step, group, &mut map),
-            Item::Pause(think) => map.put("pause", think.to_string()),
+            Item::Pause(think) => map.put("pause", duration(think)),
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 map.put("group", name.clone());
@@ -258,12 +258,12 @@ impl Steps<'_> {
                 map.put("steps", self.list(items, group));
             }
             Item::If { condition, items, otherwise } => {
-                map.put("if", compared(condition));
+                map.put("if", condition.to_string());
                 map.put("steps", self.list(items, group));
                 map.put_all("else", self.list(otherwise, group));
             }
             Item::While { condition, items } => {
-                map.put("while", compared(condition));
+                map.put("while", condition.to_string());
                 map.put("steps", self.list(items, group));
             }
             Item::ForEach { variable, list, items } => {
@@ -283,14 +283,68 @@ impl Steps<'_> {
                 let choices = Value::List(choices.collect());
                 map.put("pick", choices);
             }
+            Item::Pacing(pace) => map.put("pacing", duration(pace)),
+            Item::Set(values) => {
+                let mut set = Map::default();
+                values.iter().for_each(|(name, value)| set.put(name, Value::number(value.to_string())));
+                map.put("set", set);
+            }
+            Item::Switch { value, cases, otherwise } => {
+                map.put("switch", value.to_string());
+                let cases = cases.iter().map(|case| {
+                    let mut map = Map::default();
+                    map.put("value", Value::List(case.values.iter().map(|value| Value::number(value.clone())).collect()));
+                    map.put("steps", self.list(&case.items, group));
+                    Value::Map(map)
+                });
+                let cases = Value::List(cases.collect());
+                map.put("cases", cases);
+                map.put_all("else", self.list(otherwise, group));
+            }
+            Item::Interleave { parts, per_user } => {
+                map.put("interleave", self.parts(parts, group));
+                if *per_user {
+                    map.put("per_user", Value::Bare("true".to_owned()));
+                }
+            }
+            Item::RandomOrder(parts) => map.put("random_order", self.parts(parts, group)),
+            Item::RunFor { time, items } => {
+                map.put("run_for", duration(time));
+                map.put("steps", self.list(items, group));
+            }
+            Item::Share { amount, per_user, items } => {
+                map.put("share", amount.to_string());
+                if *per_user {
+                    map.put("per_user", Value::Bare("true".to_owned()));
+                }
+                map.put("steps", self.list(items, group));
+            }
+            Item::Transaction { name, pauses, items } => {
+                let own = if group.is_empty() { None } else { name.strip_prefix(group).and_then(|name| name.strip_prefix(" / ")) };
+                map.put("transaction", own.unwrap_or(name));
+                if *pauses {
+                    map.put("include_pauses", Value::Bare("true".to_owned()));
+                }
+                map.put("steps", self.list(items, group));
+            }
             Item::Once(_) => unreachable!("its items say it themselves"),
         }
         map
     }
 
+    /// Several lists of items.
+    fn parts(&mut self, parts: &[Vec<Item>], group: &str) -> Value {
+        let parts = parts.iter().map(|items| {
+            let mut map = Map::default();
+            map.put("steps", self.list(items, group));
+            Value::Map(map)
+        });
+        Value::List(parts.collect())
+    }
+
     /// One of several; a pause alone on one line.
     fn choice(&mut self, share: f64, items: &[Item], group: &str) -> Value {
-        if let [Item::Pause(think)] = items {
+        if let [Item::Pause(Duration::Drawn(think))] = items {
             self.number += 1;
             let share = weight(share).map_or_else(String::new, |_| format!("weight: {share}, "));
             return Value::Bare(format!("{{{share}steps: [{{pause: {think}}}]}}"));
@@ -439,13 +493,11 @@ fn is_simple(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-/".contains(letter))
 }
 
-fn compared(condition: &Condition) -> Value {
-    let left = condition.left.to_string();
-    let Some((operator, right)) = &condition.against else { return left.into() };
-    let word = Operator::ALL.iter().find(|(_, known)| known == operator).map_or("", |(word, _)| word.trim());
-    let text = right.to_string();
-    let is_value = matches!(right.pieces(), [Piece::Value(_)]);
-    Value::Text(if is_simple(&text) || is_value { format!("{left} {word} {text}") } else { format!("{left} {word} \"{text}\"") })
+fn duration(duration: &Duration) -> String {
+    match duration {
+        Duration::Drawn(think) => think.to_string(),
+        Duration::Written(text) => text.to_string(),
+    }
 }
 
 fn extracted(extraction: &Extraction) -> Value {

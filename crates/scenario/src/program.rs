@@ -19,7 +19,10 @@ use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{AllAnswers, Ear, Rows, Taken, Text, Writing};
 
-use crate::compiled::{Compared, Compiled, Content, Extracted, Listed, Op, Proof, Request};
+use crate::buffers::{lend, take_back};
+use crate::compiled::{Compiled, Content, Extracted, Listed, Op, Proof, Request, Span};
+use crate::expression::{Evaluation, Expression, NoValue, compares};
+use crate::order::{is_in, shuffled, think_of};
 use crate::user::{Led, Turns, User};
 
 mod head;
@@ -110,22 +113,8 @@ struct Lent {
     bodies: RefCell<Vec<Vec<u8>>>,
 }
 
-/// What one large answer needed is not kept for small ones.
-const KEPT_BYTES_MAX: usize = 1 << 20;
-
 /// Room is made beforehand for requests of usual size only: one long upload must not make every other as long.
 const ROOM_BYTES_MAX: usize = 4096;
-
-fn lend(stack: &RefCell<Vec<Vec<u8>>>) -> Vec<u8> {
-    stack.borrow_mut().pop().unwrap_or_default()
-}
-
-fn take_back(stack: &RefCell<Vec<Vec<u8>>>, mut buffer: Vec<u8>) {
-    if buffer.capacity() > 0 && buffer.capacity() <= KEPT_BYTES_MAX {
-        buffer.clear();
-        stack.borrow_mut().push(buffer);
-    }
-}
 
 /// One worker's journeys. `WANDERS`: to several servers, or along redirects.
 pub(crate) struct Journeys<const WANDERS: bool> {
@@ -217,6 +206,7 @@ impl<const W: bool> Journeys<W> {
             }
             Taken::Failed(message) => return Err(Broken { message, help: "mend what the message names".to_owned() }),
         }
+        user.leave_transactions();
         user.journey = self.weights.choose(user.random.unit());
         user.at = 0;
         user.began = None;
@@ -263,10 +253,23 @@ impl<const W: bool> Journeys<W> {
                     user.travels = true;
                     return Ok(());
                 }
-                Op::Pause(_) if self.compiled.hurried => {}
-                Op::Pause(think) => user.pause = user.pause.plus(think.span(user.random.unit())),
-                Op::Unless(compared, to) => {
-                    if !self.holds(compared, user) {
+                Op::Pause(_) | Op::Pacing(..) if self.compiled.hurried => {}
+                Op::Pause(span) => user.pause = user.pause.plus(self.drawn(span, user)),
+                Op::Pacing(place, span) => {
+                    let span = self.drawn(span, user);
+                    user.keeps_pace(*place, span);
+                }
+                Op::Set(variable, value) => {
+                    let mut text = lend(&self.lent.texts);
+                    let set = self.evaluate(user, |evaluation| value.write(evaluation, &mut text));
+                    let kept = &mut user.variables[*variable];
+                    kept.clear();
+                    kept.extend_from_slice(&text);
+                    take_back(&self.lent.texts, text);
+                    user.is_lost |= set.is_err();
+                }
+                Op::Unless(condition, to) => {
+                    if !self.holds(condition, user) {
                         user.at = *to;
                     }
                 }
@@ -306,7 +309,7 @@ impl<const W: bool> Journeys<W> {
                 }
                 Op::Turn { slot, variable, end } => {
                     let goes_on = match &mut user.loops[*slot] {
-                        Turns::None | Turns::Times(0) => false,
+                        Turns::None | Turns::Times(0) | Turns::Order(_) | Turns::For { .. } | Turns::Until(_) => false,
                         Turns::Times(times) => {
                             *times -= 1;
                             true
@@ -325,6 +328,40 @@ impl<const W: bool> Journeys<W> {
                     }
                 }
                 Op::Pick { weights, starts } => user.at = starts[weights.choose(user.random.unit())],
+                Op::Switch { value, cases, otherwise } => {
+                    let mut text = lend(&self.lent.texts);
+                    let found = self.evaluate(user, |evaluation| value.write(evaluation, &mut text));
+                    user.is_lost |= found.is_err();
+                    let case = cases.iter().find(|(value, _)| compares(text.trim_ascii(), Operator::Is, value));
+                    user.at = case.map_or(*otherwise, |(_, start)| *start);
+                    take_back(&self.lent.texts, text);
+                }
+                Op::Interleave { counter, starts } => {
+                    let turn = self.compiled.order.count(*counter, user);
+                    user.at = starts[(turn % starts.len() as u64) as usize];
+                }
+                Op::Share { counter, amount, end } => {
+                    let iteration = self.compiled.order.count(*counter, user);
+                    if !is_in(*amount, iteration) {
+                        user.at = *end;
+                    }
+                }
+                Op::Shuffle { slot, parts } => user.loops[*slot] = Turns::Order(shuffled(*parts, &mut user.random)),
+                Op::Part { slot, starts, end } => {
+                    let part = if let Turns::Order(parts) = &mut user.loops[*slot] { parts.pop() } else { None };
+                    user.at = part.map_or(*end, |part| starts[part as usize]);
+                }
+                Op::For { slot, time } => {
+                    let span = self.drawn(time, user);
+                    user.loops[*slot] = Turns::For { span, paused: user.pause };
+                }
+                Op::Over { slot, end } => {
+                    if user.is_over(*slot) {
+                        user.at = *end;
+                    }
+                }
+                Op::Begin { place, pauses } => user.begins_transaction(*place, *pauses),
+                Op::End => user.ends_transaction(),
                 Op::Once { number, end } => {
                     if user.done[*number] {
                         user.at = *end;
@@ -353,21 +390,36 @@ impl<const W: bool> Journeys<W> {
         }
     }
 
-    fn holds(&self, compared: &Compared, user: &mut User) -> bool {
-        let mut left = lend(&self.lent.texts);
-        self.write(&compared.left, user, &mut left);
-        let holds = match &compared.against {
-            None => !matches!(left.trim_ascii(), b"" | b"0" | b"false" | b"null" | b"[]"),
-            Some((operator, right)) => {
-                let mut other = lend(&self.lent.texts);
-                self.write(right, user, &mut other);
-                let holds = compares(left.trim_ascii(), *operator, other.trim_ascii());
-                take_back(&self.lent.texts, other);
-                holds
+    /// How long something takes this time; what is no time ends the journey with its next request.
+    fn drawn(&self, span: &Span, user: &mut User) -> Nanos {
+        let unit = user.random.unit();
+        match span {
+            Span::Drawn(think) => think.span(unit),
+            Span::Written(text) => {
+                let mut written = lend(&self.lent.texts);
+                self.write(text, user, &mut written);
+                let think = think_of(&written);
+                take_back(&self.lent.texts, written);
+                user.is_lost |= think.is_none();
+                think.map_or(Nanos::ZERO, |think| think.span(unit))
             }
-        };
-        take_back(&self.lent.texts, left);
-        holds
+        }
+    }
+
+    /// Whether it holds; what cannot be computed does not, and ends the journey with its next request.
+    fn holds(&self, condition: &Expression, user: &mut User) -> bool {
+        let holds = self.evaluate(user, |evaluation| condition.holds(evaluation));
+        user.is_lost |= holds.is_err();
+        holds.unwrap_or(false)
+    }
+
+    /// Computes something as the user has it.
+    fn evaluate<T>(&self, user: &mut User, compute: impl FnOnce(&mut Evaluation<'_, '_>) -> Result<T, NoValue>) -> Result<T, NoValue> {
+        let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
+        let number = self.position.requests + self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
+        let User { random, rows, variables, .. } = user;
+        let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
+        compute(&mut Evaluation { writing: &mut writing, buffers: &self.lent.texts })
     }
 
     /// Writes the request that the user is before.
@@ -618,6 +670,7 @@ impl<const W: bool> Program for Journeys<W> {
     fn user(&self, number: u64) -> User {
         let compiled = &*self.compiled;
         let mut user = User::new(self.part.first_user + number, self.seed, compiled.variables_count, compiled.onces, compiled.loops);
+        user.progress = compiled.order.progress();
         for (place, value) in &compiled.inherited {
             user.variables[*place].clone_from(value);
             user.kept[*place] = true;
@@ -688,6 +741,7 @@ impl<const W: bool> Program for Journeys<W> {
             user.began = Some(recorder.journey_began(user.journey, outcome.due));
         }
         let ear = std::mem::take(&mut user.ear);
+        let had_failed = std::mem::take(&mut user.failed);
         let ends = match outcome.result {
             Err(failure) => {
                 recorder.record_step(outcome, step, Judged::ByStatus);
@@ -712,6 +766,8 @@ impl<const W: bool> Program for Journeys<W> {
                 ends.or(failure.filter(|_| self.compiled.steps[step].step.must_succeed))
             }
         };
+        user.had_answer(outcome, recorder);
+        user.failed |= had_failed;
         self.show(user, &ear, outcome.result, Some(outcome.response_time()));
         let bytes = std::mem::take(&mut user.bytes);
         let [headers, body] = ear.into_memory();
@@ -721,12 +777,16 @@ impl<const W: bool> Program for Journeys<W> {
         match ends {
             // Given up with the run: the journey was under way to its end.
             Some(Failure::ClientInterrupted) => user.travels = false,
-            Some(failure) => self.over(user, outcome, JourneyEnd::BrokeOff(failure), recorder),
+            Some(failure) => {
+                user.break_transactions(failure, recorder);
+                self.over(user, outcome, JourneyEnd::BrokeOff(failure), recorder);
+            }
             None => match self.advance(user) {
                 Err(wrong) if self.is_leaving(user) => self.stays_behind(wrong.message),
                 Err(wrong) => user.wrong = Some(Box::new(wrong)),
-                Ok(()) if user.travels => {}
+                Ok(()) if user.travels => user.count_transactions(recorder),
                 Ok(()) => {
+                    user.count_transactions(recorder);
                     let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
                     self.over(user, outcome, how, recorder);
                 }
@@ -866,28 +926,6 @@ fn without_secrets(user: &User, said: &impl ToString) -> String {
     Secrets::of_request(&user.bytes).conceal(&said.to_string())
 }
 
-/// Compares as numbers where both are, else as texts.
-fn compares(left: &[u8], operator: Operator, right: &[u8]) -> bool {
-    let number = |bytes: &[u8]| std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<f64>().ok()).filter(|number| !number.is_nan());
-    if operator == Operator::Contains {
-        return right.is_empty() || left.windows(right.len()).any(|window| window == right);
-    }
-    let order = match (number(left), number(right)) {
-        (Some(left), Some(right)) => left.partial_cmp(&right),
-        _ => Some(left.cmp(right)),
-    };
-    let Some(order) = order else { return false };
-    match operator {
-        Operator::Is => order.is_eq(),
-        Operator::IsNot => order.is_ne(),
-        Operator::Less => order.is_lt(),
-        Operator::AtMost => order.is_le(),
-        Operator::More => order.is_gt(),
-        Operator::AtLeast => order.is_ge(),
-        Operator::Contains => false,
-    }
-}
-
 /// The path that stands in a request line.
 fn path_of(request: &[u8]) -> &str {
     let path = request.split(|byte| *byte == b' ').nth(1).and_then(|path| std::str::from_utf8(path).ok()).unwrap_or("/");
@@ -942,21 +980,6 @@ fn now() -> UnixSeconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_compared_as_numbers_and_texts_as_texts() {
-        for (left, operator, right, holds) in [
-            ("9", Operator::Less, "10", true),
-            ("9", Operator::Less, "10a", false),
-            ("1.0", Operator::Is, "1", true),
-            ("b", Operator::More, "a", true),
-            ("", Operator::Is, "", true),
-            ("abc", Operator::Contains, "bc", true),
-            ("abc", Operator::IsNot, "abc", false),
-        ] {
-            assert_eq!(compares(left.as_bytes(), operator, right.as_bytes()), holds, "{left} {operator:?} {right}");
-        }
-    }
 
     #[test]
     fn a_path_is_that_of_the_request_line() {

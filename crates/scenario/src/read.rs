@@ -3,6 +3,7 @@
 //! A reader that stops at the first mistake makes its user run it once for each. So nothing here fails: what cannot be read is
 //! noted with its place and left out, and the scenario is given only if nothing was noted.
 
+mod items;
 mod load;
 mod parts;
 mod populations;
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 
 use analysis::gate;
 use plan::template::{nearest, words};
-use plan::work::{Auth, Item, Journey, List, STATUS, Think, Variable, Weights, Work};
+use plan::work::{Auth, Item, Journey, List, STATUS, Variable, Weights, Work};
 use plan::{Draft, Nanos, PopulationDraft, Target};
 
 use crate::file::{Scenario, unknown_part};
@@ -339,7 +340,7 @@ impl<'a> Reading<'a> {
             Value::Map(entries) => {
                 for (word, node) in entries {
                     match (&*word.text, &node.value) {
-                        ("extract" | "variables", Value::Map(inner)) => {
+                        ("extract" | "variables" | "set", Value::Map(inner)) => {
                             for (word, _) in inner {
                                 self.name_variable(word.spot, &word.text);
                             }
@@ -542,11 +543,33 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 14] =
-            ["get", "post", "put", "patch", "delete", "head", "options", "method", "group", "repeat", "if", "while", "for_each", "pick"];
+        const KINDS: [&str; 22] = [
+            "get",
+            "post",
+            "put",
+            "patch",
+            "delete",
+            "head",
+            "options",
+            "method",
+            "set",
+            "pacing",
+            "group",
+            "transaction",
+            "repeat",
+            "if",
+            "while",
+            "for_each",
+            "run_for",
+            "share",
+            "pick",
+            "switch",
+            "interleave",
+            "random_order",
+        ];
         let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| entries.has(kind)).collect();
         let once = entries.value("once").and_then(|node| self.truth(node)).unwrap_or(false);
-        let pause = entries.value("pause").and_then(|node| self.pause(node));
+        let pause = entries.value("pause").and_then(|node| self.duration(node, "pause"));
         let mut found = Vec::new();
         match kinds[..] {
             [] if entries.has("path") => {
@@ -560,7 +583,7 @@ impl<'a> Reading<'a> {
                 self.wrong(
                     word.spot,
                     "nothing says what is done with these steps",
-                    "put group:, repeat:, if:, while: or for_each: before them",
+                    "put group:, transaction:, repeat:, if:, while:, for_each:, run_for: or share: before them",
                 );
                 return;
             }
@@ -573,6 +596,25 @@ impl<'a> Reading<'a> {
                 if pause.is_none() && self.mistakes.iter().all(|mistake| mistake.line != node.spot.line) {
                     self.wrong(node.spot, "this step does nothing", "write what it sends, such as - get: /, or a pause: 2s");
                 }
+            }
+            ["set"] => {
+                let (_, node) = entries.take("set").expect("it was looked for");
+                found.extend(self.set(node));
+            }
+            ["pacing"] => {
+                let (_, node) = entries.take("pacing").expect("it was looked for");
+                found.extend(self.duration(node, "pace").map(Item::Pacing));
+            }
+            [kind @ ("transaction" | "run_for" | "share" | "switch" | "interleave" | "random_order")] => {
+                let (_, node) = entries.take(kind).expect("it was looked for");
+                found.extend(match kind {
+                    "transaction" => self.transaction(node, &mut entries, defaults, group),
+                    "run_for" => self.run_for(node, &mut entries, defaults, group),
+                    "share" => self.share(node, &mut entries, defaults, group),
+                    "switch" => self.switch(node, &mut entries, defaults, group),
+                    "interleave" => Some(self.interleave(node, &mut entries, defaults, group)),
+                    _ => Some(self.random_order(node, defaults, group)),
+                });
             }
             [kind @ ("group" | "repeat" | "if" | "while" | "for_each" | "pick")] => {
                 self.control(kind, &mut entries, defaults, group, &mut found);
@@ -587,8 +629,11 @@ impl<'a> Reading<'a> {
                 }
             }
             [first, second, ..] => {
+                let (word, node) = entries.take(second).expect("it is there");
                 self.presume(&mut entries);
-                let (word, _) = entries.take(second).expect("it is there");
+                if second == "set" {
+                    self.set(node);
+                }
                 self.wrong(word.spot, format!("'{first}' and '{second}' in one step"), "begin a step of its own with -");
                 return;
             }
@@ -613,6 +658,9 @@ impl<'a> Reading<'a> {
     fn presume(&mut self, entries: &mut Entries<'_>) {
         if let Some(node) = entries.value("extract") {
             self.extractions(node);
+        }
+        if let Some(node) = entries.value("set") {
+            self.set(node);
         }
     }
 
@@ -703,23 +751,28 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Variables and what they become, one after the other.
+    fn set(&mut self, node: &Node) -> Option<Item> {
+        let mut values = Vec::new();
+        for (word, node) in self.named(node) {
+            self.ensure_named(word.spot, &word.text);
+            if let Some(value) = self.expression(node) {
+                values.push((word.text.clone(), value));
+            }
+            self.known.insert(word.text.clone());
+        }
+        if values.is_empty() && matches!(node.value, Value::Map(_)) && self.mistakes.is_empty() {
+            self.wrong(node.spot, "nothing is set here", "write a variable and its value, such as set: {n: '{{n}} + 1'}");
+        }
+        Some(Item::Set(values))
+    }
+
     fn steps_of(&mut self, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Vec<Item> {
         match entries.value("steps") {
             Some(node) => self.items(node, defaults, group),
             None => {
                 self.wrong(entries.spot, "there are no steps here", "put them below steps:");
                 Vec::new()
-            }
-        }
-    }
-
-    fn pause(&mut self, node: &Node) -> Option<Think> {
-        let text = self.plain(node)?;
-        match text.parse() {
-            Ok(think) => Some(think),
-            Err(why) => {
-                self.wrong(node.spot, format!("the pause {why}"), "write 2s, 1s..3s or exponential 2s");
-                None
             }
         }
     }
@@ -819,11 +872,18 @@ const KEYED_BYTES_MAX: usize = 60;
 fn called_here(word: &str) -> Option<&'static str> {
     let name = match word.to_ascii_lowercase().replace(['_', '-'], "").as_str() {
         "think" | "thinktime" | "wait" | "sleep" | "delay" => "pause",
-        "capture" | "captures" | "save" | "store" | "set" => "extract",
+        "capture" | "captures" | "save" | "store" => "extract",
+        "assign" | "let" | "setvariable" | "setvar" | "compute" => "set",
         "expect" | "assert" | "asserts" | "assertions" | "validate" | "tests" => "checks",
         "loop" | "times" | "count" => "repeat",
         "foreach" | "for" => "for_each",
-        "choose" | "random" | "oneof" => "pick",
+        "choose" | "random" | "oneof" | "uniformrandomswitch" => "pick",
+        "roundrobin" | "roundrobinswitch" | "alternate" => "interleave",
+        "shuffle" | "randomorder" => "random_order",
+        "percent" | "percentage" | "throughput" => "share",
+        "during" | "runtime" => "run_for",
+        "pace" | "constantpacing" => "pacing",
+        "timer" | "tx" => "transaction",
         "when" | "condition" => "if",
         "url" | "uri" | "request" => "get",
         "followredirects" | "follow" => "redirects",

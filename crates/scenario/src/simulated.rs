@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::compiled::compile;
 use crate::ready::Workers;
 
+mod items;
 mod populations;
 mod words;
 

@@ -5,7 +5,7 @@
 //! know beforehand; running one to see would take as long as the journey, and tell of one.
 
 use plan::Nanos;
-use plan::work::{Item, List};
+use plan::work::{Amount, Duration, Item, List};
 
 use crate::file::Scenario;
 
@@ -25,18 +25,36 @@ fn seconds(items: &[Item]) -> f64 {
 }
 
 fn of_item(item: &Item) -> f64 {
+    let greatest = |parts: &[Vec<Item>]| parts.iter().map(|items| seconds(items)).fold(0.0, f64::max);
     match item {
-        Item::Step(_) => 0.0,
-        Item::Pause(think) => think.mean().as_secs_f64(),
+        // A pace is a pause only where the requests are quicker, and only from the second time on.
+        Item::Step(_) | Item::Set(_) | Item::Pacing(_) => 0.0,
+        Item::Pause(pause) => of_duration(pause),
         Item::Repeat { times, items } => {
             let times = if times.is_fixed() { times.fixed_text().trim().parse().unwrap_or(1.0) } else { 1.0 };
             times * seconds(items)
         }
         Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),
-        Item::Group { items, .. } | Item::While { items, .. } | Item::Once(items) => seconds(items),
+        Item::Group { items, .. } | Item::While { items, .. } | Item::Once(items) | Item::Transaction { items, .. } => {
+            seconds(items)
+        }
+        // As long as it says, or the one turn that it has begun.
+        Item::RunFor { time, items } => of_duration(time).max(seconds(items)),
+        Item::Share { amount: Amount::Percent(0.0) | Amount::Times(0), .. } => 0.0,
+        Item::Share { items, .. } => seconds(items),
         Item::ForEach { list: List::Items(texts), items, .. } => texts.len() as f64 * seconds(items),
         Item::ForEach { list: List::Array(_), items, .. } => seconds(items),
-        Item::Pick { choices, .. } => choices.iter().map(|items| seconds(items)).fold(0.0, f64::max),
+        Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } => greatest(parts),
+        Item::Switch { cases, otherwise, .. } => cases.iter().map(|case| seconds(&case.items)).fold(seconds(otherwise), f64::max),
+        Item::RandomOrder(parts) => parts.iter().map(|items| seconds(items)).sum(),
+    }
+}
+
+/// The mean; of what is written anew each time nothing is known.
+fn of_duration(duration: &Duration) -> f64 {
+    match duration {
+        Duration::Drawn(think) => think.mean().as_secs_f64(),
+        Duration::Written(_) => 0.0,
     }
 }
 
@@ -47,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_journey_that_pauses_most_counts_with_its_loops() {
-        let text = "target: http://a.test\njourneys:\n  - name: long\n    steps:\n      - get: /\n        pause: 1s..3s\n      - repeat: 3\n        steps: [{get: /a, pause: 2s}]\n      - for_each: {variable: id, in: [1, 2]}\n        steps: [{pause: exponential 500ms}, {get: '/{{id}}'}]\n      - pick: [{steps: [{pause: 4s}]}, {steps: [{get: /b}]}]\n  - name: never\n    weight: 0\n    steps: [{pause: 1h}]\n";
+        let text = "target: http://a.test\njourneys:\n  - name: long\n    steps:\n      - get: /\n        pause: 1s..3s\n      - repeat: 3\n        steps: [{get: /a, pause: 2s}]\n      - for_each: {variable: id, in: [1, 2]}\n        steps: [{pause: exponential 500ms}, {get: '/{{id}}'}]\n      - pick: [{steps: [{pause: 4s}]}, {steps: [{get: /b}]}]\n  - name: others\n    steps: [{run_for: 5s, steps: [{get: /c, pause: 1s}]}, {switch: '{{status}}', cases: [{steps: [{pause: 2s}, {get: /}]}], else: [{pause: 3s}, {get: /}]}, {random_order: [{pause: 1s}, {pause: 2s}]}]\n  - name: never\n    weight: 0\n    steps: [{pause: 1h}]\n";
         let scenario = read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
         assert_eq!(scenario.thinking(), Nanos::from_secs(2 + 6 + 1 + 4));
         let scenario = read("s.yaml", "target: http://a.test\nsteps: [{get: /}]\n").unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));

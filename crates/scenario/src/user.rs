@@ -7,6 +7,8 @@ use step::Jar;
 use step::auth::Digest;
 use template::{Ear, Fields};
 
+use crate::order::Progress;
+
 /// Streams of chance from here on belong to users on journeys.
 const USERS: u64 = 3 << 48;
 
@@ -56,6 +58,8 @@ pub(crate) struct User {
     pub(crate) is_unsendable: bool,
     /// Whether a value that decides what comes next cannot: then the next request is not sent either.
     pub(crate) is_lost: bool,
+    /// What it keeps of turns, times and transactions, where the scenario has any.
+    pub(crate) progress: Option<Box<Progress>>,
 }
 
 /// What a journey left to its user: a journey that was begun and sent nothing took it away.
@@ -80,6 +84,15 @@ pub(crate) enum Turns {
     Times(u64),
     /// The last comes first.
     Items(Vec<Vec<u8>>),
+    /// Places of what is left; the last comes first.
+    Order(Vec<u32>),
+    /// For this long after the first request of the loop; `paused` is how long the user was to pause when it began.
+    For {
+        span: Nanos,
+        paused: Nanos,
+    },
+    /// Up to this time.
+    Until(Nanos),
 }
 
 impl User {
@@ -111,6 +124,7 @@ impl User {
             wrong: None,
             is_unsendable: false,
             is_lost: false,
+            progress: None,
         }
     }
 }

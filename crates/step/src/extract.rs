@@ -431,7 +431,11 @@ pub(crate) fn json_path(text: &str) -> Result<JsonPath, Mistake> {
     })
 }
 
-pub(crate) fn regex(text: &str) -> Result<Regex, Mistake> {
+/// A regular expression over bytes, of bounded size.
+///
+/// # Errors
+/// Where and why it is none.
+pub fn regex(text: &str) -> Result<Regex, Mistake> {
     let built = RegexBuilder::new(text).size_limit(REGEX_BYTES_MAX).dfa_size_limit(REGEX_TABLE_BYTES_MAX).build();
     built.map_err(|error| match error {
         regex::Error::Syntax(words) => {

@@ -27,7 +27,7 @@ pub use check::{Blank, Broken, Check, Mistaken};
 pub use cookies::{Jar, Place};
 pub use date::UnixSeconds;
 pub use excerpt::excerpt;
-pub use extract::{Extractor, Missing};
+pub use extract::{Extractor, Missing, regex};
 pub use plan::template::Mistake;
 pub use plan::work::{Kind, Subject, Which};
 pub use reading::{JSON_BYTES_MAX, Reading};

@@ -20,6 +20,7 @@ impl Summary {
             if let (Some(all), Some(more)) = (&mut all.scenario, &run.scenario) {
                 all.steps.iter_mut().zip(&more.steps).for_each(|(row, more)| row.add(more, weights));
                 all.journeys.iter_mut().zip(&more.journeys).for_each(|(row, more)| row.add(more, weights));
+                all.transactions.iter_mut().zip(&more.transactions).for_each(|(row, more)| row.add(more, weights));
                 all.tps_succeeded =
                     (all.tps_succeeded * weights.0 + more.tps_succeeded * weights.1) / (weights.0 + weights.1).max(f64::MIN_POSITIVE);
             }

@@ -438,11 +438,16 @@ fn journeys(summary: &Summary) -> Vec<Table> {
         table("populations", "Populations", &crate::journeys::POPULATIONS, rows)
     };
     let mut tables = if summary.populations.is_empty() { Vec::new() } else { vec![populations()] };
-    tables.extend([
+    tables.push(
         table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
             .noted(format!("{transactions}. {}", crate::journeys::LEGEND)),
-        steps,
-    ]);
+    );
+    if !scenario.transactions.is_empty() {
+        let rows = crate::journeys::grouped(scenario);
+        let legend = crate::journeys::TRANSACTIONS_LEGEND.to_owned();
+        tables.push(table("transactions", "Transactions", &crate::journeys::TRANSACTIONS, rows).noted(legend));
+    }
+    tables.push(steps);
     tables
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plan::Draft;
-use plan::work::{AwsKeys, Field, Journey, Think, Variable, Weights};
+use plan::work::{Amount, AwsKeys, Case, Expression, Field, Journey, Think, Variable, Weights};
 use proptest::prelude::*;
 
 use super::*;
@@ -210,18 +210,34 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-fn condition() -> impl Strategy<Value = Condition> {
-    let operator = proptest::sample::select(Operator::ALL.map(|(_, operator)| operator).to_vec());
-    let left = proptest::sample::select(&["{{status}}", "a {{known}}", "{{choice \"a == b\" c}}"][..]).prop_map(template);
-    (left, proptest::option::of((operator, line()))).prop_map(|(left, against)| match against {
-        // What compares nothing is a value alone.
-        None => Condition { left: template("{{known}}"), against: None },
-        against => Condition { left, against },
-    })
+fn condition() -> impl Strategy<Value = Expression> {
+    let texts = [
+        "{{known}}",
+        "{{status}} == 200",
+        "{{status}} != \"a b\"",
+        "{{status}} + 1 <= 3 * ({{known}} - 2)",
+        "not {{known}} contains x and {{status}} < 500 or {{known}} matches \"^a+$\"",
+        "{{choice \"a == b\" c}} == c",
+        "length({{known}}) > 3",
+    ];
+    proptest::sample::select(texts.to_vec()).prop_map(|text| expression(Expression::parse_condition(text, &["rows"], &["status", "known", "other"])))
+}
+
+fn value() -> impl Strategy<Value = Expression> {
+    let texts = ["7", "{{known}}", "{{known}} * 2 + 1", "upper({{known}})", "- 3.5", "\"a b\""];
+    proptest::sample::select(texts.to_vec()).prop_map(|text| expression(Expression::parse(text, &["rows"], &["status", "known", "other"])))
+}
+
+fn expression(read: Result<Expression, Vec<plan::template::Mistake>>) -> Expression {
+    read.unwrap_or_else(|mistakes| panic!("{mistakes:?}"))
+}
+
+fn time() -> impl Strategy<Value = Duration> {
+    prop_oneof![3 => think().prop_map(Duration::Drawn), 1 => Just(Duration::Written(template("{{known}}ms")))]
 }
 
 fn items() -> impl Strategy<Value = Vec<Item>> {
-    let item = prop_oneof![3 => step().prop_map(|step| Item::Step(Box::new(step))), 1 => think().prop_map(Item::Pause)];
+    let item = prop_oneof![3 => step().prop_map(|step| Item::Step(Box::new(step))), 1 => time().prop_map(Item::Pause)];
     let list = proptest::collection::vec(item, 1..4);
     list.prop_recursive(3, 12, 3, |inner| {
         let items = inner.clone();
@@ -242,13 +258,35 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 let (weights, choices): (Vec<f64>, _) = choices.into_iter().unzip();
                 Item::Pick { weights: Weights::new(&weights).unwrap(), choices }
             }),
-            (step(), proptest::option::of(think())).prop_map(|(step, think)| {
+            (step(), proptest::option::of(time())).prop_map(|(step, think)| {
                 Item::Once(std::iter::once(Item::Step(Box::new(step))).chain(think.map(Item::Pause)).collect())
             }),
-            (name(), items).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
+            (name(), items.clone()).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
+            time().prop_map(Item::Pacing),
+            proptest::collection::vec(value(), 1..3).prop_map(|values| {
+                Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect())
+            }),
+            (condition(), items.clone(), items.clone()).prop_map(|(value, items, otherwise)| Item::Switch {
+                value,
+                cases: vec![Case { values: vec!["7".to_owned(), "a b".to_owned()], items }, Case { values: vec!["x".to_owned()], items: otherwise.clone() }],
+                otherwise,
+            }),
+            (proptest::collection::vec(items.clone(), 1..3), any::<bool>()).prop_map(|(parts, per_user)| Item::Interleave { parts, per_user }),
+            proptest::collection::vec(items.clone(), 1..3).prop_map(Item::RandomOrder),
+            (time(), sending(items.clone())).prop_map(|(time, items)| Item::RunFor { time, items }),
+            (0u32..=1000, any::<bool>(), any::<bool>(), items.clone()).prop_map(|(share, is_percent, per_user, items)| {
+                let amount = if is_percent { Amount::Percent(f64::from(share) / 10.0) } else { Amount::Times(share.into()) };
+                Item::Share { amount, per_user, items }
+            }),
+            (name(), any::<bool>(), sending(items)).prop_map(|(name, pauses, items)| Item::Transaction { name, pauses, items }),
         ];
         (holds, inner).prop_map(|(item, items)| std::iter::once(item).chain(items).collect())
     })
+}
+
+/// Items of which one sends something.
+fn sending(items: impl Strategy<Value = Vec<Item>>) -> impl Strategy<Value = Vec<Item>> {
+    (step(), items).prop_map(|(step, items)| std::iter::once(Item::Step(Box::new(step))).chain(items).collect())
 }
 
 /// What all steps have: headers and a way to say who the user is.
@@ -271,19 +309,34 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_) => {}
+            Item::Pause(_) | Item::Pacing(_) | Item::Set(_) => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);
             }
-            Item::Repeat { items, .. } | Item::While { items, .. } | Item::ForEach { items, .. } | Item::Once(items) => {
+            Item::Transaction { name, items, .. } => {
+                if !group.is_empty() {
+                    *name = format!("{group} / {name}");
+                }
                 complete(items, common, group);
             }
+            Item::Repeat { items, .. }
+            | Item::While { items, .. }
+            | Item::ForEach { items, .. }
+            | Item::RunFor { items, .. }
+            | Item::Share { items, .. }
+            | Item::Once(items) => complete(items, common, group),
             Item::If { items, otherwise, .. } => {
                 complete(items, common, group);
                 complete(otherwise, common, group);
             }
-            Item::Pick { choices, .. } => choices.iter_mut().for_each(|items| complete(items, common, group)),
+            Item::Switch { cases, otherwise, .. } => {
+                cases.iter_mut().for_each(|case| complete(&mut case.items, common, group));
+                complete(otherwise, common, group);
+            }
+            Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } | Item::RandomOrder(parts) => {
+                parts.iter_mut().for_each(|items| complete(items, common, group));
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Scenarios that are read, and every mistake that is told.
 
-use plan::work::{AnswerCheck, Body, Operator, Step};
+use plan::work::{AnswerCheck, Body, Expression, Operator, Step};
 use proptest::prelude::*;
 use step::Check;
 
@@ -127,9 +127,8 @@ fn a_variable_has_a_value_only_after_it_was_extracted() {
 fn conditions_are_taken_apart_outside_of_templates() {
     let scenario = good("steps:\n  - if: '{{choice \"a<b\" c}} != a'\n    steps: [{get: /}]\n");
     let Item::If { condition, .. } = &scenario.work.journeys[0].items[0] else { panic!() };
-    let (operator, right) = condition.against.as_ref().unwrap();
-    assert_eq!((*operator, right.to_string()), (Operator::IsNot, "a".to_owned()));
-    assert_eq!(condition.left.to_string(), "{{choice \"a<b\" c}}");
+    assert!(matches!(condition, Expression::Two(Operator::IsNot, _)), "{condition:?}");
+    assert_eq!(condition.to_string(), "{{choice \"a<b\" c}} != a");
 }
 
 #[test]
@@ -290,23 +289,31 @@ fn a_scenario_of_somebody_else_names_nothing_outside_itself() {
 #[test]
 fn a_condition_that_would_always_or_never_hold_is_told() {
     for (condition, place, message, help) in [
-        ("'{{status}} = 200'", "5:9", "compares nothing", "compare with =="),
+        ("'{{status}} 200'", "5:10", "compares nothing", "compare with =="),
+        ("'{{status}} = 200'", "5:21", "in a way that there is not", "compare with =="),
         ("'{{status}} === 200'", "5:21", "in a way that there is not", "compare with =="),
         ("'{{status}} !== 200'", "5:21", "in a way that there is not", ""),
-        ("'{{status}} => 200'", "5:22", "in a way that there is not", ""),
-        ("'{{status}} == 200 && {{id}} == 1'", "5:28", "a single comparison", "put a second if:"),
-        ("'{{status}} == 200 or {{status}} == 201'", "5:28", "a single comparison", "two steps"),
+        ("'{{status}} => 200'", "5:21", "in a way that there is not", ""),
+        ("'{{status}} == 200 || 201'", "5:31", "'201' is always the same", "compare something"),
+        ("'{{status}} > 1 and {{nme}} < 2'", "5:31", "'nme' is unknown", "or a variable: status, id"),
+        ("'{{status}} matches \"[z-a]\"'", "5:31", "invalid character class range", ""),
+        ("'length({{id}} > 1'", "5:16", "the parenthesis is not closed", ""),
         ("status == 200", "5:9", "is always the same", "write '{{status}} == 200'"),
         ("id", "5:9", "is always the same", "write '{{id}}'"),
-        ("'200 < 5'", "5:9", "is always the same", "compare something"),
+        ("'200 < 5'", "5:10", "is always the same", "compare something"),
     ] {
         let told =
             mistakes(&format!("steps:\n  - get: /\n    extract:\n      id: json $.id\n  - if: {condition}\n    steps: [{{get: /}}]\n"));
         assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{condition}: {told}");
     }
-    for condition in
-        ["'{{status}} == rock and roll'", "'{{status}}'", "' {{status}} '", "'{{status}} == \"a && b\"'", "'200 <= {{status}}'"]
-    {
+    for condition in [
+        "'{{status}} == 200 and not {{status}} contains 4 or length({{status}}) > 3'",
+        "'{{status}} == rock and roll'",
+        "'{{status}}'",
+        "' {{status}} '",
+        "'{{status}} == \"a && b\"'",
+        "'200 <= {{status}}'",
+    ] {
         assert_eq!(mistakes(&format!("steps:\n  - if: {condition}\n    steps: [{{get: /}}]\n")), "", "{condition}");
     }
 }
@@ -644,4 +651,98 @@ proptest! {
 fn a_pause_alone_is_made_once_too() {
     let scenario = good("steps:\n  - {pause: 2s, once: true}\n  - get: /a\n");
     assert!(matches!(&scenario.work.journeys[0].items[..], [Item::Once(items), Item::Step(_)] if matches!(items[..], [Item::Pause(_)])));
+}
+
+#[test]
+fn variables_that_are_set_have_values_from_there_on_and_their_mistakes_have_places() {
+    let scenario = good("variables: {n: 0}\nsteps:\n  - set: {n: '{{n}} + 1', next: '{{n}} * 2'}\n  - get: '/{{next}}'\n");
+    let Item::Set(values) = &scenario.work.journeys[0].items[0] else { panic!("{:?}", scenario.work.journeys[0]) };
+    let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names, values[1].1.to_string()), (vec!["n", "next"], "{{n}} * 2".to_owned()));
+    for (step, place, message, help) in [
+        ("{set: {n: '{{n}} + 1'}}", "2:18", "'n' has no value here", "extract or set it in a step before"),
+        ("{set: {a: 2, b: '{{a}}*2'}}", "2:22", "operators stand between blanks", "put blanks around"),
+        ("{set: {a: 2, b: 'a + 2'}}", "2:22", "'a' is a text", "write {{a}}"),
+        ("{set: {a: [2]}}", "2:15", "a text is wanted", ""),
+        ("{set: {}}", "2:11", "nothing is set here", "set: {n:"),
+        ("{set: {a: 1}, get: /}", "2:6", "'get' and 'set' in one step", "begin a step of its own"),
+        ("{set: {uuid: 1}}", "2:12", "no variable can be called 'uuid'", ""),
+    ] {
+        let told = mistakes(&format!("steps:\n  - {step}\n  - get: /\n"));
+        assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{step}: {told}");
+    }
+}
+
+#[test]
+fn mistakes_of_turns_shares_times_and_transactions_have_places() {
+    for (step, place, message, help) in [
+        ("{transaction: t, steps: [{pause: 1s}]}", "2:19", "there is nothing to time", "sends something"),
+        ("{transaction: t}", "2:5", "there are no steps here", "below steps:"),
+        ("{transaction: t, per_user: true, steps: [{get: /a}]}", "2:22", "'per_user' means nothing beside 'transaction'", ""),
+        ("{switch: '{{status}}'}", "2:5", "'switch' has no cases", "below cases:"),
+        ("{switch: gold, cases: [{steps: [{get: /a}]}]}", "2:14", "the value is always the same", "switch: '{{kind}}'"),
+        ("{switch: '{{status}}', cases: []}", "2:28", "there are no cases here", ""),
+        ("{switch: '{{status}}', cases: [{value: [1, '{{status}}'], steps: [{get: /a}]}]}", "2:48", "no template", "with if:"),
+        (
+            "{switch: '{{status}}', cases: [{value: 1, steps: [{get: /a}]}, {value: 1, steps: [{get: /b}]}]}",
+            "2:76",
+            "two cases",
+            "the first",
+        ),
+        ("{interleave: []}", "2:18", "there are no steps here", "- get: /"),
+        ("{random_order: /a}", "2:20", "a list is wanted here", ""),
+        ("{run_for: soon, steps: [{get: /a}]}", "2:15", "the time 'soon' is no pause", "write 2s"),
+        ("{run_for: 2s, steps: [{pause: 1s}]}", "2:15", "nothing is sent here", ""),
+        ("{share: 30, steps: [{get: /a}]}", "2:13", "'30' is no share", "write 30%, or 500 times"),
+        ("{share: 130%, steps: [{get: /a}]}", "2:13", "'130%' is no share", ""),
+        ("{pacing: 10}", "2:14", "the pace '10'", ""),
+        ("{pause: '{{thnk}}ms'}", "2:16", "'thnk' is unknown", ""),
+        ("{pause: gaussian 2s}", "2:13", "is no pause", "gaussian 2s 500ms"),
+        ("{percent: 30%, steps: [{get: /a}]}", "2:6", "the key 'percent' is unknown", "here it is called 'share'"),
+    ] {
+        let told = mistakes(&format!("steps:\n  - {step}\n  - get: /\n"));
+        assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{step}: {told}");
+    }
+}
+
+#[test]
+fn what_only_some_of_the_ways_extract_has_no_value_behind_them() {
+    let takes = "{get: /a, extract: {id: json $.id}}";
+    for (steps, has_value) in [
+        (format!("  - transaction: t\n    steps: [{takes}]\n"), true),
+        (format!("  - random_order: [{takes}, {{get: /b}}]\n"), true),
+        (format!("  - interleave: [{takes}, {takes}]\n"), true),
+        (format!("  - interleave: [{takes}, {{get: /b}}]\n"), false),
+        (format!("  - share: 50%\n    steps: [{takes}]\n"), false),
+        (format!("  - run_for: 5s\n    steps: [{takes}]\n"), false),
+        (format!("  - switch: '{{{{status}}}}'\n    cases: [{{steps: [{takes}]}}]\n    else: [{takes}]\n"), true),
+        (format!("  - switch: '{{{{status}}}}'\n    cases: [{{steps: [{takes}]}}]\n"), false),
+    ] {
+        let told = mistakes(&format!("steps:\n{steps}  - get: '/{{{{id}}}}'\n"));
+        assert_eq!(!told.contains("'id' has no value here"), has_value, "{steps}: {told}");
+        assert_eq!(told.is_empty(), has_value, "{steps}: {told}");
+    }
+}
+
+#[test]
+fn items_are_read_as_they_are_written() {
+    let scenario = good(
+        "variables: {ms: 5, kind: a}\nsteps:\n  - switch: '{{kind}}'\n    cases: [{value: [a, b], steps: [{get: /a}]}, {steps: [{get: /b}]}]\n    else: [{get: /c}]\n  - interleave: [{get: /d}, {steps: [{get: /e}, {get: /f}]}]\n    per_user: true\n  - share: 2.5%\n    steps: [{get: /g}]\n  - pacing: '{{ms}}s'\n  - group: shop\n    steps: [{transaction: t, include_pauses: true, steps: [{get: /h, pause: poisson 3ms}]}]\n",
+    );
+    let items = &scenario.work.journeys[0].items;
+    let Item::Switch { value, cases, otherwise } = &items[0] else { panic!("{items:?}") };
+    assert_eq!((value.to_string().as_str(), cases.len(), otherwise.len()), ("{{kind}}", 2, 1));
+    assert_eq!((cases[0].values.join(","), cases[1].values.join(",")), ("a,b".to_owned(), "1".to_owned()));
+    let Item::Interleave { parts, per_user: true } = &items[1] else { panic!("{items:?}") };
+    assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+    assert!(matches!(&items[2], Item::Share { amount, per_user: false, .. } if amount.to_string() == "2.5%"), "{items:?}");
+    let texts: Vec<String> = scenario.work.steps().iter().map(|step| step.name.clone()).collect();
+    assert_eq!(texts, ["GET /a", "GET /b", "GET /c", "GET /d", "GET /e", "GET /f", "GET /g", "shop / GET /h"]);
+    let mut transactions = Vec::new();
+    plan::work::each_item(items, &mut |item| {
+        if let Item::Transaction { name, pauses, .. } = item {
+            transactions.push((name.clone(), *pauses));
+        }
+    });
+    assert_eq!(transactions, [("shop / t".to_owned(), true)]);
 }

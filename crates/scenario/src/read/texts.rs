@@ -1,7 +1,7 @@
 //! Templates and conditions of a scenario, and where in the file their mistakes are.
 
-use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{Condition, Operator};
+use plan::template::{self, Piece, Template, Value as Filled};
+use plan::work::Expression;
 
 use super::{NOTED_MAX, Reading};
 use crate::yaml::{Node, Spot, Style, Value};
@@ -39,55 +39,53 @@ impl Reading<'_> {
         };
         match parsed {
             Ok(template) => {
-                let mut unset = Vec::new();
-                template.each_value(&mut |value| {
-                    if let Filled::Variable(name) = value
-                        && !self.known.contains(name)
-                        && !unset.contains(name)
-                    {
-                        unset.push(name.clone());
-                    }
-                });
-                let mut outside = None;
-                template.each_value(&mut |value| match value {
-                    Filled::Env(name) => outside = Some((name.clone(), "this names a variable of the machine that serves")),
-                    Filled::File(path) | Filled::Weighted { path, .. } => {
-                        outside = Some((path.clone(), "this names a file of the machine that serves"));
-                    }
-                    _ => {}
-                });
-                if let Some((name, what)) = outside {
-                    let place = found(text, &name).map_or_else(|| spot(self, 0, text.len()), |at| spot(self, at, name.len()));
-                    self.reaches_out(place, what);
-                }
-                if self.surroundings.is_some() {
-                    let mut values = Vec::new();
-                    template.each_value(&mut |value| values.push(value.clone()));
-                    let place = |reading: &Self, name: &str| {
-                        found(text, name).map_or_else(|| spot(reading, 0, text.len()), |at| spot(reading, at, name.len()))
-                    };
-                    values.iter().for_each(|value| self.look_up(value, &place));
-                }
-                for name in unset {
-                    let spot = match found(text, &name) {
-                        Some(at) => spot(self, at, name.len()),
-                        None => spot(self, 0, text.len()),
-                    };
-                    self.wrong(
-                        spot,
-                        format!("the variable '{name}' has no value here"),
-                        "extract it in a step before this one of the same journey, or give it one under variables",
-                    );
-                }
+                let mut values = Vec::new();
+                template.each_value(&mut |value| values.push(value.clone()));
+                self.look_over(&values, text, &spot);
                 Some(template.with_weighted_at(&|path| self.beside(path)))
             }
             Err(mistakes) => {
-                for mistake in mistakes.into_iter().take(NOTED_MAX) {
-                    let spot = spot(self, mistake.at, mistake.length);
-                    self.wrong(spot, mistake.message, mistake.help);
-                }
+                self.mistaken(mistakes, spot);
                 None
             }
+        }
+    }
+
+    fn mistaken(&mut self, mistakes: Vec<template::Mistake>, spot: impl Fn(&Self, usize, usize) -> Spot) {
+        for mistake in mistakes.into_iter().take(NOTED_MAX) {
+            let spot = spot(self, mistake.at, mistake.length);
+            self.wrong(spot, mistake.message, mistake.help);
+        }
+    }
+
+    /// Whether what a text writes has a value here, may be named, and is there.
+    fn look_over(&mut self, values: &[Filled], text: &str, spot: &dyn Fn(&Self, usize, usize) -> Spot) {
+        let place =
+            |reading: &Self, name: &str| found(text, name).map_or_else(|| spot(reading, 0, text.len()), |at| spot(reading, at, name.len()));
+        let mut unset: Vec<&str> = Vec::new();
+        for value in values {
+            match value {
+                Filled::Variable(name) if !self.known.contains(name) && !unset.contains(&name.as_str()) => unset.push(name),
+                _ => {}
+            }
+        }
+        let outside = values.iter().rev().find_map(|value| match value {
+            Filled::Env(name) => Some((name, "this names a variable of the machine that serves")),
+            Filled::File(path) | Filled::Weighted { path, .. } => Some((path, "this names a file of the machine that serves")),
+            _ => None,
+        });
+        if let Some((name, what)) = outside {
+            self.reaches_out(place(self, name), what);
+        }
+        if self.surroundings.is_some() {
+            values.iter().for_each(|value| self.look_up(value, &place));
+        }
+        for name in unset {
+            self.wrong(
+                place(self, name),
+                format!("the variable '{name}' has no value here"),
+                "extract or set it in a step before this one of the same journey, or give it one under variables",
+            );
         }
     }
 
@@ -117,61 +115,50 @@ impl Reading<'_> {
         Spot { line: node.spot.line, column: node.spot.column + quoted + before.chars().count(), length }
     }
 
-    /// `LEFT OPERATOR RIGHT`, or a text alone.
-    pub(super) fn condition(&mut self, node: &Node) -> Option<Condition> {
-        let Value::Scalar { text, .. } = &node.value else { return self.template(node).map(|left| Condition { left, against: None }) };
-        let found = Operator::ALL.iter().filter_map(|(word, operator)| Some((outside(text, word)?, *word, *operator)));
-        // The one that comes first, and of two that begin there the longer.
-        let found = found.min_by_key(|(at, word, _)| (*at, std::cmp::Reverse(word.len())));
-        let Some((at, word, operator)) = found else {
-            if !text.contains("{{") {
-                self.always_the_same(node, text);
-                return None;
-            }
-            let left = self.template(node)?;
-            if left.pieces().iter().any(|piece| matches!(piece, Piece::Text(fixed) if !fixed.trim().is_empty())) {
-                let message = format!("'{}' compares nothing, and so would always hold", text.escape_debug());
-                self.wrong(node.spot, message, format!("{COMPARISONS}, as in '{{{{status}}}} == 200'"));
-                return None;
-            }
-            return Some(Condition { left, against: None });
-        };
-        let (before, after) = (text[..at].trim(), text[at + word.len()..].trim());
-        if before.ends_with('=') || after.starts_with('=') {
-            let spot = self.within(node, text, at, word.len());
-            self.wrong(spot, "this compares in a way that there is not", COMPARISONS);
-            return None;
-        }
-        let quoted = after.strip_prefix('"').and_then(|after| after.strip_suffix('"'));
-        if let (None, Some(joint)) = (quoted, joined(after)) {
-            let from = text.len() - text[at + word.len()..].trim_start().len();
-            let spot = self.within(node, text, from + joint.start, joint.len());
-            let help = "for both, put a second if: into the steps of the first; for either, write two steps with an if: of their own";
-            self.wrong(spot, "a condition is a single comparison", help);
-            return None;
-        }
-        let left = self.template_of(node, before);
-        let right = quoted.unwrap_or(after);
-        let from = text.rfind(right).unwrap_or_default();
-        let right = self.template_at(right, |reading, at, length| reading.within(node, text, from + at, length));
-        let (left, right) = (left?, right?);
-        if left.is_fixed() && right.is_fixed() {
-            self.always_the_same(node, text);
-            return None;
-        }
-        Some(Condition { left, against: Some((operator, right)) })
+    /// What decides: an expression that is not always the same.
+    pub(super) fn condition(&mut self, node: &Node) -> Option<Expression> {
+        self.expression_by(node, Expression::parse_condition)
     }
 
-    /// Complains of a condition that nothing changes, most often for want of braces.
-    fn always_the_same(&mut self, node: &Node, text: &str) {
-        let word =
-            text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_' || letter == '-')).next().unwrap_or_default();
-        let help = if self.names.iter().any(|name| name == word) {
-            format!("write '{{{{{word}}}}}{}': in braces it is the variable", &text[word.len()..])
-        } else {
-            "compare something, such as '{{status}} == 200'".to_owned()
+    /// What is computed.
+    pub(super) fn expression(&mut self, node: &Node) -> Option<Expression> {
+        self.expression_by(node, Expression::parse)
+    }
+
+    fn expression_by(
+        &mut self,
+        node: &Node,
+        parse: fn(&str, &[&str], &[&str]) -> Result<Expression, Vec<template::Mistake>>,
+    ) -> Option<Expression> {
+        let Value::Scalar { text, .. } = &node.value else {
+            self.template(node)?;
+            return None;
         };
-        self.wrong(node.spot, format!("'{}' is always the same", text.escape_debug()), help);
+        let parsed = {
+            let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
+            let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+            parse(text, &files, &names)
+        };
+        match parsed {
+            Ok(expression) => {
+                self.single_braces(node, text);
+                for pattern in expression.patterns() {
+                    if let Err(mistake) = step::regex(&pattern) {
+                        let at = text.find(&pattern).unwrap_or_default() + mistake.at;
+                        let spot = self.within(node, text, at, mistake.length);
+                        self.wrong(spot, mistake.message, mistake.help);
+                    }
+                }
+                let mut values = Vec::new();
+                expression.each_template(&mut |template| template.each_value(&mut |value| values.push(value.clone())));
+                self.look_over(&values, text, &|reading, at, length| reading.within(node, text, at, length));
+                Some(expression.with_weighted_at(&|path| self.beside(path)))
+            }
+            Err(mistakes) => {
+                self.mistaken(mistakes, |reading, at, length| reading.within(node, text, at, length));
+                None
+            }
+        }
     }
 
     /// Complains of variables in the braces of other tools, which would be sent as they stand.
@@ -259,20 +246,6 @@ impl Reading<'_> {
     }
 }
 
-/// What a condition can do.
-const COMPARISONS: &str = "compare with ==, !=, <, <=, >, >= or contains";
-
-/// Where a second comparison is joined to the first, of which this is the right side.
-fn joined(right: &str) -> Option<std::ops::Range<usize>> {
-    let at = |word: &str| outside(right, word).map(|at| at..at + word.len());
-    if let Some(place) = at("&&").or_else(|| at("||")) {
-        return Some(place);
-    }
-    // A word may be part of a text; not so where another comparison follows.
-    let place = at(" and ").or_else(|| at(" or "))?;
-    Operator::ALL.iter().any(|(word, _)| outside(&right[place.end..], word).is_some()).then_some(place.start + 1..place.end - 1)
-}
-
 /// Where a name stands between two braces.
 fn found(text: &str, name: &str) -> Option<usize> {
     text.match_indices("{{").find_map(|(open, _)| {
@@ -285,16 +258,4 @@ fn found(text: &str, name: &str) -> Option<usize> {
 /// A number, a truth or nothing, as JSON writes them too.
 fn is_json_word(text: &str) -> bool {
     matches!(text, "true" | "false") || text.parse::<f64>().is_ok() && serde_json::from_str::<serde_json::Number>(text).is_ok()
-}
-
-/// Where a word stands outside of templates.
-fn outside(text: &str, word: &str) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + text[from..].find(word)?;
-        match text[from..at].rfind("{{").map(|open| from + open) {
-            Some(open) if !text[open..at].contains("}}") => from = at + text[at..].find("}}")? + 2,
-            _ => return Some(at),
-        }
-    }
 }

@@ -1,0 +1,183 @@
+//! Items about other items: in turn, by chance, by a value, for a time, timed together.
+
+use std::collections::BTreeSet;
+
+use plan::template::is_templated;
+use plan::work::{Amount, Case, Duration, Expression, Item, each_step};
+
+use super::{Defaults, Entries, Reading};
+use crate::keys::CASE;
+use crate::yaml::{Node, Value};
+
+impl Reading<'_> {
+    /// A time, drawn by chance or written by a template. `what` is what takes it.
+    pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
+        let text = self.plain(node)?;
+        if is_templated(&text) {
+            return self.template(node).map(Duration::Written);
+        }
+        match text.parse() {
+            Ok(think) => Some(Duration::Drawn(think)),
+            Err(why) => {
+                let help = "write 2s, 1s..3s, exponential 2s, gaussian 2s 500ms, poisson 300ms, or a template such as '{{ms}}ms'";
+                self.wrong(node.spot, format!("the {what} {why}"), help);
+                None
+            }
+        }
+    }
+
+    /// Steps that are timed as one.
+    pub(super) fn transaction(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Item> {
+        let name = self.plain(node).unwrap_or_default();
+        let name = if group.is_empty() { name } else { format!("{group} / {name}") };
+        let pauses = entries.value("include_pauses").and_then(|node| self.truth(node)).unwrap_or(false);
+        let items = self.steps_of(entries, defaults, group);
+        self.sends_something(node, &items, "there is nothing to time: a transaction lasts from its first request to its last answer");
+        Some(Item::Transaction { name: plan::url_without_secrets(&name), pauses, items })
+    }
+
+    /// Complains of items that send nothing, where that makes no sense.
+    fn sends_something(&mut self, node: &Node, items: &[Item], message: &str) {
+        let mut sends = false;
+        each_step(items, &mut |_| sends = true);
+        if !sends && self.mistakes.is_empty() {
+            self.wrong(node.spot, message, "put a step into it that sends something");
+        }
+    }
+
+    /// One of several, by a value.
+    pub(super) fn switch(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Item> {
+        let value = self.expression(node);
+        if value.as_ref().is_some_and(Expression::is_fixed) {
+            self.wrong(node.spot, "the value is always the same", "choose by a variable, such as switch: '{{kind}}'");
+        }
+        let before = self.known.clone();
+        let mut after: Option<BTreeSet<String>> = None;
+        let mut cases: Vec<Case> = Vec::new();
+        let Some((word, list)) = entries.take("cases") else {
+            self.wrong(entries.spot, "'switch' has no cases", "write them below cases:, each as - value: and steps:");
+            return None;
+        };
+        for (number, node) in self.list(list).into_iter().enumerate() {
+            let Some(mut case) = self.shape(node, &CASE) else { continue };
+            let mut values = Vec::new();
+            match case.value("value") {
+                None => values.push(number.to_string()),
+                Some(node) => {
+                    for node in self.each(node) {
+                        let Some(text) = self.plain(node) else { continue };
+                        if is_templated(&text) {
+                            let help = "write it out, or compare in the steps, with if:";
+                            self.wrong(node.spot, "the value of a case is a text as it stands, and no template", help);
+                        } else if cases.iter().any(|case| case.values.contains(&text)) {
+                            self.wrong(
+                                node.spot,
+                                format!("two cases have the value '{}'", text.escape_debug()),
+                                "the first would be taken",
+                            );
+                        } else {
+                            values.push(text);
+                        }
+                    }
+                }
+            }
+            self.known.clone_from(&before);
+            let items = self.steps_of(&mut case, defaults, group);
+            self.meet(&mut after);
+            cases.push(Case { values, items });
+        }
+        if cases.is_empty() && self.mistakes.is_empty() {
+            self.wrong(word.spot, "there are no cases here", "write them as - value: and steps:");
+        }
+        self.known.clone_from(&before);
+        let otherwise = entries.value("else").map_or_else(Vec::new, |node| self.items(node, defaults, group));
+        self.meet(&mut after);
+        self.known = after.unwrap_or(before);
+        Some(Item::Switch { value: value?, cases, otherwise })
+    }
+
+    /// Of several ways, only what all of them set has a value behind them.
+    fn meet(&self, after: &mut Option<BTreeSet<String>>) {
+        let now = &self.known;
+        *after = Some(after.take().map_or_else(|| now.clone(), |after| after.intersection(now).cloned().collect()));
+    }
+
+    /// One of them each time.
+    pub(super) fn interleave(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Item {
+        let per_user = self.per_user(entries);
+        let before = self.known.clone();
+        let mut after: Option<BTreeSet<String>> = None;
+        let parts = self.parts(node, |reading, node| {
+            reading.known.clone_from(&before);
+            let items = reading.part(node, defaults, group);
+            reading.meet(&mut after);
+            items
+        });
+        self.known = after.unwrap_or(before);
+        Item::Interleave { parts, per_user }
+    }
+
+    /// All of them, in another order each time.
+    pub(super) fn random_order(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str) -> Item {
+        let before = self.known.clone();
+        let mut all = before.clone();
+        let parts = self.parts(node, |reading, node| {
+            reading.known.clone_from(&before);
+            let items = reading.part(node, defaults, group);
+            all.extend(reading.known.iter().cloned());
+            items
+        });
+        self.known = all;
+        Item::RandomOrder(parts)
+    }
+
+    /// The steps of a list, each by itself.
+    fn parts(&mut self, node: &Node, mut read: impl FnMut(&mut Self, &Node) -> Vec<Item>) -> Vec<Vec<Item>> {
+        let nodes = self.list(node);
+        if nodes.is_empty() && matches!(node.value, Value::List(_)) {
+            self.wrong(node.spot, "there are no steps here", "write one, such as - get: /");
+        }
+        nodes.into_iter().map(|node| read(self, node)).collect()
+    }
+
+    /// A step, or several below `steps` alone.
+    fn part(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str) -> Vec<Item> {
+        match &node.value {
+            Value::Map(entries) if entries.len() == 1 && entries[0].0.text == "steps" => self.items(&entries[0].1, defaults, group),
+            _ => {
+                let mut items = Vec::new();
+                self.item(node, defaults, group, &mut items);
+                items
+            }
+        }
+    }
+
+    fn per_user(&mut self, entries: &mut Entries<'_>) -> bool {
+        entries.value("per_user").and_then(|node| self.truth(node)).unwrap_or(false)
+    }
+
+    /// Again until a time is over.
+    pub(super) fn run_for(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Item> {
+        let time = self.duration(node, "time");
+        let before = self.known.clone();
+        let items = self.steps_of(entries, defaults, group);
+        self.known = before;
+        self.sends_something(node, &items, "nothing is sent here, and so no time passes");
+        Some(Item::RunFor { time: time?, items })
+    }
+
+    /// Some of the times that users come here.
+    pub(super) fn share(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Item> {
+        let text = self.plain(node);
+        let amount = text.as_deref().and_then(|text| text.parse::<Amount>().ok());
+        if let (Some(text), None) = (&text, amount) {
+            let message = format!("'{}' is no share of iterations", text.escape_debug());
+            self.wrong(node.spot, message, "write 30%, or 500 times for that many in all");
+        }
+        let per_user = self.per_user(entries);
+        let before = self.known.clone();
+        let items = self.steps_of(entries, defaults, group);
+        self.known = before;
+        Some(Item::Share { amount: amount?, per_user, items })
+    }
+}

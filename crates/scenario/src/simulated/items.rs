@@ -1,0 +1,225 @@
+//! Items about others in the simulated engine: what is sent, in which order, and when.
+
+use super::*;
+use measure::TransactionRow;
+
+/// What a server was asked for, in order, without the method.
+fn paths(log: &Log) -> Vec<String> {
+    lines(log).into_iter().map(|line| line.trim_start_matches("GET ").to_owned()).collect()
+}
+
+/// What was sent by users who do these steps, and how long each answer takes.
+fn sent(load: &str, steps: &str) -> (Collected, Vec<String>) {
+    let (server, log) = serving(|_| plain(100, "{\"id\": 7}"));
+    let collected = run(&server, &format!("load: {load}\n{steps}"));
+    (collected, paths(&log))
+}
+
+/// When each request came, in milliseconds.
+fn times(load: &str, steps: &str) -> Vec<u64> {
+    let (server, log) = serving(|_| plain(100, ""));
+    run(&server, &format!("load: {load}\n{steps}"));
+    let log = log.borrow();
+    log.iter().map(|seen| seen.at_ms).collect()
+}
+
+#[test]
+fn variables_are_computed_and_decide_where_a_user_goes_on() {
+    let steps = "\
+variables: {n: 0, names: 'Ada,Bob'}
+steps:
+  - while: '{{n}} < 2 and not {{status}} == 500'
+    steps:
+      - set: {n: '{{n}} + 1', twice: '{{n}} * 2'}
+      - get: /{{n}}-{{twice}}
+  - set: {list: 'split(lower({{names}}), \",\")'}
+  - for_each: {variable: name, in: '{{list}}'}
+    steps:
+      - if: '{{name}} matches \"^a\" or length({{name}}) > 3'
+        steps: [{get: '/a/{{name}}'}]
+        else: [{get: '/b/{{name}}'}]
+";
+    let (Collected { summary, .. }, sent) = sent("{users: 1, requests: 4}", steps);
+    assert_eq!(sent, ["/1-2", "/2-4", "/a/ada", "/b/bob"]);
+    assert_eq!(summary.requests.succeeded, 4);
+}
+
+#[test]
+fn what_is_set_once_is_kept_from_journey_to_journey() {
+    let steps = "\
+steps:
+  - {set: {n: 0}, once: true}
+  - set: {n: '{{n}} + 1'}
+  - get: /{{n}}
+";
+    assert_eq!(sent("{users: 1, requests: 4}", steps).1, ["/1", "/2", "/3", "/4"]);
+}
+
+#[test]
+fn what_cannot_be_computed_ends_its_journey_with_a_request_that_is_not_sent() {
+    let steps = "\
+steps:
+  - {get: /first, extract: {id: {json: $.id, default: ''}, name: {json: $.name, default: none}}}
+  - set: {n: '{{name}} * 2'}
+  - get: /{{n}}
+  - get: /never
+";
+    let (Collected { summary, .. }, sent) = sent("{users: 1, requests: 4}", steps);
+    assert_eq!(sent, ["/first", "/first"]);
+    assert_eq!(failed(&summary, Failure::RequestValue), 2);
+    let journey = &summary.scenario.clone().unwrap().journeys[0];
+    assert_eq!((journey.started, journey.broke_off), (2, 2));
+}
+
+#[test]
+fn a_switch_takes_the_case_with_the_value_or_the_number() {
+    let steps = "\
+steps:
+  - for_each: {variable: kind, in: [gold, '2.0', 7, other]}
+    steps:
+      - switch: '{{kind}}'
+        cases:
+          - {value: [gold, silver], steps: [{get: /precious}]}
+          - {value: 2, steps: [{get: /two}]}
+          - {value: 7, steps: [{get: /seven}, {get: /seven-more}]}
+        else: [{get: '/else/{{kind}}'}]
+      - switch: '{{status}} - 199'
+        cases: [{steps: [{get: /zero}]}, {steps: [{get: /one}]}]
+";
+    let (_, sent) = sent("{users: 1, requests: 9}", steps);
+    assert_eq!(sent, ["/precious", "/one", "/two", "/one", "/seven", "/seven-more", "/one", "/else/other", "/one"]);
+}
+
+#[test]
+fn users_take_turns_together_or_each_for_itself() {
+    let steps = "steps:\n  - interleave: [{get: /a}, {steps: [{get: /b1}, {get: /b2}]}, {get: /c, pause: 1s}]\n";
+    let (_, together) = sent("{users: 1, requests: 8}", steps);
+    assert_eq!(together, ["/a", "/b1", "/b2", "/c", "/a", "/b1", "/b2", "/c"]);
+    let (_, together) = sent("{users: 3, requests: 3}", steps);
+    assert_eq!(together, ["/a", "/b1", "/c"], "the three share one turn");
+    let each = steps.replace("/c, pause: 1s}]", "/c, pause: 1s}]\n    per_user: true");
+    assert_eq!(sent("{users: 3, requests: 3}", &each).1, ["/a", "/a", "/a"]);
+}
+
+#[test]
+fn all_are_done_in_another_order_each_time() {
+    let steps = "steps:\n  - random_order: [{get: /a}, {steps: [{get: /b1}, {get: /b2}]}, {get: /c}]\n";
+    let (_, sent) = sent("{users: 1, requests: 400}", steps);
+    let mut orders = std::collections::BTreeMap::new();
+    for journey in sent.chunks(4) {
+        *orders.entry(journey.to_vec()).or_insert(0_u64) += 1;
+        let after = journey.iter().position(|path| path == "/b1").map(|at| journey[at + 1].as_str());
+        assert_eq!(after, Some("/b2"), "what belongs together stays together");
+    }
+    assert_eq!(orders.len(), 6, "{orders:?}");
+    assert!(orders.values().all(|count| is_binomial(*count, 100, 1.0 / 6.0)), "{orders:?}");
+}
+
+#[test]
+fn a_share_of_iterations_is_exact_over_all_users_and_for_each() {
+    let steps = "steps:\n  - get: /all\n  - share: 25%\n    steps: [{get: /some}]\n";
+    let count = |sent: &[String], path: &str| sent.iter().filter(|sent| *sent == path).count();
+    let (_, all) = sent("{users: 1, requests: 500}", steps);
+    assert_eq!((count(&all, "/all"), count(&all, "/some")), (400, 100));
+    let (_, all) = sent("{users: 7, requests: 500}", steps);
+    assert!((99..=100).contains(&count(&all, "/some")), "the last may be cut off by the end");
+    let few = steps.replace("25%", "3 times");
+    assert_eq!(count(&sent("{users: 7, requests: 200}", &few).1, "/some"), 3);
+    let each = few.replace("    steps:", "    per_user: true\n    steps:");
+    assert_eq!(count(&sent("{users: 7, requests: 200}", &each).1, "/some"), 21);
+}
+
+#[test]
+fn a_loop_runs_until_its_time_is_over_and_looks_before_each_step() {
+    let steps = "steps:\n  - run_for: 1s\n    steps: [{get: /a}, {get: /b, pause: 200ms}]\n  - get: /after\n";
+    // 100 ms each and 200 ms of pause: a turn takes 400 ms, and the third is over after its second step.
+    assert_eq!(sent("{users: 1, requests: 7}", steps).1, ["/a", "/b", "/a", "/b", "/a", "/b", "/after"]);
+    let steps = steps.replace("1s", "'{{t}}ms'").replace("steps:\n  - run", "variables: {t: 850}\nsteps:\n  - run");
+    assert_eq!(sent("{users: 1, requests: 6}", &steps).1, ["/a", "/b", "/a", "/b", "/a", "/after"]);
+}
+
+#[test]
+fn a_pace_is_kept_whatever_the_answers_take_and_what_is_late_is_not_caught_up() {
+    assert_eq!(times("{users: 1, requests: 4}", "steps: [{pacing: 1s}, {get: /}]\n"), [0, 1_000, 2_000, 3_000]);
+    assert_eq!(times("{users: 1, requests: 4}", "steps: [{pacing: 150ms}, {get: /, pause: 100ms}]\n"), [0, 200, 400, 600]);
+    let written = "variables: {ms: '{{random 500 500}}'}\nsteps: [{repeat: 2, steps: [{pacing: '{{ms}}ms'}, {get: /}]}]\n";
+    assert_eq!(times("{users: 1, requests: 4}", written), [0, 500, 1_000, 1_500]);
+}
+
+#[test]
+fn pauses_may_be_written_by_templates_and_what_is_no_time_ends_the_journey() {
+    let steps = "variables: {think: '{{choice 300ms 300ms}}'}\nsteps: [{get: /, pause: '{{think}}'}]\n";
+    assert_eq!(times("{users: 1, requests: 3}", steps), [0, 400, 800]);
+    let steps = "variables: {think: soon}\nsteps: [{get: /, pause: '{{think}}'}, {get: /never}]\n";
+    let (Collected { summary, .. }, sent) = sent("{users: 1, requests: 4}", steps);
+    assert_eq!((sent, failed(&summary, Failure::RequestValue)), (vec!["/".to_owned(), "/".to_owned()], 2));
+}
+
+fn transactions(load: &str, steps: &str) -> Vec<TransactionRow> {
+    let (server, _) = serving(|seen| match seen.line.as_str() {
+        "GET /bad" => (100, 500, String::new(), String::new()),
+        "GET /none" => (100, 404, String::new(), String::new()),
+        _ => plain(100, ""),
+    });
+    let Collected { summary, .. } = run(&server, &format!("load: {load}\n{steps}"));
+    summary.scenario.clone().unwrap().transactions
+}
+
+#[test]
+fn a_transaction_is_timed_from_its_first_request_to_its_last_answer_with_or_without_pauses() {
+    let steps = "\
+steps:
+  - get: /before
+    pause: 1s
+  - transaction: bare
+    steps:
+      - {get: /a, pause: 500ms}
+      - transaction: inner
+        include_pauses: true
+        steps: [{get: /b, pause: 250ms}, {get: /c}]
+      - pause: 2s
+  - group: shop
+    steps:
+      - transaction: paused
+        include_pauses: true
+        steps: [{pause: 3s}, {get: /d, pause: 400ms}, {get: /e, pause: 1s}]
+  - get: /after
+";
+    let rows = transactions("{users: 2, requests: 28}", steps);
+    let found: Vec<(&str, u64, u64, u64, Option<Nanos>, Option<Nanos>)> = rows
+        .iter()
+        .map(|row| {
+            let time = &row.transaction_time;
+            (row.name.as_str(), row.started, row.completed, row.succeeded, time.min(), time.max())
+        })
+        .collect();
+    let ms = |ms| Some(Nanos::from_millis(ms));
+    assert_eq!(
+        found,
+        [("bare", 4, 4, 4, ms(300), ms(300)), ("inner", 4, 4, 4, ms(450), ms(450)), ("shop / paused", 4, 4, 4, ms(600), ms(600)),]
+    );
+}
+
+#[test]
+fn a_transaction_fails_with_its_steps_breaks_off_with_its_journey_and_may_be_under_way_at_the_end() {
+    let steps = "\
+steps:
+  - transaction: fails
+    steps: [{get: /a}, {get: /bad}]
+  - transaction: breaks
+    steps: [{get: /b}, {get: /none, must_succeed: true}, {get: /never}]
+";
+    let rows = transactions("{users: 3, requests: 600}", steps);
+    let counts: Vec<(u64, u64, u64, u64, u64)> =
+        rows.iter().map(|row| (row.started, row.completed, row.succeeded, row.broke_off, row.unfinished)).collect();
+    assert_eq!(counts, [(150, 150, 0, 0, 0), (150, 0, 0, 150, 0)]);
+    let rows = transactions("{users: 4, duration: 250ms}", "steps: [{transaction: t, steps: [{get: /a}, {pause: 5s}, {get: /b}]}]\n");
+    assert_eq!((rows[0].started, rows[0].completed, rows[0].unfinished), (4, 0, 4));
+}
+
+#[test]
+fn a_transaction_that_is_left_out_or_sends_nothing_is_not_counted() {
+    let steps = "steps:\n  - get: /a\n  - transaction: t\n    steps: [{if: '{{status}} == 404', steps: [{get: /b}]}]\n";
+    let rows = transactions("{users: 1, requests: 5}", steps);
+    assert_eq!((rows[0].started, rows[0].completed), (0, 0));
+}
