@@ -112,7 +112,7 @@ fn every_mistake_is_told_at_its_place() {
     }
     let both = Expression::parse("{{x}} + {{y}}", &[], &VARIABLES).unwrap_err();
     assert_eq!(both.len(), 2, "{both:?}");
-    for (written, part) in [("200", "always the same"), ("{{a}} 5", "compares nothing"), ("not", "always the same")] {
+    for (written, part) in [("200", "always the same"), ("{{a}} 5", "compares nothing"), ("not", "a value is missing")] {
         let mistakes = Expression::parse_condition(written, &[], &VARIABLES).expect_err(written);
         assert!(mistakes[0].message.contains(part), "{written}: {mistakes:?}");
     }
