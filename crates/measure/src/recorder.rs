@@ -11,9 +11,7 @@
 use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
-use crate::{
-    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, Snapshot, Status, Tally,
-};
+use crate::{Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, Snapshot, Status, Tally};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

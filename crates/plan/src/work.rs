@@ -586,6 +586,7 @@ impl Item {
             Self::Pause(Duration::Drawn(_))
             | Self::Pacing(Duration::Drawn(_))
             | Self::RunFor { time: Duration::Drawn(_), .. }
+            | Self::Group { .. }
             | Self::Pick { .. }
             | Self::Interleave { .. }
             | Self::RandomOrder(_)

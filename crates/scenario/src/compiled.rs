@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use engine::protocol::http1::Asked;
 use measure::{JourneyCounts, StepCounts, Tally};
-use plan::template::{Piece, Template, is_templated};
+use plan::template::{Template, is_templated};
 use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
 use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;

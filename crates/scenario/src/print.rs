@@ -488,11 +488,6 @@ fn json(template: &Template) -> Value {
     Value::Text(Template::of(plain).to_string())
 }
 
-/// Texts that a condition can hold without quotation marks on its right side.
-fn is_simple(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-/".contains(letter))
-}
-
 fn duration(duration: &Duration) -> String {
     match duration {
         Duration::Drawn(think) => think.to_string(),

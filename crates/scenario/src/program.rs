@@ -416,7 +416,7 @@ impl<const W: bool> Journeys<W> {
     /// Computes something as the user has it.
     fn evaluate<T>(&self, user: &mut User, compute: impl FnOnce(&mut Evaluation<'_, '_>) -> Result<T, NoValue>) -> Result<T, NoValue> {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.position.requests + self.sent.get() * u64::from(self.share.of()) + u64::from(self.share.index());
+        let number = self.position.requests + self.sent.get() * u64::from(self.part.of_run.of()) + u64::from(self.part.of_run.index());
         let User { random, rows, variables, .. } = user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
         compute(&mut Evaluation { writing: &mut writing, buffers: &self.lent.texts })

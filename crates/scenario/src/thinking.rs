@@ -35,9 +35,7 @@ fn of_item(item: &Item) -> f64 {
             times * seconds(items)
         }
         Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),
-        Item::Group { items, .. } | Item::While { items, .. } | Item::Once(items) | Item::Transaction { items, .. } => {
-            seconds(items)
-        }
+        Item::Group { items, .. } | Item::While { items, .. } | Item::Once(items) | Item::Transaction { items, .. } => seconds(items),
         // As long as it says, or the one turn that it has begun.
         Item::RunFor { time, items } => of_duration(time).max(seconds(items)),
         Item::Share { amount: Amount::Percent(0.0) | Amount::Times(0), .. } => 0.0,

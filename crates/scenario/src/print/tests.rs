@@ -220,7 +220,8 @@ fn condition() -> impl Strategy<Value = Expression> {
         "{{choice \"a == b\" c}} == c",
         "length({{known}}) > 3",
     ];
-    proptest::sample::select(texts.to_vec()).prop_map(|text| expression(Expression::parse_condition(text, &["rows"], &["status", "known", "other"])))
+    proptest::sample::select(texts.to_vec())
+        .prop_map(|text| expression(Expression::parse_condition(text, &["rows"], &["status", "known", "other"])))
 }
 
 fn value() -> impl Strategy<Value = Expression> {
@@ -263,15 +264,18 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
             }),
             (name(), items.clone()).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
             time().prop_map(Item::Pacing),
-            proptest::collection::vec(value(), 1..3).prop_map(|values| {
-                Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect())
-            }),
+            proptest::collection::vec(value(), 1..3)
+                .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
             (condition(), items.clone(), items.clone()).prop_map(|(value, items, otherwise)| Item::Switch {
                 value,
-                cases: vec![Case { values: vec!["7".to_owned(), "a b".to_owned()], items }, Case { values: vec!["x".to_owned()], items: otherwise.clone() }],
+                cases: vec![
+                    Case { values: vec!["7".to_owned(), "a b".to_owned()], items },
+                    Case { values: vec!["x".to_owned()], items: otherwise.clone() }
+                ],
                 otherwise,
             }),
-            (proptest::collection::vec(items.clone(), 1..3), any::<bool>()).prop_map(|(parts, per_user)| Item::Interleave { parts, per_user }),
+            (proptest::collection::vec(items.clone(), 1..3), any::<bool>())
+                .prop_map(|(parts, per_user)| Item::Interleave { parts, per_user }),
             proptest::collection::vec(items.clone(), 1..3).prop_map(Item::RandomOrder),
             (time(), sending(items.clone())).prop_map(|(time, items)| Item::RunFor { time, items }),
             (0u32..=1000, any::<bool>(), any::<bool>(), items.clone()).prop_map(|(share, is_percent, per_user, items)| {
