@@ -69,6 +69,15 @@ pub(super) fn user<D: Dial + 'static, C: Clock, P: Program>(
                     lane.rest(worker, due.plus(delay).min(until)).await;
                     due = worker.clock.now();
                 }
+                if P::WAITS && worker.program.waits(&state) {
+                    if due >= until || worker.is_stopping() || worker.is_spent() {
+                        break;
+                    }
+                    // Boxed: the user's task would be larger for it all its life.
+                    Box::pin(lane.rest_until_free(worker, &mut state, until)).await;
+                    due = worker.clock.now();
+                    continue;
+                }
             }
             if due >= until || worker.is_stopping() || !worker.take_from_budget(1) {
                 break;
@@ -256,6 +265,15 @@ impl<D: Dial + 'static> Lane<D> {
             }
             if due >= worker.task.end || worker.is_stopping() {
                 return;
+            }
+            if P::WAITS && worker.program.waits(state) {
+                if worker.is_spent() {
+                    return;
+                }
+                Box::pin(self.rest_until_free(worker, state, worker.task.end)).await;
+                due = worker.clock.now();
+                free_at = due;
+                continue;
             }
             let Some(choice) = worker.heed(worker.program.choose(state)) else { return };
             self.perform(worker, state, choice, due, free_at).await;
@@ -681,6 +699,23 @@ impl<D: Dial + 'static> Lane<D> {
         })
         .await;
         self.timer = Some(timer);
+    }
+
+    /// Waits until other users let this one go on, up to a time, a Stop, or until nothing is left to be sent.
+    async fn rest_until_free<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, state: &mut P::User, until: Nanos) {
+        let mut timer = Box::pin(worker.clock.sleep_until(until));
+        poll_fn(|cx| {
+            if worker.is_stopping() || worker.is_spent() || self.slot.give_up() == Some(GiveUp::Aborted) {
+                return Poll::Ready(());
+            }
+            self.slot.waits(cx);
+            self.poll_lost(cx, worker);
+            if worker.program.poll_free(state, cx).is_ready() {
+                return Poll::Ready(());
+            }
+            timer.as_mut().poll(cx)
+        })
+        .await;
     }
 
     /// Waits for an arrival, as one of the idle. `None`: nothing comes any more, or the connection is lost.
