@@ -10,6 +10,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use measure::{Failure, Leftovers, Outcome, Recorder, Tally};
 use plan::{Nanos, Target};
@@ -48,6 +49,9 @@ pub trait Program: 'static {
     /// Whether users may have something to send before they go, which is not measured: see [`leaves`](Self::leaves).
     const LEAVES: bool = false;
 
+    /// Whether users may have to [wait](Self::waits) for each other.
+    const WAITS: bool = false;
+
     /// How often [`sample`](Self::sample) is called; `None`: never.
     const SAMPLES_EVERY: Option<Nanos> = None;
 
@@ -79,6 +83,18 @@ pub trait Program: 'static {
     #[inline]
     fn delay(&self, _user: &mut Self::User) -> Result<Nanos, Broken> {
         Ok(Nanos::ZERO)
+    }
+
+    /// Whether the user waits for others, after its [`delay`](Self::delay). Once it is [free](Self::poll_free), it is asked for its delay
+    /// again. Only of programs whose users [wait](Self::WAITS), and not of those that [leave](Self::leaves).
+    #[inline]
+    fn waits(&self, _user: &Self::User) -> bool {
+        false
+    }
+
+    /// Whether a user that waits need not any more.
+    fn poll_free(&self, _user: &mut Self::User, _cx: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
     }
 
     /// When the next request falls due, at the latest; `None`: none does any more. Only asked of a program that

@@ -155,6 +155,20 @@ pub enum Item {
         /// What is done.
         items: Vec<Item>,
     },
+    /// One user of the process at a time.
+    CriticalSection {
+        /// Sections of the same name are one.
+        name: String,
+        /// What is done.
+        items: Vec<Item>,
+    },
+    /// Users wait for each other.
+    Rendezvous {
+        /// So many go on together.
+        users: u64,
+        /// A user that waited for this long goes on alone; `None`: with the end of the load.
+        within: Option<Nanos>,
+    },
     /// Only the first time that a user comes here.
     Once(Vec<Item>),
 }
@@ -526,7 +540,7 @@ impl Item {
     #[must_use]
     pub fn parts(&self) -> Vec<&[Item]> {
         match self {
-            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) => Vec::new(),
+            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -534,6 +548,7 @@ impl Item {
             | Self::Share { items, .. }
             | Self::Group { items, .. }
             | Self::Transaction { items, .. }
+            | Self::CriticalSection { items, .. }
             | Self::Once(items) => vec![items],
             Self::If { items, otherwise, .. } => vec![items, otherwise],
             Self::Switch { cases, otherwise, .. } => cases.iter().map(|case| case.items.as_slice()).chain([otherwise.as_slice()]).collect(),
@@ -563,6 +578,8 @@ impl Item {
             | Self::RunFor { .. }
             | Self::Share { .. }
             | Self::Transaction { .. }
+            | Self::CriticalSection { .. }
+            | Self::Rendezvous { .. }
             | Self::Once(_) => Vec::new(),
         }
     }
@@ -574,7 +591,7 @@ impl Item {
             Self::Set(values) => values.iter().for_each(|(_, value)| value.each_template(seen)),
             Self::Repeat { times, .. } => seen(times),
             Self::If { condition: value, .. } | Self::While { condition: value, .. } | Self::Switch { value, .. } => {
-                value.each_template(seen)
+                value.each_template(seen);
             }
             Self::Pause(Duration::Written(text))
             | Self::Pacing(Duration::Written(text))
@@ -592,6 +609,8 @@ impl Item {
             | Self::RandomOrder(_)
             | Self::Share { .. }
             | Self::Transaction { .. }
+            | Self::CriticalSection { .. }
+            | Self::Rendezvous { .. }
             | Self::Once(_) => {}
         }
     }

@@ -20,6 +20,7 @@ use template::{Compiler, Data, Heard, Place, Text, Witness};
 
 use crate::expression::Expression;
 use crate::file::Scenario;
+use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
 
 /// The stream of chance that the boundary of forms is drawn from.
@@ -139,6 +140,12 @@ pub(crate) enum Op {
         slot: usize,
         end: usize,
     },
+    /// Wait until a section is free, and enter it.
+    Enter(usize),
+    /// The section that was entered last is free again.
+    Leave,
+    /// Wait for others.
+    Meet(usize),
     /// A transaction begins.
     Begin {
         place: usize,
@@ -541,6 +548,16 @@ impl Compiling<'_> {
                     let end = ops.len();
                     lead(&mut ops[begin], end);
                 }
+                Item::CriticalSection { name, items } => {
+                    let place = self.order.section(name);
+                    ops.push(Op::Enter(place));
+                    self.items(items, journey, ops);
+                    ops.push(Op::Leave);
+                }
+                Item::Rendezvous { users, within } => {
+                    self.order.meetings.push((Meeting::new(*users).into(), *within));
+                    ops.push(Op::Meet(self.order.meetings.len() - 1));
+                }
                 Item::Transaction { name, pauses, items } => {
                     let place = self.transactions.len();
                     self.transactions.push(name.as_str().into());
@@ -939,7 +956,7 @@ fn form_encoded(value: &Template) -> Template {
 fn lead(op: &mut Op, to: usize) {
     match op {
         Op::Unless(_, end) | Op::Jump(end) | Op::Turn { end, .. } | Op::Once { end, .. } | Op::Share { end, .. } | Op::Over { end, .. } => {
-            *end = to
+            *end = to;
         }
         _ => {}
     }

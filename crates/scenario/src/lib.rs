@@ -17,6 +17,7 @@ mod file;
 mod hidden;
 mod json;
 pub mod keys;
+mod meeting;
 mod mistake;
 mod order;
 mod print;

@@ -8,12 +8,16 @@
 //! which is exact in the simulated engine as well; before the first answer it has none, and what is timed begins with the request
 //! that comes next.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
 
 use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder};
 use plan::work::{Amount, Think};
 use plan::{Nanos, Random};
+use tokio::sync::OwnedSemaphorePermit;
 
+use crate::meeting::{Meeting, Section, Wait};
 use crate::user::{Turns, User};
 
 /// Counts how often users came somewhere, by its place.
@@ -34,6 +38,10 @@ pub(crate) struct Order {
     pub(crate) counters: usize,
     /// So many paces has each user.
     pub(crate) paces: usize,
+    /// What one user at a time goes through.
+    pub(crate) sections: Vec<Section>,
+    /// Where users wait for each other, and how long at most.
+    pub(crate) meetings: Vec<(Arc<Meeting>, Option<Nanos>)>,
     /// Whether users need to know their time, or their transactions.
     pub(crate) is_timed: bool,
 }
@@ -49,6 +57,14 @@ pub(crate) struct Progress {
     open: Vec<Open>,
     /// Transactions that it went to the end of, and that are to be counted.
     over: Vec<Open>,
+    /// What it waits for.
+    wait: Option<Wait>,
+    /// Whether it goes on behind what it waited for, before its next request.
+    is_held: bool,
+    /// The sections that it is in, the outermost first.
+    sections: Vec<OwnedSemaphorePermit>,
+    /// A journey that ended behind its last request, where the user waited once more: which, since when, until when, how.
+    ended: Option<(usize, Begun, Nanos, JourneyEnd)>,
 }
 
 /// When a user was last at a place that it does not pass too often.
@@ -78,14 +94,22 @@ struct Open {
 
 impl Order {
     /// Whether users keep anything of this kind.
-    pub(crate) const fn is_needed(&self) -> bool {
-        self.is_timed || self.counters > 0 || self.paces > 0
+    pub(crate) fn is_needed(&self) -> bool {
+        self.is_timed || self.counters > 0 || self.paces > 0 || !self.sections.is_empty() || !self.meetings.is_empty()
     }
 
     /// What a new user keeps.
     pub(crate) fn progress(&self) -> Option<Box<Progress>> {
         let progress = || Progress { counters: vec![0; self.counters], paces: vec![Pace::Never; self.paces], ..Progress::default() };
         self.is_needed().then(|| Box::new(progress()))
+    }
+
+    /// The place of the section with this name.
+    pub(crate) fn section(&mut self, name: &str) -> usize {
+        self.sections.iter().position(|section| section.name == name).unwrap_or_else(|| {
+            self.sections.push(Section::new(name));
+            self.sections.len() - 1
+        })
     }
 
     /// A counter as a user meets it, from 0, which is one more for the next.
@@ -158,6 +182,45 @@ impl User {
         }
     }
 
+    /// Whether it waits for others.
+    pub(crate) fn waits(&self) -> bool {
+        self.progress.as_ref().is_some_and(|progress| progress.wait.is_some())
+    }
+
+    /// The user waits, and has no request before it until it goes on.
+    pub(crate) fn waits_for(&mut self, wait: Wait) {
+        let progress = self.progress();
+        (progress.wait, progress.is_held) = (Some(wait), true);
+        self.travels = true;
+    }
+
+    /// Whether it has waited, and is to go on.
+    pub(crate) fn goes_on(&mut self) -> bool {
+        let Some(progress) = self.progress.as_mut().filter(|progress| progress.wait.is_none()) else { return false };
+        std::mem::take(&mut progress.is_held)
+    }
+
+    /// Whether it need not wait any more.
+    pub(crate) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(progress) = &mut self.progress else { return Poll::Ready(()) };
+        let Some(wait) = &mut progress.wait else { return Poll::Ready(()) };
+        let entered = ready!(wait.as_mut().poll(cx));
+        progress.sections.extend(entered);
+        progress.wait = None;
+        Poll::Ready(())
+    }
+
+    pub(crate) fn leaves_section(&mut self) {
+        self.progress().sections.pop();
+    }
+
+    /// The journey ended without another request; it is counted with the next one.
+    pub(crate) fn ends_late(&mut self, how: JourneyEnd) {
+        let (journey, began) = (self.journey, self.began.take());
+        let progress = self.progress();
+        progress.ended = began.map(|began| (journey, began, progress.time, how));
+    }
+
     pub(crate) fn begins_transaction(&mut self, place: usize, includes_pauses: bool) {
         let zero = Nanos::ZERO;
         let open = Open { place, includes_pauses, began: None, due: zero, done: zero, took: zero, failed: false };
@@ -174,6 +237,9 @@ impl User {
     pub(crate) fn had_answer(&mut self, outcome: &Outcome, recorder: &mut Recorder) {
         let failed = self.failed;
         let Some(progress) = &mut self.progress else { return };
+        if let Some((journey, began, done, how)) = progress.ended.take() {
+            recorder.journey_ended(journey, began, done, how);
+        }
         progress.time = outcome.done;
         for pace in &mut progress.paces {
             if matches!(pace, Pace::Now) {
@@ -213,11 +279,12 @@ impl User {
         }
     }
 
-    /// Forgets the transactions that the user is in: a new journey begins.
-    pub(crate) fn leave_transactions(&mut self) {
+    /// Forgets what a journey was in the midst of: it is over.
+    pub(crate) fn sets_out(&mut self) {
         if let Some(progress) = &mut self.progress {
             progress.open.clear();
-            progress.over.clear();
+            progress.sections.clear();
+            (progress.wait, progress.is_held) = (None, false);
         }
     }
 }

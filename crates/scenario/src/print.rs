@@ -327,6 +327,14 @@ impl Steps<'_> {
                 }
                 map.put("steps", self.list(items, group));
             }
+            Item::CriticalSection { name, items } => {
+                map.put("critical_section", name.clone());
+                map.put("steps", self.list(items, group));
+            }
+            Item::Rendezvous { users, within } => {
+                map.put("rendezvous", Value::Bare(users.to_string()));
+                map.put_some("within", within.map(|within| within.to_string()));
+            }
             Item::Once(_) => unreachable!("its items say it themselves"),
         }
         map

@@ -7,6 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::protocol::http1::Asked;
@@ -206,7 +207,7 @@ impl<const W: bool> Journeys<W> {
             }
             Taken::Failed(message) => return Err(Broken { message, help: "mend what the message names".to_owned() }),
         }
-        user.leave_transactions();
+        user.sets_out();
         user.journey = self.weights.choose(user.random.unit());
         user.at = 0;
         user.began = None;
@@ -359,6 +360,18 @@ impl<const W: bool> Journeys<W> {
                     if user.is_over(*slot) {
                         user.at = *end;
                     }
+                }
+                // Who does something once, or goes, waits for nobody.
+                Op::Meet(_) | Op::Enter(_) | Op::Leave if self.is_alone(user) => {}
+                Op::Enter(place) => {
+                    user.waits_for(self.compiled.order.sections[*place].entered());
+                    return Ok(());
+                }
+                Op::Leave => user.leaves_section(),
+                Op::Meet(place) => {
+                    let (meeting, within) = &self.compiled.order.meetings[*place];
+                    user.waits_for(meeting.clone().met(*within));
+                    return Ok(());
                 }
                 Op::Begin { place, pauses } => user.begins_transaction(*place, *pauses),
                 Op::End => user.ends_transaction(),
@@ -584,9 +597,15 @@ impl<const W: bool> Journeys<W> {
         self.compiled.farewell == Some(user.journey)
     }
 
+    /// Whether the user is one for whom there are no others to wait for.
+    fn is_alone(&self, user: &User) -> bool {
+        matches!(self.coming, Coming::Single(_)) || self.is_leaving(user)
+    }
+
     /// A journey is over.
     fn over(&self, user: &mut User, outcome: &Outcome, how: JourneyEnd, recorder: &mut Recorder) {
         user.travels = false;
+        user.sets_out();
         if self.is_leaving(user) {
             self.teardowns.borrow_mut().failed += u64::from(how != JourneyEnd::Succeeded);
             return;
@@ -666,6 +685,7 @@ impl<const W: bool> Program for Journeys<W> {
     const JOURNEYS: bool = true;
     const LEAVES: bool = true;
     const WANDERS: bool = W;
+    const WAITS: bool = true;
 
     fn user(&self, number: u64) -> User {
         let compiled = &*self.compiled;
@@ -696,6 +716,12 @@ impl<const W: bool> Program for Journeys<W> {
         if let Some(wrong) = user.wrong.take() {
             return Err(*wrong);
         }
+        if user.goes_on() {
+            self.advance(user)?;
+            if !user.travels {
+                user.ends_late(if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded });
+            }
+        }
         if !user.travels && !matches!(self.coming, Coming::Open) {
             let mut empty = 0;
             while !user.travels && !self.stopped.get() {
@@ -712,6 +738,15 @@ impl<const W: bool> Program for Journeys<W> {
             }
         }
         Ok(std::mem::take(&mut user.pause))
+    }
+
+    #[inline]
+    fn waits(&self, user: &User) -> bool {
+        user.waits()
+    }
+
+    fn poll_free(&self, user: &mut User, cx: &mut Context<'_>) -> Poll<()> {
+        user.poll_wait(cx)
     }
 
     fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
@@ -839,6 +874,7 @@ impl<const W: bool> Program for Journeys<W> {
         if let Some(left) = user.before.take().filter(|_| user.is_fresh) {
             (user.variables, user.rows) = (left.variables, left.rows);
         }
+        user.sets_out();
         (user.journey, user.at, user.pause, user.failed, user.began, user.wrong) = (farewell, 0, Nanos::ZERO, false, None, None);
         user.is_lost = false;
         if let Err(broken) = self.advance(user) {

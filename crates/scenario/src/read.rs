@@ -543,7 +543,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 22] = [
+        const KINDS: [&str; 24] = [
             "get",
             "post",
             "put",
@@ -566,6 +566,8 @@ impl<'a> Reading<'a> {
             "switch",
             "interleave",
             "random_order",
+            "critical_section",
+            "rendezvous",
         ];
         let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| entries.has(kind)).collect();
         let once = entries.value("once").and_then(|node| self.truth(node)).unwrap_or(false);
@@ -605,10 +607,15 @@ impl<'a> Reading<'a> {
                 let (_, node) = entries.take("pacing").expect("it was looked for");
                 found.extend(self.duration(node, "pace").map(Item::Pacing));
             }
-            [kind @ ("transaction" | "run_for" | "share" | "switch" | "interleave" | "random_order")] => {
+            ["rendezvous"] => {
+                let (_, node) = entries.take("rendezvous").expect("it was looked for");
+                found.extend(self.rendezvous(node, &mut entries));
+            }
+            [kind @ ("critical_section" | "transaction" | "run_for" | "share" | "switch" | "interleave" | "random_order")] => {
                 let (_, node) = entries.take(kind).expect("it was looked for");
                 found.extend(match kind {
                     "transaction" => self.transaction(node, &mut entries, defaults, group),
+                    "critical_section" => self.critical_section(node, &mut entries, defaults, group),
                     "run_for" => self.run_for(node, &mut entries, defaults, group),
                     "share" => self.share(node, &mut entries, defaults, group),
                     "switch" => self.switch(node, &mut entries, defaults, group),
@@ -884,6 +891,8 @@ fn called_here(word: &str) -> Option<&'static str> {
         "during" | "runtime" => "run_for",
         "pace" | "constantpacing" => "pacing",
         "timer" | "tx" => "transaction",
+        "mutex" | "lock" => "critical_section",
+        "barrier" | "synchronize" | "meet" => "rendezvous",
         "when" | "condition" => "if",
         "url" | "uri" | "request" => "get",
         "followredirects" | "follow" => "redirects",

@@ -28,14 +28,18 @@ fn of_item(item: &Item) -> f64 {
     let greatest = |parts: &[Vec<Item>]| parts.iter().map(|items| seconds(items)).fold(0.0, f64::max);
     match item {
         // A pace is a pause only where the requests are quicker, and only from the second time on.
-        Item::Step(_) | Item::Set(_) | Item::Pacing(_) => 0.0,
+        Item::Step(_) | Item::Set(_) | Item::Pacing(_) | Item::Rendezvous { .. } => 0.0,
         Item::Pause(pause) => of_duration(pause),
         Item::Repeat { times, items } => {
             let times = if times.is_fixed() { times.fixed_text().trim().parse().unwrap_or(1.0) } else { 1.0 };
             times * seconds(items)
         }
         Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),
-        Item::Group { items, .. } | Item::While { items, .. } | Item::Once(items) | Item::Transaction { items, .. } => seconds(items),
+        Item::Group { items, .. }
+        | Item::While { items, .. }
+        | Item::Once(items)
+        | Item::Transaction { items, .. }
+        | Item::CriticalSection { items, .. } => seconds(items),
         // As long as it says, or the one turn that it has begun.
         Item::RunFor { time, items } => of_duration(time).max(seconds(items)),
         Item::Share { amount: Amount::Percent(0.0) | Amount::Times(0), .. } => 0.0,

@@ -275,6 +275,23 @@ impl<D: Dial + 'static> Lane<D> {
         self.timer = Some(timer);
     }
 
+    /// Waits until other users let this one go on, up to a time, a Stop, or until nothing is left to be sent.
+    pub(super) async fn rest_until_free<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, state: &mut P::User, until: Nanos) {
+        let mut timer = Box::pin(worker.clock.sleep_until(until));
+        poll_fn(|cx| {
+            if worker.is_stopping() || worker.is_spent() || self.slot.give_up() == Some(GiveUp::Aborted) {
+                return Poll::Ready(());
+            }
+            self.slot.waits(cx);
+            self.poll_lost(cx, worker);
+            if worker.program.poll_free(state, cx).is_ready() {
+                return Poll::Ready(());
+            }
+            timer.as_mut().poll(cx)
+        })
+        .await;
+    }
+
     /// Waits for an arrival, as one of the idle. `None`: nothing comes any more, or the connection is lost.
     pub(super) async fn wait_for_work<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>) -> Option<Nanos> {
         poll_fn(|cx| {

@@ -58,6 +58,15 @@ pub(super) fn user<D: Dial + 'static, C: Clock, P: Program>(
                     lane.rest(worker, due.plus(delay).min(until)).await;
                     due = worker.clock.now();
                 }
+                if P::WAITS && worker.program.waits(&state) {
+                    if due >= until || worker.is_stopping() || worker.is_spent() {
+                        break;
+                    }
+                    // Boxed: the user's task would be larger for it all its life.
+                    Box::pin(lane.rest_until_free(worker, &mut state, until)).await;
+                    due = worker.clock.now();
+                    continue;
+                }
             }
             if due >= until || worker.is_stopping() || !worker.take_from_budget(1) {
                 break;
@@ -196,6 +205,15 @@ impl<D: Dial + 'static> Lane<D> {
             }
             if due >= worker.task.end || worker.is_stopping() {
                 return;
+            }
+            if P::WAITS && worker.program.waits(state) {
+                if worker.is_spent() {
+                    return;
+                }
+                Box::pin(self.rest_until_free(worker, state, worker.task.end)).await;
+                due = worker.clock.now();
+                free_at = due;
+                continue;
             }
             let Some(choice) = worker.heed(worker.program.choose(state)) else { return };
             self.perform(worker, state, choice, due, free_at).await;

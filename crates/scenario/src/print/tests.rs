@@ -282,6 +282,11 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 let amount = if is_percent { Amount::Percent(f64::from(share) / 10.0) } else { Amount::Times(share.into()) };
                 Item::Share { amount, per_user, items }
             }),
+            (name(), sending(items.clone())).prop_map(|(name, items)| Item::CriticalSection { name, items }),
+            (2u64..90, proptest::option::of(1u64..90_000)).prop_map(|(users, within)| Item::Rendezvous {
+                users,
+                within: within.map(Nanos::from_millis)
+            }),
             (name(), any::<bool>(), sending(items)).prop_map(|(name, pauses, items)| Item::Transaction { name, pauses, items }),
         ];
         (holds, inner).prop_map(|(item, items)| std::iter::once(item).chain(items).collect())
@@ -313,7 +318,7 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_) | Item::Pacing(_) | Item::Set(_) => {}
+            Item::Pause(_) | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);
@@ -329,6 +334,7 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
             | Item::ForEach { items, .. }
             | Item::RunFor { items, .. }
             | Item::Share { items, .. }
+            | Item::CriticalSection { items, .. }
             | Item::Once(items) => complete(items, common, group),
             Item::If { items, otherwise, .. } => {
                 complete(items, common, group);

@@ -9,6 +9,9 @@ use super::{Defaults, Entries, Reading};
 use crate::keys::CASE;
 use crate::yaml::{Node, Value};
 
+/// No load has more users.
+const USERS_MAX: u64 = 1_000_000;
+
 impl Reading<'_> {
     /// A time, drawn by chance or written by a template. `what` is what takes it.
     pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
@@ -164,6 +167,30 @@ impl Reading<'_> {
         self.known = before;
         self.sends_something(node, &items, "nothing is sent here, and so no time passes");
         Some(Item::RunFor { time: time?, items })
+    }
+
+    /// One user at a time.
+    pub(super) fn critical_section(
+        &mut self,
+        node: &Node,
+        entries: &mut Entries<'_>,
+        defaults: &Defaults<'_>,
+        group: &str,
+    ) -> Option<Item> {
+        let name = self.plain(node);
+        let items = self.steps_of(entries, defaults, group);
+        self.sends_something(node, &items, "nothing is sent here, which nobody need wait for");
+        Some(Item::CriticalSection { name: name?, items })
+    }
+
+    /// Users wait for each other.
+    pub(super) fn rendezvous(&mut self, node: &Node, entries: &mut Entries<'_>) -> Option<Item> {
+        let within = entries.value("within").and_then(|node| self.timeout(node));
+        let users = self.whole(node, USERS_MAX)?;
+        if users < 2 {
+            self.wrong(node.spot, "one user need not wait for others", "write how many users go on together, such as rendezvous: 10");
+        }
+        Some(Item::Rendezvous { users, within })
     }
 
     /// Some of the times that users come here.

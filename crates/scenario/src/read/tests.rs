@@ -697,6 +697,11 @@ fn mistakes_of_turns_shares_times_and_transactions_have_places() {
         ("{share: 130%, steps: [{get: /a}]}", "2:13", "'130%' is no share", ""),
         ("{pacing: 10}", "2:14", "the pace '10'", ""),
         ("{pause: '{{thnk}}ms'}", "2:16", "'thnk' is unknown", ""),
+        ("{critical_section: s, steps: [{pause: 1s}]}", "2:24", "nothing is sent here", ""),
+        ("{rendezvous: 1}", "2:18", "one user need not wait", "rendezvous: 10"),
+        ("{rendezvous: many}", "2:18", "'many' is not a whole number", ""),
+        ("{rendezvous: 5, within: 3}", "2:29", "the timeout '3'", ""),
+        ("{get: /a, within: 3s}", "2:15", "'within' means nothing beside 'get'", ""),
         ("{pause: gaussian 2s}", "2:13", "is no pause", "gaussian 2s 500ms"),
         ("{percent: 30%, steps: [{get: /a}]}", "2:6", "the key 'percent' is unknown", "here it is called 'share'"),
     ] {

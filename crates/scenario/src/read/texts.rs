@@ -128,7 +128,7 @@ impl Reading<'_> {
     fn expression_by(
         &mut self,
         node: &Node,
-        parse: fn(&str, &[&str], &[&str]) -> Result<Expression, Vec<template::Mistake>>,
+        parse: impl FnOnce(&str, &[&str], &[&str]) -> Result<Expression, Vec<template::Mistake>>,
     ) -> Option<Expression> {
         let Value::Scalar { text, .. } = &node.value else {
             self.template(node)?;

@@ -186,18 +186,12 @@ steps:
   - get: /after
 ";
     let rows = transactions("{users: 2, requests: 28}", steps);
-    let found: Vec<(&str, u64, u64, u64, Option<Nanos>, Option<Nanos>)> = rows
-        .iter()
-        .map(|row| {
-            let time = &row.transaction_time;
-            (row.name.as_str(), row.started, row.completed, row.succeeded, time.min(), time.max())
-        })
-        .collect();
-    let ms = |ms| Some(Nanos::from_millis(ms));
-    assert_eq!(
-        found,
-        [("bare", 4, 4, 4, ms(300), ms(300)), ("inner", 4, 4, 4, ms(450), ms(450)), ("shop / paused", 4, 4, 4, ms(600), ms(600)),]
-    );
+    for (row, (name, ms)) in rows.iter().zip([("bare", 300), ("inner", 450), ("shop / paused", 600)]) {
+        assert_eq!((row.name.as_str(), row.started, row.completed, row.succeeded), (name, 4, 4, 4));
+        let time = Some(Nanos::from_millis(ms));
+        assert_eq!((row.transaction_time.min(), row.transaction_time.max()), (time, time), "{name}");
+    }
+    assert_eq!(rows.len(), 3);
 }
 
 #[test]
@@ -222,4 +216,85 @@ fn a_transaction_that_is_left_out_or_sends_nothing_is_not_counted() {
     let steps = "steps:\n  - get: /a\n  - transaction: t\n    steps: [{if: '{{status}} == 404', steps: [{get: /b}]}]\n";
     let rows = transactions("{users: 1, requests: 5}", steps);
     assert_eq!((rows[0].started, rows[0].completed), (0, 0));
+}
+
+#[test]
+fn one_user_at_a_time_goes_through_a_critical_section_and_pauses_outside_of_it() {
+    let steps = "\
+steps:
+  - pause: 1s
+  - critical_section: till
+    steps: [{get: /a}, {get: /b}]
+  - get: /after
+";
+    let (server, log) = serving(|_| plain(100, ""));
+    let Collected { summary, .. } = run(&server, &format!("load: {{users: 3, requests: 9}}\n{steps}"));
+    let log = log.borrow();
+    let inside: Vec<(u64, &str)> =
+        log.iter().filter(|seen| seen.line != "GET /after").map(|seen| (seen.at_ms, seen.line.as_str())).collect();
+    // All pause together; then each is alone for two answers of 100 ms.
+    let expected: Vec<(u64, &str)> = (0..3).flat_map(|user| [(1_000 + 200 * user, "GET /a"), (1_100 + 200 * user, "GET /b")]).collect();
+    assert_eq!(inside, expected);
+    assert_eq!(summary.response_time.max(), Some(Nanos::from_millis(100)), "waiting is in no request's time");
+    assert_eq!(summary.scenario.clone().unwrap().journeys[0].completed, 3);
+}
+
+#[test]
+fn a_section_is_left_by_a_journey_that_breaks_off_in_it() {
+    let steps = "\
+steps:
+  - critical_section: till
+    steps: [{get: /a, extract: {x: json $.nothing}}, {get: /never}]
+";
+    let (Collected { summary, .. }, sent) = sent("{users: 4, requests: 12}", steps);
+    assert_eq!(sent, ["/a"; 12]);
+    assert_eq!(summary.scenario.clone().unwrap().journeys[0].broke_off, 12);
+}
+
+#[test]
+fn users_wait_for_each_other_and_not_longer_than_they_may() {
+    let steps = "\
+variables: {ms: '{{random 0 400}}'}
+steps:
+  - get: /come
+    pause: '{{ms}}ms'
+  - rendezvous: 4
+  - get: /together
+";
+    let (server, log) = serving(|_| plain(100, ""));
+    run(&server, &format!("load: {{users: 8, requests: 64}}\n{steps}"));
+    let mut at: Vec<u64> = log.borrow().iter().filter(|seen| seen.line == "GET /together").map(|seen| seen.at_ms).collect();
+    at.sort_unstable();
+    assert!(at.len() >= 24 && at.chunks_exact(4).all(|group| group[0] == group[3]), "{at:?}");
+    let alone = steps.replace("rendezvous: 4", "{rendezvous: 4, within: 2s}");
+    let alone = alone.replace("{{random 0 400}}", "0");
+    assert_eq!(times("{users: 2, requests: 4}", &alone), [0, 0, 2_100, 2_100]);
+}
+
+#[test]
+fn a_journey_that_ends_with_a_rendezvous_has_ended_and_so_has_a_load_in_which_nobody_comes() {
+    let (Collected { summary, .. }, _) = sent("{users: 2, requests: 20}", "steps: [{get: /a}, {rendezvous: 2}]\n");
+    let journey = summary.scenario.clone().unwrap().journeys[0].clone();
+    assert_eq!((journey.started, journey.completed, journey.unfinished), (20, 18, 2), "the last two are counted with no request");
+    let (Collected { summary, broken, .. }, sent) = sent("{users: 2, duration: 3s}", "steps: [{get: /a}, {rendezvous: 3}, {get: /b}]\n");
+    assert_eq!((sent.len(), broken), (2, None));
+    assert_eq!(summary.scenario.clone().unwrap().journeys[0].unfinished, 2);
+}
+
+#[test]
+fn arrivals_wait_for_each_other_too() {
+    let steps = "steps: [{get: /a}, {rendezvous: 2}, {critical_section: s, steps: [{get: /b}]}]\n";
+    let (server, log) = serving(|_| plain(50, ""));
+    let Collected { summary, .. } = run(&server, &format!("load: {{rate: 2/s, arrivals: even, duration: 4s, connections: 10}}\n{steps}"));
+    let at: Vec<u64> = log.borrow().iter().filter(|seen| seen.line == "GET /b").map(|seen| seen.at_ms).collect();
+    let first = at[0];
+    assert_eq!(at, (0..4).flat_map(|pair| [first + 1_000 * pair, first + 50 + 1_000 * pair]).collect::<Vec<_>>());
+    assert_eq!(summary.scenario.clone().unwrap().journeys[0].completed, 8);
+}
+
+#[test]
+fn who_leaves_waits_for_nobody() {
+    let text = "user_teardown: [{rendezvous: 9}, {critical_section: s, steps: [{get: /leave}]}]\nsteps: [{get: /a}]\n";
+    let (_, sent) = sent("{users: 2, requests: 4}", text);
+    assert_eq!(sent, ["/a", "/a", "/a", "/a", "/leave", "/leave"]);
 }
