@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Messages, Prepared, RunError, Runner, Stop, conclude};
 use measure::{Counted, Leftovers, Position, SummaryBuilder, Tick};
 use plan::work::{Item, Weights};
-use plan::{Load, Plan, PlanErrors, Share, Target};
+use plan::{Plan, PlanErrors, Share, Target};
 use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::file::Scenario;
-use crate::program::{Coming, Journeys, Passed};
+use crate::program::{Journeys, Passed};
 use crate::series::Series;
 
 /// A scenario, compiled for a plan.
@@ -189,10 +189,9 @@ impl Ready {
         shares: impl IntoIterator<Item = Share>,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        let Self { plan, files, mut journeys, .. } = self;
+        let Self { files, mut journeys, .. } = self;
         journeys.inherited.clone_from(&series.inherited);
-        let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
-        start(prepared, &files, journeys, &coming, &series.position.borrow(), shares, stop)
+        start(prepared, &files, journeys, None, &series.position.borrow(), shares, stop)
     }
 }
 
@@ -213,8 +212,8 @@ fn left_out<'a>(steps: &'a [(Arc<str>, Option<u64>)], before: &'a [u64], after: 
 pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
     let plan = plan.single_user();
     let passed = Arc::new(Mutex::new(Passed::default()));
-    let coming = Coming::Single(passed.clone());
-    let messages = start(runner.prepare(&plan)?, files, compiled, &coming, &Position::default(), Share::all(plan.threads()), stop)?;
+    let single = Some(passed.clone());
+    let messages = start(runner.prepare(&plan)?, files, compiled, single, &Position::default(), Share::all(plan.threads()), stop)?;
     conclude(&plan, messages, &mut |_, _| (), &mut |_, _| ())?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
@@ -225,7 +224,7 @@ fn start(
     prepared: Prepared,
     files: &[Arc<Data>],
     compiled: Compiled,
-    coming: &Coming,
+    single: Option<Arc<Mutex<Passed>>>,
     before: &Position,
     shares: impl IntoIterator<Item = Share>,
     stop: &Stop,
@@ -233,17 +232,11 @@ fn start(
     let plan = prepared.plan();
     let filling = plan.filling();
     let (order, seed, opened) = ((filling.order, filling.end), plan.seed(), files.to_vec());
-    let (coming, position) = (coming.clone(), Arc::new(before.clone()));
-    let wanders = compiled.wanders;
+    let position = Arc::new(before.clone());
     let compiled = Arc::new(compiled);
     let taken = position.journeys;
     let users = plan.connections_max().get().into();
     let rows = move |share| Rows::new(&opened, order, seed, share, users, taken);
-    if wanders {
-        let journeys = move |share| Journeys::<true>::new(compiled.clone(), coming.clone(), rows(share), seed, share, position.clone());
-        prepared.start_with(journeys, shares, stop)
-    } else {
-        let journeys = move |share| Journeys::<false>::new(compiled.clone(), coming.clone(), rows(share), seed, share, position.clone());
-        prepared.start_with(journeys, shares, stop)
-    }
+    let journeys = move |share| Journeys::new(compiled.clone(), single.clone(), rows(share), seed, share, position.clone());
+    prepared.start_with(journeys, shares, stop)
 }

@@ -9,13 +9,13 @@ use std::time::Duration;
 use engine::simulation::{Simulation, read_request};
 use engine::{Collected, Stop};
 use measure::{Failure, Leftovers, SummaryRecord};
-use plan::{Draft, Given, Load, Nanos, Plan};
+use plan::{Draft, Given, Nanos, Plan};
 use template::{Data, Rows};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 use crate::compiled::compile;
-use crate::program::{Coming, Journeys};
+use crate::program::Journeys;
 
 mod words;
 
@@ -100,22 +100,10 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
     };
     let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
     let compiled = Arc::new(compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}")));
-    let coming = if matches!(plan.load(), Load::Closed { .. }) { Coming::Closed } else { Coming::Open };
     let filling = plan.filling();
     let users = plan.connections_max().get().into();
     let rows = |share| Rows::new(files, (filling.order, filling.end), plan.seed(), share, users, 0);
-    let made = |share| (compiled.clone(), coming.clone(), rows(share), plan.seed(), share, Arc::default());
-    if compiled.wanders {
-        server.carry_out(&plan, |share| {
-            let (compiled, coming, rows, seed, share, position) = made(share);
-            Journeys::<true>::new(compiled, coming, rows, seed, share, position)
-        })
-    } else {
-        server.carry_out(&plan, |share| {
-            let (compiled, coming, rows, seed, share, position) = made(share);
-            Journeys::<false>::new(compiled, coming, rows, seed, share, position)
-        })
-    }
+    server.carry_out(&plan, |share| Journeys::new(compiled.clone(), None, rows(share), plan.seed(), share, Arc::default()))
 }
 
 fn lines(log: &Log) -> Vec<String> {
