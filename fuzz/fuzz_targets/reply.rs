@@ -5,21 +5,21 @@
 //! with its last ones. Later ones belong to whoever holds the connection.
 #![no_main]
 
-use engine::protocol::http1::{Asked, Finished, Progress, Reply};
+use engine::protocol::http1::{Finished, Progress, Reply, ResponseFraming};
 use libfuzzer_sys::fuzz_target;
 use measure::Failure;
 
 fuzz_target!(|bytes: &[u8]| {
-    let [asked, cut, reply @ ..] = bytes else { return };
-    let asked = match asked % 3 {
-        0 => Asked::Other,
-        1 => Asked::Head,
-        _ => Asked::Connect,
+    let [framing, cut, reply @ ..] = bytes else { return };
+    let framing = match framing % 3 {
+        0 => ResponseFraming::Other,
+        1 => ResponseFraming::Head,
+        _ => ResponseFraming::Connect,
     };
-    let whole = read(asked, reply, usize::MAX);
+    let whole = read(framing, reply, usize::MAX);
     let piece = usize::from(*cut).max(1);
     for piece in [piece, 1] {
-        let cut = read(asked, reply, piece);
+        let cut = read(framing, reply, piece);
         assert!(alike(&cut, &whole, piece, reply.len()), "cut into pieces of {piece}: {cut:?}, and whole: {whole:?}");
     }
 });
@@ -40,9 +40,9 @@ fn alike(cut: &Verdict, whole: &Verdict, piece: usize, bytes: usize) -> bool {
     cut == whole || (unseen && (*whole == closed || *whole == Verdict::Failed(Failure::ProtoExtraData)))
 }
 
-fn read(asked: Asked, reply: &[u8], piece: usize) -> Verdict {
+fn read(framing: ResponseFraming, reply: &[u8], piece: usize) -> Verdict {
     let mut reader = Reply::new();
-    reader.begin(asked);
+    reader.begin(framing);
     let mut before = 0;
     for slice in reply.chunks(piece.min(reply.len().max(1))) {
         match reader.feed(slice, &mut ()) {

@@ -22,8 +22,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-use engine::protocol::http1::{Asked as Framing, Header, Observer};
-use engine::{Broken, Choice, Program, Spoken, Stop, Urgency, Wire};
+use engine::protocol::http1::{Header, ResponseFraming, ResponseSink};
+use engine::{Behaviour, Client, End, Request, Spoken, Stop, Transport, Urgency, Wire};
 use jiff::tz::TimeZone;
 use measure::{Counted, Ending, Failure, Outcome, Summary, Tick};
 use plan::{Nanos, plainly};
@@ -139,7 +139,7 @@ fn begin(options: &Options, host: &dyn Host, head: &[u8]) {
 /// What the workers have in common. Touched once a worker, or when something fails.
 struct Shared {
     request: Vec<u8>,
-    framing: Framing,
+    framing: ResponseFraming,
     verbosity: i64,
     rows: bool,
     go_on: bool,
@@ -156,7 +156,7 @@ impl Shared {
         request.extend(options.body.iter().flat_map(|(_, body)| body));
         Self {
             request,
-            framing: if options.method.as_deref() == Some("HEAD") { Framing::Head } else { Framing::Other },
+            framing: if options.method.as_deref() == Some("HEAD") { ResponseFraming::Head } else { ResponseFraming::Other },
             verbosity: options.verbosity,
             rows: options.samples.is_some(),
             go_on: options.go_on,
@@ -259,7 +259,6 @@ struct Ab {
     tally: Cell<Tally>,
     /// The length of the first document, once this worker has had an answer.
     document_bytes: Cell<Option<u64>>,
-    spoken: RefCell<Option<Spoken>>,
     rows: RefCell<Vec<Sample>>,
 }
 
@@ -271,24 +270,23 @@ impl Ab {
             words: words.clone(),
             tally: Cell::default(),
             document_bytes: Cell::default(),
-            spoken: RefCell::default(),
             rows: RefCell::default(),
         }
     }
 
-    fn answered(&self, ear: &mut Ear, outcome: &Outcome, status: u16, tally: &mut Tally) {
+    fn answered(&self, sink: &mut AnswerSink, outcome: &Outcome, status: u16, tally: &mut Tally) {
         tally.complete += 1;
-        tally.kept += u64::from(ear.keeps_alive);
+        tally.kept += u64::from(sink.keeps_alive);
         let document_bytes = self.document_bytes.get().unwrap_or_else(|| {
-            let software = ear.software.take().unwrap_or_default();
-            let first = || First { software, document_bytes: ear.body_bytes, tls: self.spoken.take() };
+            let software = sink.software.take().unwrap_or_default();
+            let first = || First { software, document_bytes: sink.body_bytes, tls: sink.spoken.take() };
             let bytes = self.shared.first.get_or_init(first).document_bytes;
             self.document_bytes.set(Some(bytes));
             bytes
         });
-        tally.failed.length += u64::from(document_bytes != ear.body_bytes);
+        tally.failed.length += u64::from(document_bytes != sink.body_bytes);
         if self.shared.verbosity >= 2 {
-            self.show(ear, status);
+            self.show(sink, status);
         }
         if self.shared.rows {
             self.list(outcome);
@@ -321,8 +319,8 @@ impl Ab {
     }
 
     #[cold]
-    fn show(&self, ear: &mut Ear, status: u16) {
-        let mut text = std::mem::take(&mut ear.shown);
+    fn show(&self, sink: &mut AnswerSink, status: u16) {
+        let mut text = std::mem::take(&mut sink.shown);
         if status / 100 != 2 {
             let _ = writeln!(text, "WARNING: Response code not 2xx ({status})");
         } else if self.shared.verbosity >= 3 {
@@ -345,45 +343,35 @@ impl Ab {
     }
 }
 
-impl Program for Ab {
-    type User = Ear;
-    type Ear = Ear;
+impl Behaviour for Ab {
+    type User = AnswerSink;
 
-    const OPENS_FIRST: bool = false;
-    const SENDS_AGAIN: bool = true;
-
-    fn user(&self, _number: u64) -> Ear {
-        Ear { shows: self.shared.verbosity >= 2, ..Ear::default() }
+    fn opens_first(&self) -> bool {
+        false
     }
 
-    #[inline]
-    fn choose(&self, ear: &mut Ear) -> Result<Choice, Broken> {
-        ear.clear();
-        ear.is_first = self.document_bytes.get().is_none();
-        Ok(Choice { asked: self.shared.framing, requests: 1 })
+    fn user(&self, _number: u64) -> AnswerSink {
+        AnswerSink { shows: self.shared.verbosity >= 2, ..AnswerSink::default() }
     }
 
-    #[inline]
-    fn sending<'a>(&'a self, ear: &'a mut Ear) -> (&'a [u8], &'a mut Ear) {
-        (&self.shared.request, ear)
-    }
-
-    #[inline]
-    fn spoke(&self, tell: impl FnOnce() -> Option<Spoken>) {
-        if self.document_bytes.get().is_none() {
-            self.spoken.replace(tell());
+    async fn iterate<T: Transport>(&self, sink: &mut AnswerSink, client: &mut Client<'_, T>) -> Result<(), End> {
+        sink.clear();
+        sink.is_first = self.document_bytes.get().is_none();
+        let request = Request::new(&self.shared.request, self.shared.framing);
+        let mut outcome = client.fetch(&request, sink).await?;
+        if outcome.result == Err(Failure::StaleReuse) {
+            // As ab does, unseen.
+            client.send_again(&outcome);
+            outcome = Box::pin(client.exchange(&request, sink)).await;
         }
-    }
-
-    #[inline]
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
         let mut tally = self.tally.get();
-        tally.documents_bytes += ear.body_bytes;
+        tally.documents_bytes += sink.body_bytes;
         match outcome.result {
-            Ok(status) => self.answered(ear, outcome, status, &mut tally),
-            Err(failure) => self.failed(outcome, failure, &mut tally),
+            Ok(status) => self.answered(sink, &outcome, status, &mut tally),
+            Err(failure) => self.failed(&outcome, failure, &mut tally),
         }
         self.tally.set(tally);
+        client.record(&outcome);
         Ok(())
     }
 }
@@ -400,19 +388,21 @@ impl Drop for Ab {
 
 /// What is heard of an answer.
 #[derive(Debug, Default)]
-struct Ear {
+struct AnswerSink {
     body_bytes: u64,
     keeps_alive: bool,
     /// Whether the head is looked at for what the report tells of the first answer.
     is_first: bool,
     software: Option<String>,
+    /// What TLS came to on its connection.
+    spoken: Option<Spoken>,
     /// Whether `-v` shows it, what has been read of its head, and the text made of that.
     shows: bool,
     head: Vec<u8>,
     shown: String,
 }
 
-impl Ear {
+impl AnswerSink {
     #[inline]
     fn clear(&mut self) {
         (self.body_bytes, self.keeps_alive) = (0, false);
@@ -423,7 +413,7 @@ impl Ear {
     }
 }
 
-impl Observer for Ear {
+impl ResponseSink for AnswerSink {
     #[inline]
     fn received(&mut self, bytes: &[u8]) {
         if !self.shows || self.head.windows(4).any(|window| window == b"\r\n\r\n") {
@@ -453,6 +443,13 @@ impl Observer for Ear {
     fn body(&mut self, bytes: &[u8]) {
         self.body_bytes += bytes.len() as u64;
     }
+
+    #[inline]
+    fn spoken(&mut self, tell: impl FnOnce() -> Option<Spoken>) {
+        if self.is_first {
+            self.spoken = tell();
+        }
+    }
 }
 
 /// What ended the run before its time.
@@ -476,7 +473,7 @@ fn errno(failure: Failure) -> (i32, &'static str) {
         Failure::ConnectUnreachable => (113, "No route to host"),
         Failure::ConnectLocalPorts => (99, "Cannot assign requested address"),
         Failure::ConnectLocalFds => (24, "Too many open files"),
-        Failure::SendClosed => (32, "Broken pipe"),
+        Failure::SendClosed => (32, "BehaviourError pipe"),
         _ => (104, "Connection reset by peer"),
     }
 }

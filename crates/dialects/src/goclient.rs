@@ -5,9 +5,11 @@
 
 use std::net::IpAddr;
 
-use engine::protocol::http1::Asked as Framing;
+use engine::protocol::http1::request::Written;
+use engine::protocol::http1::{ResponseFraming, ResponseSink};
 use engine::redirect::{self, Convention, Hop, Hops};
-use measure::{Failure, Status};
+use engine::{Client, Request, Transport};
+use measure::{Failure, Outcome, Status};
 use plan::Target;
 use report::registered_reason;
 
@@ -90,38 +92,91 @@ pub fn address(url: &str) -> Option<Target> {
     format!("{scheme}://{host}{rest}").parse().ok()
 }
 
+/// What is seen of an answer, with its Location.
+pub trait Located: ResponseSink {
+    /// The Location of the last answer.
+    fn location(&self) -> Option<&str>;
+}
+
+/// A request that Go's client has sent.
+#[derive(Debug)]
+pub struct Sent {
+    /// What it came to, not recorded yet.
+    pub outcome: Outcome,
+    /// How many redirects were followed.
+    pub hops: u8,
+}
+
+/// Sends a request as Go's client does: once more where a connection had just been closed, and along redirects, at most as many as
+/// these; `None`: along none. It must be its turn.
+pub async fn send<T: Transport, S: Located>(
+    client: &mut Client<'_, T>,
+    (first, target): (&[u8], &Target),
+    redirects_max: Option<u8>,
+    sink: &mut S,
+) -> Sent {
+    client.begin(None);
+    let mut outcome = client.exchange(&request_of(first).to(target), sink).await;
+    let mut hops = 0;
+    let mut led: Option<Redirect> = None;
+    loop {
+        let (bytes, from) = led.as_ref().map_or((first, target), |led| (&led.bytes, &led.target));
+        if let Err(failure) = outcome.result
+            && sends_again(bytes, failure)
+        {
+            outcome = client.exchange_more(&outcome, &request_of(bytes).to(from), sink).await;
+            continue;
+        }
+        let (Ok(status), Some(max)) = (outcome.result, redirects_max) else { break };
+        match redirected(bytes, from, status, sink.location(), Hops { followed: hops, max }) {
+            Ok(None) => break,
+            Ok(Some(next)) => {
+                if let Err(refused) = client.redirect(&outcome, &next.target) {
+                    outcome = refused;
+                    break;
+                }
+                outcome = client.exchange_more(&outcome, &request_of(&next.bytes).to(&next.target), sink).await;
+                (led, hops) = (Some(next), hops + 1);
+            }
+            Err(failure) => {
+                outcome = client.fail(&outcome, failure, String::new);
+                break;
+            }
+        }
+    }
+    Sent { outcome, hops }
+}
+
+fn request_of(bytes: &[u8]) -> Request<'_> {
+    Request::new(bytes, if bytes.starts_with(b"HEAD ") { ResponseFraming::Head } else { ResponseFraming::Other })
+}
+
+fn method_of(request: &[u8]) -> &str {
+    Written::of(request).map_or("", |written| written.method)
+}
+
 /// The request a redirect leads to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Redirect {
-    /// The whole request.
-    pub bytes: Vec<u8>,
-    /// Where it goes.
-    pub target: Target,
-    /// How its answer ends.
-    pub asked: Framing,
+struct Redirect {
+    bytes: Vec<u8>,
+    target: Target,
 }
 
 /// Whether Go's client sends a request once more, unseen: one that changes nothing and met a connection that the server had just closed
 /// (`Request.isReplayable` in net/http).
-#[must_use]
-pub fn sends_again(request: &[u8], failure: Failure) -> bool {
-    let method = request.split(|byte| *byte == b' ').next().unwrap_or_default();
-    failure == Failure::StaleReuse && [&b"GET"[..], b"HEAD", b"OPTIONS", b"TRACE"].contains(&method)
+fn sends_again(request: &[u8], failure: Failure) -> bool {
+    failure == Failure::StaleReuse && ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&method_of(request))
 }
 
 /// The request that follows `request` to `from` where it was answered with this status and Location; `None` if it is no redirect. Go's
 /// client goes wherever it is led; here a load stays on the server that was named.
-///
-/// # Errors
-/// If the Location leads nowhere, or to another server, or too many have been followed.
-pub fn redirected(request: &[u8], from: &Target, status: u16, location: Option<&str>, hops: Hops) -> Result<Option<Redirect>, Failure> {
+fn redirected(request: &[u8], from: &Target, status: u16, location: Option<&str>, hops: Hops) -> Result<Option<Redirect>, Failure> {
     let Some(location) = location.filter(|_| Status(status).is_redirect()) else { return Ok(None) };
     let target = redirect::destination(from, location, hops, |to| to.same_server(from)).map_err(|error| error.failure())?;
-    let method = request.split(|byte| *byte == b' ').next().and_then(|method| std::str::from_utf8(method).ok()).unwrap_or_default();
+    let method = method_of(request);
     let hop = Hop { convention: Convention::Go, began: from, from, to: &target, status: Status(status), method };
     let Some(bytes) = hop.rewritten(request, |_| false) else { return Err(Failure::RedirectTarget) };
-    let asked = if hop.method() == "HEAD" { Framing::Head } else { Framing::Other };
-    Ok(Some(Redirect { bytes, target, asked }))
+    Ok(Some(Redirect { bytes, target }))
 }
 
 #[cfg(test)]

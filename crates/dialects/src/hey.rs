@@ -11,15 +11,14 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use engine::protocol::http1::{Asked as Framing, Header, Observer};
-use engine::redirect::Hops;
-use engine::{After, Broken, Choice, Program};
-use measure::{Failure, Outcome};
-use plan::{Nanos, Target, plainly};
+use engine::protocol::http1::{Header, ResponseSink};
+use engine::{Behaviour, Client, End, Transport};
+use measure::Outcome;
+use plan::{Nanos, plainly};
 use report::hey::{Answer, Answers, CSV_HEAD};
 
 use crate::dialect::{DONE, Dialect};
-use crate::goclient;
+use crate::goclient::{self, Located};
 use crate::goflag::Mistake;
 use crate::host::Host;
 use crate::session::Session;
@@ -116,20 +115,17 @@ struct Hey {
 struct User {
     /// When it may send next.
     turn: Nanos,
-    /// Where a redirect led, and what is sent there.
-    led: Option<goclient::Redirect>,
-    hops: u8,
-    ear: Ear,
+    sink: AnswerSink,
 }
 
 /// What is heard of an answer.
 #[derive(Default)]
-struct Ear {
+struct AnswerSink {
     length: Option<u64>,
     location: Option<String>,
 }
 
-impl Observer for Ear {
+impl ResponseSink for AnswerSink {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         let value = |name: &str| headers.iter().find(|header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value);
         // Of what Go's client unpacks it does not tell the length.
@@ -140,72 +136,32 @@ impl Observer for Ear {
     }
 }
 
-impl Program for Hey {
-    type User = User;
-    type Ear = Ear;
-
-    const DELAYS: bool = true;
-    const OPENS_FIRST: bool = false;
-    const WANDERS: bool = true;
-
-    fn user(&self, _number: u64) -> User {
-        User { turn: self.options.gap, led: None, hops: 0, ear: Ear::default() }
+impl Located for AnswerSink {
+    fn location(&self) -> Option<&str> {
+        self.location.as_deref()
     }
+}
 
+impl Hey {
     /// A worker's turns come evenly; one that it was too late for is gone.
-    fn delay(&self, user: &mut User) -> Result<Nanos, Broken> {
+    fn delay(&self, user: &mut User) -> Nanos {
         let gap = self.options.gap;
         if gap == Nanos::ZERO {
-            return Ok(Nanos::ZERO);
+            return Nanos::ZERO;
         }
         let now = Nanos(u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX));
         let turn = user.turn.max(Nanos(now.0 - now.0 % gap.0));
         user.turn = turn.plus(gap);
-        Ok(turn.since(now))
+        turn.since(now)
     }
 
-    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
-        user.ear = Ear::default();
-        (user.led, user.hops) = (None, 0);
-        Ok(Choice { asked: if self.options.method == "HEAD" { Framing::Head } else { Framing::Other }, requests: 1 })
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
-        (user.led.as_ref().map_or(&self.options.request, |led| &led.bytes), &mut user.ear)
-    }
-
-    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
-        user.led.as_ref().map(|led| &led.target)
-    }
-
-    fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
-        let (request, from) = user.led.as_ref().map_or((&self.options.request, &self.options.target), |led| (&led.bytes, &led.target));
-        if let Err(failure) = result
-            && goclient::sends_again(request, failure)
-        {
-            let asked = if request.starts_with(b"HEAD ") { Framing::Head } else { Framing::Other };
-            return After::Answer(Choice { asked, requests: 1 });
-        }
-        let (Ok(status), 1..) = (result, self.options.redirects) else { return After::Nothing };
-        let hops = Hops { followed: user.hops, max: self.options.redirects };
-        match goclient::redirected(request, from, status, user.ear.location.as_deref(), hops) {
-            Ok(None) => After::Nothing,
-            Ok(Some(led)) => {
-                let choice = Choice { asked: led.asked, requests: 1 };
-                (user.led, user.hops) = (Some(led), user.hops + 1);
-                After::Send(choice)
-            }
-            Err(failure) => After::Fail(failure),
-        }
-    }
-
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+    fn count(&self, sink: &AnswerSink, outcome: &Outcome) {
         let mut own = self.own.borrow_mut();
         let status = match outcome.result {
             Ok(status) => status,
             Err(failure) => {
                 own.answers.fail(goclient::error(&self.options.method, &self.options.url, None, &self.options.target, failure));
-                return Ok(());
+                return;
             }
         };
         let answer = Answer {
@@ -216,13 +172,35 @@ impl Program for Hey {
             wait: outcome.first_byte.since(outcome.sent),
             read: outcome.done.since(outcome.first_byte),
             status,
-            length: ear.length,
+            length: sink.length,
             began: outcome.due,
         };
         own.answers.add(&answer);
         if self.options.output == Output::Csv && own.rows.len() < ROWS_MAX {
             own.rows.push(answer);
         }
+    }
+}
+
+impl Behaviour for Hey {
+    type User = User;
+
+    fn opens_first(&self) -> bool {
+        false
+    }
+
+    fn user(&self, _number: u64) -> User {
+        User { turn: self.options.gap, sink: AnswerSink::default() }
+    }
+
+    async fn iterate<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Result<(), End> {
+        let delay = self.delay(user);
+        client.turn(delay).await?;
+        user.sink = AnswerSink::default();
+        let Options { request, target, redirects, .. } = &*self.options;
+        let sent = Box::pin(goclient::send(client, (request, target), (*redirects > 0).then_some(*redirects), &mut user.sink)).await;
+        self.count(&user.sink, &sent.outcome);
+        client.record(&sent.outcome);
         Ok(())
     }
 }

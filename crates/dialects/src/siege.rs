@@ -23,9 +23,9 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use engine::protocol::http1::{Asked as Framing, Header, Observer, request};
+use engine::protocol::http1::{Header, ResponseFraming, ResponseSink, request};
 use engine::redirect::{self, Convention, Hops};
-use engine::{Broken, Choice, Program, Stop};
+use engine::{Behaviour, BehaviourError, Client, End, Request, Stop, Transport};
 use measure::{Outcome, Status};
 use plan::{Nanos, Random, Share, Target, plainly};
 use report::siege::{AnswerLine, LOG_HEAD, Siege};
@@ -169,13 +169,7 @@ struct Visits {
     stopped: Cell<bool>,
 }
 
-/// One user.
-struct User {
-    bytes: Vec<u8>,
-    ear: Visitor,
-}
-
-/// What a user knows; and what is heard of an answer.
+/// A user: what it knows, and what it sees of an answer.
 struct Visitor {
     random: Random,
     /// The next URL of the list.
@@ -187,7 +181,6 @@ struct Visitor {
     cookies: Cookies,
     /// Whether it has sent something, and rests before the next URL.
     tired: bool,
-    visit: Option<Visit>,
     answer: Answer,
 }
 
@@ -232,7 +225,7 @@ enum Role {
 /// Lines leave together once there is so much of them.
 const PRINTED_BYTES: usize = 4_096;
 
-impl Observer for Visitor {
+impl ResponseSink for Visitor {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.answer = Answer::default();
         for header in headers {
@@ -373,88 +366,17 @@ impl Visits {
     }
 }
 
-impl Program for Visits {
-    type User = User;
-    type Ear = Visitor;
-
-    const DELAYS: bool = true;
-    const OPENS_FIRST: bool = false;
-    const WANDERS: bool = true;
-    const SAMPLES_EVERY: Option<Nanos> = Some(Nanos::from_millis(100));
-
-    fn user(&self, number: u64) -> User {
-        let options = &self.shared.options;
-        let apart = options.entries.len() as u64 / u64::from(options.users.get());
-        let place = usize::try_from(number * apart).unwrap_or(0) % options.entries.len();
-        let left = if let Amount::Each(count) = options.amount { count } else { u64::MAX };
-        User {
-            bytes: Vec::new(),
-            ear: Visitor {
-                random: Random::new(SEED, number),
-                place,
-                left,
-                asked_for: VecDeque::new(),
-                cookies: Cookies::default(),
-                tired: false,
-                visit: None,
-                answer: Answer::default(),
-            },
-        }
-    }
-
-    /// Looks what comes next, and whether it comes after a rest. A user without anything left rests for good.
-    fn delay(&self, user: &mut User) -> Result<Nanos, Broken> {
-        let visitor = &mut user.ear;
-        let goes_on = !visitor.asked_for.is_empty();
-        visitor.visit = self.next(visitor);
-        if visitor.visit.is_none() {
-            self.busy.set(self.busy.get() - 1);
-            if self.busy.get() == 0 {
-                self.stopped.set(true);
-            }
-            return Ok(FOR_GOOD);
-        }
-        if goes_on || !std::mem::replace(&mut visitor.tired, true) {
-            return Ok(Nanos::ZERO);
-        }
+impl Visits {
+    /// How long a user rests before a visit.
+    fn rest(&self, visitor: &mut Visitor) -> Nanos {
         let rest = visitor.random.between(0, self.shared.options.delay.0);
         // From a second on, siege rests for whole seconds.
         let second = Nanos::SECOND.0;
-        Ok(Nanos(if self.shared.options.delay >= Nanos::SECOND { (rest + second / 2) / second * second } else { rest }))
+        Nanos(if self.shared.options.delay >= Nanos::SECOND { (rest + second / 2) / second * second } else { rest })
     }
 
-    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
-        let User { bytes, ear } = user;
-        let Some(visit) = &ear.visit else {
-            self.stopped.set(true);
-            return Ok(Choice { asked: Framing::Other, requests: 1 });
-        };
-        let options = &self.shared.options;
-        let cookies = if options.cookies { ear.cookies.line(visit.target.host()) } else { None };
-        let help = "mend the list of URLs".to_owned();
-        *bytes = visit.request(options, cookies).map_err(|message| Broken { message, help })?;
-        ear.answer = Answer::default();
-        Ok(Choice { asked: if visit.method == "HEAD" { Framing::Head } else { Framing::Other }, requests: 1 })
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Visitor) {
-        (&user.bytes, &mut user.ear)
-    }
-
-    fn has_stopped(&self) -> bool {
-        self.stopped.get()
-    }
-
-    fn sample(&self, _now: Nanos, _answers: u64) {
-        self.flush();
-    }
-
-    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
-        user.ear.visit.as_ref().map(|visit| &visit.target)
-    }
-
-    fn ended(&self, visitor: &mut Visitor, outcome: &Outcome) -> Result<(), Broken> {
-        let Some(visit) = visitor.visit.take() else { return Ok(()) };
+    /// Counts a visit, and takes up what its answer asks for.
+    fn count(&self, visit: Visit, visitor: &mut Visitor, outcome: &Outcome) {
         let options = &self.shared.options;
         let answer = std::mem::take(&mut visitor.answer);
         let mut own = self.own.borrow_mut();
@@ -469,7 +391,7 @@ impl Program for Visits {
         } else {
             own.transactions += 1;
         }
-        let Ok(status) = outcome.result else { return Ok(()) };
+        let Ok(status) = outcome.result else { return };
         let took = outcome.response_time();
         own.succeeded += u64::from(Status(status).is_success() || matches!(status, 401 | 407));
         own.okay += u64::from(status == 200);
@@ -495,7 +417,66 @@ impl Program for Visits {
             let hops = visit.hops + 1;
             visitor.asked_for.push_front(if becomes_get { Visit::to(target, hops, visit.role) } else { Visit { target, hops, ..visit } });
         }
+    }
+
+    fn looks<T: Transport>(&self, client: &Client<'_, T>) -> Result<(), End> {
+        if self.stopped.get() {
+            client.stop();
+            return Err(End::Over);
+        }
         Ok(())
+    }
+}
+
+impl Behaviour for Visits {
+    type User = Visitor;
+
+    const SAMPLES_EVERY: Option<Nanos> = Some(Nanos::from_millis(100));
+
+    fn opens_first(&self) -> bool {
+        false
+    }
+
+    fn sample(&self, _now: Nanos, _answers: u64) {
+        self.flush();
+    }
+
+    fn user(&self, number: u64) -> Visitor {
+        let options = &self.shared.options;
+        let apart = options.entries.len() as u64 / u64::from(options.users.get());
+        Visitor {
+            random: Random::new(SEED, number),
+            place: usize::try_from(number * apart).unwrap_or(0) % options.entries.len(),
+            left: if let Amount::Each(count) = options.amount { count } else { u64::MAX },
+            asked_for: VecDeque::new(),
+            cookies: Cookies::default(),
+            tired: false,
+            answer: Answer::default(),
+        }
+    }
+
+    async fn iterate<T: Transport>(&self, visitor: &mut Visitor, client: &mut Client<'_, T>) -> Result<(), End> {
+        let goes_on = !visitor.asked_for.is_empty();
+        let Some(visit) = self.next(visitor) else {
+            self.busy.set(self.busy.get() - 1);
+            if self.busy.get() == 0 {
+                client.stop();
+            }
+            return Err(End::Over);
+        };
+        let rests = !goes_on && std::mem::replace(&mut visitor.tired, true);
+        let rest = if rests { self.rest(visitor) } else { Nanos::ZERO };
+        client.turn(rest).await?;
+        let options = &self.shared.options;
+        let cookies = if options.cookies { visitor.cookies.line(visit.target.host()) } else { None };
+        let help = "mend the list of URLs".to_owned();
+        let bytes = visit.request(options, cookies).map_err(|message| BehaviourError { message, help })?;
+        visitor.answer = Answer::default();
+        let request = Request::new(&bytes, ResponseFraming::of(&visit.method)).to(&visit.target);
+        let outcome = client.fetch(&request, visitor).await?;
+        self.count(visit, visitor, &outcome);
+        client.record(&outcome);
+        self.looks(client)
     }
 }
 
@@ -507,5 +488,3 @@ impl Drop for Visits {
 }
 
 const SEED: u64 = 1;
-/// Until the run ends.
-const FOR_GOOD: Nanos = Nanos::from_secs(10 * 365 * 86_400);

@@ -7,8 +7,8 @@
 
 use std::ffi::OsString;
 
-use engine::protocol::http1::Asked as Framing;
-use engine::{Broken, Choice, Program};
+use engine::protocol::http1::ResponseFraming;
+use engine::{Behaviour, Client, End, Request, Transport};
 use measure::{Failure, Summary};
 use plan::{Draft, Given, Nanos};
 use report::webbench::{Counts, report};
@@ -253,23 +253,21 @@ impl Options {
 /// The same bytes for everybody.
 struct FixedRequest {
     request: Vec<u8>,
-    framing: Framing,
+    framing: ResponseFraming,
 }
 
-impl Program for FixedRequest {
+impl Behaviour for FixedRequest {
     type User = ();
-    type Ear = ();
 
-    const OPENS_FIRST: bool = false;
+    fn opens_first(&self) -> bool {
+        false
+    }
 
     fn user(&self, _number: u64) {}
 
-    fn choose(&self, _user: &mut ()) -> Result<Choice, Broken> {
-        Ok(Choice { asked: self.framing, requests: 1 })
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut ()) -> (&'a [u8], &'a mut ()) {
-        (&self.request, user)
+    async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
+        client.send(&Request::new(&self.request, self.framing), &mut ()).await?;
+        Ok(())
     }
 }
 
@@ -306,7 +304,7 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
     if host.print(&options.info()).is_err() {
         return NOBODY;
     }
-    let (request, framing) = (options.request().into_bytes(), if options.method == "HEAD" { Framing::Head } else { Framing::Other });
+    let (request, framing) = (options.request().into_bytes(), ResponseFraming::of(options.method));
     let runner = host.runner();
     let measured = session.stop().and_then(|stop| {
         session.measure(&plan, Some(PATIENCE), &stop, None, |watch, stop| {

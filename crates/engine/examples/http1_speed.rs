@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use engine::protocol::http1::{Asked, Progress, Reply};
+use engine::protocol::http1::{Progress, Reply, ResponseFraming};
 
 const ROUNDS: u32 = 20;
 const REPLIES: u32 = 100_000;
@@ -39,7 +39,7 @@ fn round(pieces: &[&[u8]]) -> f64 {
     let mut done = 0;
     let started = Instant::now();
     for _ in 0..REPLIES {
-        reader.begin(Asked::Other);
+        reader.begin(ResponseFraming::Other);
         for piece in pieces {
             done += u32::from(matches!(reader.feed(black_box(piece), &mut ()), Progress::Done(_)));
         }

@@ -16,7 +16,7 @@ use tokio::io::unix::AsyncFd;
 use crate::machine;
 
 /// Time since the start of a run, and alarms.
-pub(crate) trait Clock: Clone + 'static {
+pub trait Clock: Clone + 'static {
     /// A timer that rings once at a time; of the finest grain there is.
     type Alarm: Alarm;
 
@@ -38,12 +38,12 @@ pub(crate) trait Clock: Clone + 'static {
 }
 
 /// A timer that rings once.
-pub(crate) trait Alarm {
+pub trait Alarm {
     /// Sets it; a time in the past rings at once.
     fn set(&mut self, at: Nanos);
 
     /// Waits for it.
-    async fn rung(&mut self);
+    fn rung(&mut self) -> impl Future<Output = ()>;
 }
 
 /// The system's monotonic clock, counted from a start line that all workers of a run share.

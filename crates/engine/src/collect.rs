@@ -3,8 +3,8 @@
 use measure::{Collector, Counted, End, Ending, Leftovers, SummaryBuilder, Tick};
 use plan::{Nanos, Plan};
 
+use crate::error::BehaviourError;
 use crate::message::Message;
-use crate::program::Broken;
 use crate::worker::INTERVAL;
 
 /// A run whose messages have all come.
@@ -15,7 +15,7 @@ pub struct Collected {
     /// What its sources left behind.
     pub left: Leftovers,
     /// Why a program could not go on, if one could not.
-    pub broken: Option<Broken>,
+    pub broken: Option<BehaviourError>,
 }
 
 /// Puts together what all sources of a plan tell until there is no more. `watch` is called once an interval, as soon as all have told it.

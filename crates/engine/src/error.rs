@@ -1,6 +1,16 @@
 //! Why a run could not be carried out: each with what to do.
 
 use measure::{Failure, Summary, SummaryBuilder};
+use serde::{Deserialize, Serialize};
+
+/// Why a behaviour cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BehaviourError {
+    /// What happened, and where.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
 
 /// The run could not be carried out, or not to its end. While a load is carried out, `M` is a run to be completed; when it is over, a
 /// closed one.

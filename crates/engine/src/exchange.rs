@@ -17,8 +17,8 @@ use plan::Nanos;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock::Clock;
-use crate::net;
-use crate::protocol::http1::{Asked, Finished, KnownHead, Observer, Progress, Reply, is_blank};
+use crate::net::{self, Spoken};
+use crate::protocol::http1::{Finished, KnownHead, Progress, Reply, ResponseFraming, ResponseSink, is_blank};
 use crate::slot::{GiveUp, Slot};
 
 /// Large enough that a small answer is always a short read.
@@ -109,7 +109,7 @@ impl Exchange {
 
 /// What a failed exchange looked like; made into text only when somebody wants to see it.
 #[derive(Debug)]
-pub(crate) enum Sight {
+pub(crate) enum FailureSample {
     /// So many bytes that were being read: they stand at the beginning of the worker's buffer until the next read of
     /// whomever, which is later than the end of this poll.
     Bytes(usize),
@@ -124,17 +124,36 @@ pub(crate) trait Take {
     /// How many answers are still to come.
     fn answers(&self) -> u32;
 
+    /// A connection has carried a whole answer, and `tell` says what its TLS handshake came to.
+    #[inline]
+    fn spoken(&mut self, _tell: impl FnOnce() -> Option<Spoken>) {}
+
     /// Takes the bytes just read. `Done` is about the last answer.
     fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange, known: &mut KnownHead) -> Progress;
 }
 
-/// One answer, and who listens to it.
+impl<A: Take> Take for &mut A {
+    fn answers(&self) -> u32 {
+        (**self).answers()
+    }
+
+    fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange, known: &mut KnownHead) -> Progress {
+        (**self).take(reply, bytes, exchange, known)
+    }
+}
+
+/// One answer, and what it goes into.
 pub(crate) struct One<'a, O>(pub(crate) &'a mut O);
 
-impl<O: Observer> Take for One<'_, O> {
+impl<O: ResponseSink> Take for One<'_, O> {
     #[inline]
     fn answers(&self) -> u32 {
         1
+    }
+
+    #[inline]
+    fn spoken(&mut self, tell: impl FnOnce() -> Option<Spoken>) {
+        self.0.spoken(tell);
     }
 
     #[inline]
@@ -146,14 +165,14 @@ impl<O: Observer> Take for One<'_, O> {
 
 /// The answers to a pipelined batch, which come one after the other, in whatever pieces.
 pub(crate) struct Several<'a, O, F> {
-    pub(crate) ear: &'a mut O,
-    pub(crate) asked: Asked,
+    pub(crate) sink: &'a mut O,
+    pub(crate) framing: ResponseFraming,
     /// How many answers have still to come.
     pub(crate) left: u32,
     /// Bytes of the answer at hand.
     pub(crate) received: u64,
     /// Called with every answer but the last.
-    pub(crate) ended: F,
+    pub(crate) answered: F,
 }
 
 /// One answer of a batch.
@@ -167,7 +186,7 @@ pub(crate) struct Answered<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
+impl<O: ResponseSink, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
     fn answers(&self) -> u32 {
         self.left
     }
@@ -175,7 +194,7 @@ impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
     fn take(&mut self, reply: &mut Reply, bytes: &[u8], exchange: &mut Exchange, _known: &mut KnownHead) -> Progress {
         let mut rest = bytes;
         while self.left > 1 {
-            let finished = match reply.feed_pipelined(rest, self.ear) {
+            let finished = match reply.feed_pipelined(rest, self.sink) {
                 Progress::Done(finished) => finished,
                 progress => {
                     self.received += rest.len() as u64;
@@ -193,20 +212,20 @@ impl<O: Observer, F: FnMut(&mut O, &Answered<'_>)> Take for Several<'_, O, F> {
                 received: self.received + bytes.len() as u64,
                 bytes,
             };
-            (self.ended)(self.ear, &answered);
+            (self.answered)(self.sink, &answered);
             self.left -= 1;
             self.received = 0;
             rest = after;
             exchange.heads = 0;
             exchange.first_byte = None;
-            reply.begin(self.asked);
+            reply.begin(self.framing);
             if !finished.reusable {
                 // The server ends the connection here, whatever was asked besides.
                 return Progress::Failed(Failure::RecvEofBeforeResponse);
             }
         }
         self.received += rest.len() as u64;
-        reply.feed(rest, self.ear)
+        reply.feed(rest, self.sink)
     }
 }
 
@@ -229,8 +248,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Starts reading the answer to the next request.
-    pub(crate) fn begin(&mut self, asked: Asked) {
-        self.reply.begin(asked);
+    pub(crate) fn begin(&mut self, framing: ResponseFraming) {
+        self.reply.begin(framing);
     }
 
     /// Its last answer was complete.
@@ -244,7 +263,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Past { served: self.served, idle_since: self.idle_since }
     }
 
-    /// Drives the exchange. `sight` is filled when it fails or is answered with an error status.
+    /// Drives the exchange. `sample` is filled when it fails or is answered with an error status.
     pub(crate) fn poll_exchange<C: Clock, T: Take>(
         &mut self,
         cx: &mut Context<'_>,
@@ -252,7 +271,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         exchange: &mut Exchange,
         around: &Surroundings<'_, C>,
         take: &mut T,
-        sight: &mut Sight,
+        sample: &mut FailureSample,
     ) -> Poll<Result<Finished, Failure>> {
         if let Some(give_up) = around.slot.give_up() {
             return Poll::Ready(Err(match give_up {
@@ -260,7 +279,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 GiveUp::Expired => exchange.timeout_of(request),
             }));
         }
-        self.poll_write(cx, request, exchange, sight);
+        self.poll_write(cx, request, exchange, sample);
         for _ in 0..READS_A_TURN {
             let mut buffer = around.buffer.borrow_mut();
             let mut read = ReadBuf::new(&mut buffer);
@@ -271,8 +290,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 }
                 Poll::Ready(Err(error)) => {
                     let failure = self.read_failure(&error, exchange);
-                    if matches!(sight, Sight::Nothing) {
-                        *sight = Sight::System(error);
+                    if matches!(sample, FailureSample::Nothing) {
+                        *sample = FailureSample::System(error);
                     }
                     return Poll::Ready(failure);
                 }
@@ -300,12 +319,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         Progress::More => {}
                         Progress::Done(finished) => {
                             if !Status(finished.status).is_success() {
-                                *sight = Sight::Bytes(bytes.len().min(EXAMPLE_BYTES));
+                                *sample = FailureSample::Bytes(bytes.len().min(EXAMPLE_BYTES));
                             }
                             return Poll::Ready(Ok(finished));
                         }
                         Progress::Failed(failure) => {
-                            *sight = Sight::Bytes(bytes.len().min(EXAMPLE_BYTES));
+                            *sample = FailureSample::Bytes(bytes.len().min(EXAMPLE_BYTES));
                             return Poll::Ready(Err(failure));
                         }
                     }
@@ -317,7 +336,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Poll::Pending
     }
 
-    fn poll_write(&mut self, cx: &mut Context<'_>, request: &[u8], exchange: &mut Exchange, sight: &mut Sight) {
+    fn poll_write(&mut self, cx: &mut Context<'_>, request: &[u8], exchange: &mut Exchange, sample: &mut FailureSample) {
         while exchange.write_failed.is_none() && exchange.written < request.len() {
             match Pin::new(&mut self.stream).poll_write(cx, &request[exchange.written..]) {
                 Poll::Ready(Ok(0)) => exchange.write_failed = Some(Failure::SendClosed),
@@ -328,7 +347,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                         io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected | io::ErrorKind::WriteZero => Failure::SendClosed,
                         _ => Failure::SendReset,
                     });
-                    *sight = Sight::System(error);
+                    *sample = FailureSample::System(error);
                 }
                 Poll::Pending => return,
             }
@@ -339,7 +358,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Poll::Ready(Ok(())) => exchange.flushed = true,
                 Poll::Ready(Err(error)) => {
                     exchange.write_failed = Some(Failure::SendReset);
-                    *sight = Sight::System(error);
+                    *sample = FailureSample::System(error);
                 }
                 Poll::Pending => {}
             }
@@ -392,7 +411,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 /// What nginx and Go answer with status 400 to a plain request at a port for TLS.
 const WANTS_TLS: [&[u8]; 2] = [b"plain HTTP request was sent to HTTPS port", b"sent an HTTP request to an HTTPS server"];
 
-impl Sight {
+impl FailureSample {
     /// As text: bytes escaped, so that no terminal or page takes them for its own.
     pub(crate) fn text(&self, buffer: &[u8]) -> String {
         match self {
@@ -420,7 +439,7 @@ mod tests {
         let nginx =
             "HTTP/1.1 400 Bad Request\r\nServer: nginx/1.22.1\r\n\r\n<title>400 The plain HTTP request was sent to HTTPS port</title>";
         for (answer, told) in [(go, true), (nginx, true), ("HTTP/1.1 400 Bad Request\r\n\r\nno id", false), ("\u{15}\u{3}\u{3}", true)] {
-            let text = Sight::Bytes(answer.len()).text(answer.as_bytes());
+            let text = FailureSample::Bytes(answer.len()).text(answer.as_bytes());
             assert_eq!(text.ends_with(": this port speaks TLS, so use https://"), told, "{text}");
         }
     }

@@ -7,11 +7,13 @@ use measure::{Counted, Leftovers, Summary, SummaryBuilder, Tick};
 use plan::{Part, Plan, Share};
 
 use crate::collect::{Collected, collect};
+use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::net::{Network, Wire};
-use crate::program::{Broken, Choice, Fixed, Program};
+use crate::protocol::http1::ResponseFraming;
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
+use crate::worker::{Behaviour, Fixed};
 use crate::{RunError, Runner, Stop};
 
 /// Carries a plan out on threads of this process and waits for its end. `watch` is called on this thread once an interval.
@@ -82,10 +84,10 @@ impl Prepared {
         }
     }
 
-    /// The plan's own request, for programs that send it.
+    /// The plan's own request, for behaviours that send it.
     #[must_use]
-    pub fn request(&self) -> (Vec<u8>, Choice) {
-        (self.tasks[0].request.clone(), Choice { asked: self.tasks[0].asked, requests: 1 })
+    pub fn request(&self) -> (Vec<u8>, ResponseFraming) {
+        (self.tasks[0].request.clone(), self.tasks[0].framing)
     }
 
     /// The same with other sockets.
@@ -117,21 +119,21 @@ impl Prepared {
         conclude(&plan, self.start(Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
     }
 
-    /// Carries the plan out with a program that chooses the requests: `program` makes one for each worker, on its thread.
+    /// Carries the plan out with users that behave so: `behaviour` makes one for each worker, on its thread.
     ///
     /// # Errors
-    /// If the program cannot go on or does not return, with what was measured until then.
+    /// If the behaviour cannot go on or does not return, with what was measured until then.
     ///
     /// # Panics
     /// As [`run`].
-    pub fn run_with<P: Program>(
+    pub fn run_with<B: Behaviour>(
         self,
-        program: impl Fn(Share) -> P + Send + Sync + 'static,
+        behaviour: impl Fn(Share) -> B + Send + Sync + 'static,
         watch: &mut dyn FnMut(&Tick, Counted),
         stop: &Stop,
     ) -> Result<SummaryBuilder, RunError> {
         let plan = self.plan().clone();
-        conclude(&plan, self.start_with(program, Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
+        conclude(&plan, self.start_with(behaviour, Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
     }
 
     /// Starts a source for each of these shares of the plan as it stands, here, and gives what they tell. The other shares may be
@@ -144,44 +146,44 @@ impl Prepared {
         self.begin(move |_| Fixed { task: task.clone() }, shares.into_iter().map(Part::from).collect(), Patience::Endless, stop)
     }
 
-    /// The same with a program that chooses the requests.
+    /// The same with users that behave so.
     ///
     /// # Errors
     /// As [`Prepared::start`].
-    pub fn start_with<P: Program>(
+    pub fn start_with<B: Behaviour>(
         self,
-        program: impl Fn(Share) -> P + Send + Sync + 'static,
+        behaviour: impl Fn(Share) -> B + Send + Sync + 'static,
         shares: impl IntoIterator<Item = Share>,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        self.start_parts(move |part| program(part.share), shares.into_iter().map(Part::from), stop)
+        self.start_parts(move |part| behaviour(part.share), shares.into_iter().map(Part::from), stop)
     }
 
-    /// The same of a plan with several populations: `program` makes one for each part.
+    /// The same of a plan with several populations: `behaviour` makes one for each part.
     ///
     /// # Errors
     /// As [`Prepared::start`].
-    pub fn start_parts<P: Program>(
+    pub fn start_parts<B: Behaviour>(
         self,
-        program: impl Fn(Part) -> P + Send + Sync + 'static,
+        behaviour: impl Fn(Part) -> B + Send + Sync + 'static,
         parts: impl IntoIterator<Item = Part>,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        self.begin(program, parts.into_iter().collect(), Patience::AfterTheEnd(stop.clone()), stop)
+        self.begin(behaviour, parts.into_iter().collect(), Patience::AfterTheEnd(stop.clone()), stop)
     }
 
-    fn begin<P: Program>(
+    fn begin<B: Behaviour>(
         self,
-        program: impl Fn(Part) -> P + Send + Sync + 'static,
+        behaviour: impl Fn(Part) -> B + Send + Sync + 'static,
         parts: Vec<Part>,
         patience: Patience,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
         let Self { tasks, place, .. } = self;
         Ok(Messages(match place {
-            Place::Threads(network) => Sources::Threads(Threads::start(&tasks, network, program, &parts, patience, stop)?),
+            Place::Threads(network) => Sources::Threads(Threads::start(&tasks, network, behaviour, &parts, patience, stop)?),
             #[cfg(any(test, feature = "simulated"))]
-            Place::Simulated(simulation) => Sources::Simulated(simulation.start(&tasks, |_, part| program(part), &parts, stop)),
+            Place::Simulated(simulation) => Sources::Simulated(simulation.start(&tasks, |_, part| behaviour(part), &parts, stop)),
         }))
     }
 }
@@ -189,7 +191,7 @@ impl Prepared {
 /// Collects what all sources of a plan tell. What they left behind completes the run, one that broke off as well.
 ///
 /// # Errors
-/// If a program could not go on, with what was measured until then.
+/// If a behaviour could not go on, with what was measured until then.
 ///
 /// # Panics
 /// If a request is unaccounted for: that is our mistake.
@@ -203,6 +205,6 @@ pub fn conclude(
     complete(&mut summary, left);
     match broken {
         None => Ok(summary),
-        Some(Broken { message, help }) => Err(RunError { measured: Some(Box::new(summary)), ..RunError::run(message, help) }),
+        Some(BehaviourError { message, help }) => Err(RunError { measured: Some(Box::new(summary)), ..RunError::run(message, help) }),
     }
 }

@@ -9,7 +9,7 @@ use measure::{Leftovers, Site, Snapshot, SourceId};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::program::Broken;
+use crate::error::BehaviourError;
 
 /// The version of messages. A reader of this version refuses any other by name.
 pub const MESSAGE_SCHEMA: &str = "loadline.message/1";
@@ -25,7 +25,7 @@ pub enum Message {
     /// A source's users are gone, and this is what it leaves behind; its last message.
     Left(SourceId, Box<Leftovers>),
     /// A source does not answer any more, and nobody waits for it: why, in words.
-    Lost(SourceId, Broken),
+    Lost(SourceId, BehaviourError),
     /// A process of sources is done: its last message.
     Site(Box<Site>),
 }
@@ -45,7 +45,7 @@ pub struct Finished {
     #[serde(rename = "run_queue_wait_ns")]
     pub run_queue_wait: Option<Nanos>,
     /// Why its program could not go on.
-    pub broken: Option<Broken>,
+    pub broken: Option<BehaviourError>,
 }
 
 /// A message as a line.
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_message_reads_back_and_one_of_another_version_is_refused_by_name() {
-        let broken = Some(Broken { message: "a".to_owned(), help: "b".to_owned() });
+        let broken = Some(BehaviourError { message: "a".to_owned(), help: "b".to_owned() });
         let finished = Finished { load_until: Nanos(3), run_queue_wait: Some(Nanos(1)), broken, ..Finished::default() };
         let message = Message::Finished(SourceId(7), finished);
         let line = message.to_line();

@@ -9,6 +9,8 @@
 use measure::{Failure, Status};
 use plan::{Scheme, Target, is_secret};
 
+use crate::protocol::http1::request::Written;
+
 /// Whose way of following redirects is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Convention {
@@ -136,14 +138,13 @@ impl<'a> Hop<'a> {
     pub fn rewritten(&self, request: &[u8], dropped: impl Fn(&str) -> bool) -> Option<Vec<u8>> {
         let Self { convention, from, to, .. } = *self;
         let becomes_get = self.becomes_get();
-        let end = request.windows(4).position(|window| window == b"\r\n\r\n")?;
-        let mut lines = request[..end].split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let asks_a_proxy = lines.next()?.split(|byte| *byte == b' ').nth(1)?.starts_with(b"http://");
+        let request = Written::of(request)?;
+        let asks_a_proxy = request.target.starts_with("http://");
         let place = if asks_a_proxy { to.absolute() } else { to.path_and_query().to_owned() };
         let mut out = format!("{} {place} HTTP/1.1\r\n", self.method()).into_bytes();
         let names_the_page = convention == Convention::Go;
-        for line in lines {
-            let name = std::str::from_utf8(&line[..line.iter().position(|byte| *byte == b':')?]).ok()?.to_ascii_lowercase();
+        for (spelled, value) in request.headers().ok()? {
+            let name = spelled.to_ascii_lowercase();
             if !self.keeps(&name, !becomes_get) || dropped(&name) || names_the_page && name == "referer" {
                 continue;
             }
@@ -151,15 +152,14 @@ impl<'a> Hop<'a> {
                 out.extend_from_slice(format!("Host: {}\r\n", to.authority()).as_bytes());
                 continue;
             }
-            out.extend_from_slice(line);
-            out.extend_from_slice(b"\r\n");
+            [spelled.as_bytes(), b":", value, b"\r\n"].into_iter().for_each(|part| out.extend_from_slice(part));
         }
         if names_the_page && !(from.scheme() == Scheme::Https && to.scheme() == Scheme::Http) {
             out.extend_from_slice(format!("Referer: {}{}\r\n", from.origin(), from.path_and_query()).as_bytes());
         }
         out.extend_from_slice(b"\r\n");
         if !becomes_get {
-            out.extend_from_slice(&request[end + 4..]);
+            out.extend_from_slice(request.body);
         }
         Some(out)
     }

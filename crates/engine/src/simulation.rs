@@ -3,8 +3,10 @@
 //! Only two seams are replaced: how connections are opened, and what time it is. A server is a function from a stream
 //! to a future; Tokio's paused clock jumps from timer to timer, so an hour of load takes as long as its events.
 //!
-//! Crates whose programs are to be tested in it ask for the feature `simulated`; no binary has it.
+//! Crates whose behaviours are to be tested in it ask for the feature `simulated`; no binary has it.
 
+#[cfg(test)]
+mod behaviour;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
@@ -13,8 +15,6 @@ mod gaps;
 mod hostile;
 #[cfg(test)]
 mod load;
-#[cfg(test)]
-mod program;
 
 use std::cell::Cell;
 use std::fmt;
@@ -36,13 +36,13 @@ use tokio::time::Instant;
 
 use crate::clock::Simulated;
 use crate::collect::{Collected, collect};
+#[cfg(test)]
+use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::net::{Dial, DialFailed, Dialed};
-#[cfg(test)]
-use crate::program::Broken;
-use crate::program::Program;
 use crate::task::Task;
-use crate::worker::{self, Worker};
+use crate::transport::Path;
+use crate::worker::{self, Behaviour, Worker};
 use crate::{Stop, body};
 
 /// No simulated run takes so long, unless it never ends.
@@ -134,20 +134,20 @@ impl Simulation {
         self
     }
 
-    /// Runs the plan with a program for each worker.
+    /// Runs the plan with a behaviour for each worker.
     ///
     /// # Panics
     /// If the run does not end within a simulated day, or a task of it panics.
-    pub fn carry_out<P: Program>(&self, plan: &Plan, program: impl Fn(Share) -> P) -> Collected {
-        self.carry_out_parts(plan, |part| program(part.share))
+    pub fn carry_out<B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(Share) -> B) -> Collected {
+        self.carry_out_parts(plan, |part| behaviour(part.share))
     }
 
-    /// The same of a plan with several populations: with a program for each part.
+    /// The same of a plan with several populations: with a behaviour for each part.
     ///
     /// # Panics
     /// As [`Simulation::carry_out`].
-    pub fn carry_out_parts<P: Program>(&self, plan: &Plan, program: impl Fn(Part) -> P) -> Collected {
-        self.collect(plan, |_, part| program(part), &mut |_| ())
+    pub fn carry_out_parts<B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(Part) -> B) -> Collected {
+        self.collect(plan, |_, part| behaviour(part), &mut |_| ())
     }
 
     /// Runs the plan to its end.
@@ -159,33 +159,33 @@ impl Simulation {
     /// Runs the plan to its end and shows every tick.
     #[cfg(test)]
     pub(crate) fn watch(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick)) -> Summary {
-        self.with(plan, |task, _| crate::program::Fixed { task: task.clone() }, watch).0
+        self.with(plan, |task, _| worker::Fixed { task: task.clone() }, watch).0
     }
 
-    /// The same where a program is made of the task, and every tick is shown.
+    /// The same where a behaviour is made of the task, and every tick is shown.
     #[cfg(test)]
-    pub(crate) fn with<P: Program>(
+    pub(crate) fn with<B: Behaviour>(
         &self,
         plan: &Plan,
-        program: impl Fn(&Arc<Task>, Share) -> P,
+        behaviour: impl Fn(&Arc<Task>, Share) -> B,
         watch: &mut dyn FnMut(&Tick),
-    ) -> (Summary, Option<Broken>) {
-        let Collected { summary, broken, .. } = self.collect(plan, |task, part| program(task, part.share), watch);
+    ) -> (Summary, Option<BehaviourError>) {
+        let Collected { summary, broken, .. } = self.collect(plan, |task, part| behaviour(task, part.share), watch);
         (summary.close(), broken)
     }
 
-    fn collect<P: Program>(&self, plan: &Plan, program: impl Fn(&Arc<Task>, Part) -> P, watch: &mut dyn FnMut(&Tick)) -> Collected {
+    fn collect<B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(&Arc<Task>, Part) -> B, watch: &mut dyn FnMut(&Tick)) -> Collected {
         let body = body::read(&plan.request().body).expect("bodies in tests can be read");
         let tasks = Task::of_populations(plan, &body).expect("a valid request");
-        let workers = self.start(&tasks, program, &plan.parts(), &self.stop);
+        let workers = self.start(&tasks, behaviour, &plan.parts(), &self.stop);
         collect(plan, workers, &mut |tick, _| watch(tick))
     }
 
     /// Starts a worker for each part; they go on while their messages are asked for.
-    pub(crate) fn start<P: Program>(
+    pub(crate) fn start<B: Behaviour>(
         &self,
         tasks: &[Arc<Task>],
-        program: impl Fn(&Arc<Task>, Part) -> P,
+        behaviour: impl Fn(&Arc<Task>, Part) -> B,
         parts: &[Part],
         stop: &Stop,
     ) -> Workers {
@@ -198,17 +198,27 @@ impl Simulation {
             let mut ready = Vec::new();
             for part in parts {
                 let task = &tasks[part.population as usize];
-                let opened = if P::OPENS_FIRST { worker::ready(task, *part, &self.dial, stop).await } else { worker::Ready::none() };
-                ready.push((*part, task, opened));
+                let behaviour = behaviour(task, *part);
+                let opens_first = behaviour.opens_first();
+                let opened = if opens_first { worker::ready(task, *part, &self.dial, stop).await } else { worker::Ready::none() };
+                ready.push((*part, task, behaviour, opened));
             }
             let clock = Simulated::starting_now();
-            for (part, task, ready) in ready {
+            for (part, task, behaviour, ready) in ready {
                 let (source, counts, last) = (SourceId(part.of_run.index()), sender.clone(), sender.clone());
                 let hand_over = Box::new(move |snapshot| {
                     // Nobody listens any more where a test has seen enough.
                     let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
                 });
-                let worker = Worker::new(task.clone(), program(task, part), part, self.dial.clone(), clock, stop.clone(), hand_over);
+                let worker = Worker::<Path<InMemory, Simulated, B>, B>::new(
+                    task.clone(),
+                    behaviour,
+                    part,
+                    self.dial.clone(),
+                    clock,
+                    stop.clone(),
+                    hand_over,
+                );
                 running.spawn_local(async move {
                     let finished = worker.clone().work(ready).await;
                     let _ = last.send(Message::Finished(source, finished));

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use plan::{Bounds, Keepalive, Nanos, Plan, Scheme, Target};
 
 use crate::RunError;
-use crate::protocol::http1::{Asked, request};
+use crate::protocol::http1::ResponseFraming;
+use crate::protocol::http1::request::{self, Written};
 use crate::redirect::Hop;
 
 /// A Plan made ready; shared by all workers.
@@ -17,7 +18,7 @@ pub(crate) struct Task {
     pub(crate) plan: Plan,
     /// The whole request.
     pub(crate) request: Vec<u8>,
-    pub(crate) asked: Asked,
+    pub(crate) framing: ResponseFraming,
     pub(crate) timeout: Nanos,
     pub(crate) connect_timeout: Nanos,
     pub(crate) keepalive: Keepalive,
@@ -59,7 +60,7 @@ impl Task {
             if plan.is_filled_in() { Vec::new() } else { serialise(plan, plan.target(), &sent.method, lines(&sent.headers), body)? };
         let connection = plan.connection();
         Ok(Arc::new(Self {
-            asked: asked(&sent.method),
+            framing: ResponseFraming::of(&sent.method),
             request,
             timeout: connection.timeout,
             connect_timeout: connection.connect_timeout,
@@ -76,9 +77,8 @@ impl Task {
     /// Where a request that was written for the plan's target goes: its path is its own.
     pub(crate) fn place_of(&self, sent: &[u8]) -> Target {
         let target = self.plan.target().clone();
-        let asked = sent.split(|byte| *byte == b' ').nth(1).and_then(|asked| std::str::from_utf8(asked).ok());
         let origin = format!("{}://{}", target.scheme(), target.authority());
-        match asked.map(|asked| asked.strip_prefix(&origin).unwrap_or(asked)) {
+        match Written::of(sent).map(|written| written.target.strip_prefix(&origin).unwrap_or(written.target)) {
             Some(path) if path.starts_with('/') => target.with_path_and_query(path.to_owned()),
             _ => target,
         }
@@ -89,12 +89,9 @@ impl Task {
     ///
     /// It is made from the first and not from the one before, so that a chain that comes home has its secrets again.
     pub(crate) fn redirected(&self, hop: &Hop<'_>, first: &[u8]) -> Option<Vec<u8>> {
-        let end = first.windows(4).position(|window| window == b"\r\n\r\n")?;
-        let (head, body) = (&first[..end], &first[end + 4..]);
-        let mut lines = head.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let began_as = lines.next()?.split(|byte| *byte == b' ').next()?;
+        let first = Written::of(first)?;
         // What has become a GET stays one.
-        let has_body = !hop.becomes_get() && began_as == hop.method.as_bytes();
+        let has_body = !hop.becomes_get() && first.method == hop.method;
         let elsewhere = !hop.to.same_origin(hop.began);
         let is_kept = |name: &str| {
             // They follow from the body, and from the proxy that is asked.
@@ -106,14 +103,8 @@ impl Task {
         if elsewhere {
             headers.push(("Host", authority.as_bytes()));
         }
-        for line in lines {
-            let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
-            let name = std::str::from_utf8(name).ok()?;
-            if is_kept(&name.to_ascii_lowercase()) {
-                headers.push((name, &value[1..]));
-            }
-        }
-        let body = if has_body { body } else { &[] };
+        headers.extend(first.headers().ok()?.into_iter().filter(|(name, _)| is_kept(&name.to_ascii_lowercase())));
+        let body = if has_body { first.body } else { &[] };
         serialise(&self.plan, hop.to, hop.method(), headers, body).ok()
     }
 
@@ -125,11 +116,6 @@ impl Task {
 /// Headers as they stand in a plan.
 fn lines(headers: &[(String, String)]) -> Vec<(&str, &[u8])> {
     headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect()
-}
-
-/// What the method means for the end of the answer.
-pub(crate) fn asked(method: &str) -> Asked {
-    if method == "HEAD" { Asked::Head } else { Asked::Other }
 }
 
 /// The head of a request as a program sends it to `target`, up to the line break of its last header: closed and sent through a

@@ -13,19 +13,20 @@ use plan::{Nanos, Part};
 use tokio::task::LocalSet;
 
 use crate::clock::Monotonic;
+use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::neighbours::Sought;
 use crate::net::Network;
-use crate::program::{Broken, Program};
 use crate::task::Task;
-use crate::worker::{self, Worker};
+use crate::transport::Path;
+use crate::worker::{self, Behaviour, Worker};
 use crate::{RunError, Stop, Urgency, machine};
 
 /// How long workers are waited for.
 pub(crate) enum Patience {
     /// They end by themselves.
     Endless,
-    /// Their programs may not return: a worker that has nothing to say for [`SILENCE_MAX`] after the end of the load is left behind.
+    /// Their behaviours may not return: a worker that has nothing to say for [`SILENCE_MAX`] after the end of the load is left behind.
     AfterTheEnd(Stop),
 }
 
@@ -73,10 +74,10 @@ impl Threads {
     ///
     /// # Errors
     /// If the system gives no more threads.
-    pub(crate) fn start<P: Program>(
+    pub(crate) fn start<B: Behaviour>(
         tasks: &[Arc<Task>],
         network: Network,
-        program: impl Fn(Part) -> P + Send + Sync + 'static,
+        behaviour: impl Fn(Part) -> B + Send + Sync + 'static,
         parts: &[Part],
         patience: Patience,
         stop: &Stop,
@@ -84,17 +85,17 @@ impl Threads {
         let neighbours = Sought::begin(network.addresses(), tasks[0].plan.connection().unix_socket.as_deref());
         let started = jiff::Timestamp::now();
         let line = Arc::new(StartLine::new(parts.len() as u32));
-        let program = Arc::new(program);
+        let behaviour = Arc::new(behaviour);
         let (sender, messages) = channel();
         let began = Instant::now();
         let mut sources = VecDeque::new();
         for part in parts.iter().copied() {
             let task = &tasks[part.population as usize];
             let (task, network, line, stop, sender) = (task.clone(), network.clone(), line.clone(), stop.clone(), sender.clone());
-            let (program, start_line) = (program.clone(), line.clone());
+            let (behaviour, start_line) = (behaviour.clone(), line.clone());
             let thread = thread::Builder::new()
                 .name(format!("load-{}", part.of_run.index()))
-                .spawn(move || thread_main(&task, &*program, part, network, &line, &stop, &sender))
+                .spawn(move || thread_main(&task, &*behaviour, part, network, &line, &stop, &sender))
                 .map_err(|why| {
                     // Those that there are wait at the start line for those that never come.
                     start_line.call_off();
@@ -146,10 +147,10 @@ impl Threads {
     fn last_word(&mut self, over: Over) -> Option<Message> {
         while let Some(source) = self.sources.pop_front() {
             if over == Over::GaveUp && source.last.is_some() {
-                // A thread whose program never returns cannot be ended; it goes with the process.
+                // A thread whose behaviour never returns cannot be ended; it goes with the process.
                 let (index, limit) = (source.id.0, SILENCE_MAX.as_secs_f64());
                 let message = format!("the program of thread {index} did not return within {limit} s of the end of the load");
-                return Some(Message::Lost(source.id, Broken { message, help: "look for an endless loop in it".to_owned() }));
+                return Some(Message::Lost(source.id, BehaviourError { message, help: "look for an endless loop in it".to_owned() }));
             }
             if let Err(panic) = source.thread.join() {
                 std::panic::resume_unwind(panic);
@@ -248,9 +249,9 @@ impl Drop for Place<'_> {
     }
 }
 
-fn thread_main<P: Program>(
+fn thread_main<B: Behaviour>(
     task: &Arc<Task>,
-    program: &(impl Fn(Part) -> P + Send + Sync),
+    behaviour: &(impl Fn(Part) -> B + Send + Sync),
     part: Part,
     network: Network,
     line: &StartLine,
@@ -258,8 +259,8 @@ fn thread_main<P: Program>(
     sender: &Sender<Message>,
 ) {
     let place = Place(line);
-    let program = program(part);
-    let network = match program.address() {
+    let behaviour = behaviour(part);
+    let network = match behaviour.address() {
         Some(address) => network.directed(address),
         None => network,
     };
@@ -269,7 +270,7 @@ fn thread_main<P: Program>(
         .build()
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
-        let ready = if P::OPENS_FIRST { worker::ready(task, part, &network, stop).await } else { worker::Ready::none() };
+        let ready = if behaviour.opens_first() { worker::ready(task, part, &network, stop).await } else { worker::Ready::none() };
         let Some(clock) = line.cross(place) else { return };
         let source = SourceId(part.of_run.index());
         let counts = sender.clone();
@@ -277,7 +278,7 @@ fn thread_main<P: Program>(
             // Nobody listens any more only when the collector panicked; then the thread ends with the run.
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
-        let worker = Worker::new(task.clone(), program, part, network, clock, stop.clone(), hand_over);
+        let worker = Worker::<Path<Network, Monotonic, B>, B>::new(task.clone(), behaviour, part, network, clock, stop.clone(), hand_over);
         let waited = machine::run_queue_wait();
         let mut finished = worker.clone().work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));

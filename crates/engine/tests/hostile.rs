@@ -6,7 +6,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use engine::protocol::http1::Asked;
+use engine::protocol::http1::ResponseFraming;
 use engine::protocol::http1::cases::{Case, Expected, Then, cases};
 use engine::{Stop, run};
 use measure::{Failure, Quirk, Summary};
@@ -63,7 +63,7 @@ fn script(case: &Case) -> Script {
 }
 
 fn met() -> impl Iterator<Item = Case> {
-    cases().into_iter().filter(|case| case.asked != Asked::Connect)
+    cases().into_iter().filter(|case| case.framing != ResponseFraming::Connect)
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn every_case_gets_its_class_over_a_socket() {
         let kept = matches!(case.expected, Expected::Answered { reusable: true, .. });
         let summary = one_user(server.url("/"), 2, |draft| {
             draft.timeout = given(if case.expected == Expected::Unfinished { "100ms" } else { "20s" });
-            draft.method = (case.asked == Asked::Head).then(|| "HEAD".to_owned());
+            draft.method = (case.framing == ResponseFraming::Head).then(|| "HEAD".to_owned());
             // Long enough for the end of a stream to be noticed.
             draft.pause = if case.then == Then::Closes && kept { given("50ms") } else { None };
         });
@@ -93,7 +93,7 @@ fn every_case_gets_its_class_over_a_socket() {
 #[test]
 fn hostile_connections_beside_healthy_ones_harm_only_themselves() {
     let mut numbers = Vec::new();
-    for case in met().filter(|case| case.asked == Asked::Other) {
+    for case in met().filter(|case| case.framing == ResponseFraming::Other) {
         let Expected::Failed(failure) = case.expected else { continue };
         // One of each kind; the simulated engine plays them all.
         if numbers.contains(&case.number) {

@@ -1,6 +1,6 @@
 //! Memory and processor time under hostile answers. One test, alone in its process, because it measures the process.
 
-use engine::protocol::http1::Asked;
+use engine::protocol::http1::ResponseFraming;
 use engine::protocol::http1::cases::{Case, Expected, Then, cases};
 use engine::{Stop, run};
 use measure::{Failure, Summary};
@@ -35,7 +35,7 @@ const GROWTH_BYTES_MAX: u64 = 16 << 20;
 fn failing() -> Vec<Case> {
     let mut failing: Vec<Case> = cases()
         .into_iter()
-        .filter(|case| case.asked == Asked::Other && case.then == Then::Waits && matches!(case.expected, Expected::Failed(_)))
+        .filter(|case| case.framing == ResponseFraming::Other && case.then == Then::Waits && matches!(case.expected, Expected::Failed(_)))
         .collect();
     // Enough to exceed the largest limit, that of tiny chunks; the rest would only be lost in sockets.
     failing.iter_mut().for_each(|case| case.sends.truncate(104 << 10));

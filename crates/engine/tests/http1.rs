@@ -3,7 +3,7 @@
 //! The one property that matters: a verdict is a function of what the server sent, not of how the network cut it.
 
 use engine::protocol::http1::cases::{Case, Expected, Then, cases};
-use engine::protocol::http1::{Asked, Finished, HEAD_BYTES_MAX, Header, KnownHead, Observer, Progress, Reply};
+use engine::protocol::http1::{Finished, HEAD_BYTES_MAX, Header, KnownHead, Progress, Reply, ResponseFraming, ResponseSink};
 use measure::{Failure, Quirk};
 use proptest::prelude::*;
 
@@ -49,23 +49,23 @@ impl Verdict {
 }
 
 /// What the pieces come to where the last heads are remembered.
-fn read_knowing<'a>(asked: Asked, pieces: impl Iterator<Item = &'a [u8]>, then: Then, known: &mut KnownHead) -> Verdict {
-    read_by(asked, pieces, then, &mut |reply, piece| reply.feed_knowing(piece, &mut (), Some(&mut *known)))
+fn read_knowing<'a>(framing: ResponseFraming, pieces: impl Iterator<Item = &'a [u8]>, then: Then, known: &mut KnownHead) -> Verdict {
+    read_by(framing, pieces, then, &mut |reply, piece| reply.feed_knowing(piece, &mut (), Some(&mut *known)))
 }
 
 /// Feeds the pieces in turn; what comes after the end is judged as one piece.
-fn read<'a>(asked: Asked, pieces: impl Iterator<Item = &'a [u8]>, then: Then, observer: &mut impl Observer) -> Verdict {
-    read_by(asked, pieces, then, &mut |reply, piece| reply.feed(piece, observer))
+fn read<'a>(framing: ResponseFraming, pieces: impl Iterator<Item = &'a [u8]>, then: Then, observer: &mut impl ResponseSink) -> Verdict {
+    read_by(framing, pieces, then, &mut |reply, piece| reply.feed(piece, observer))
 }
 
 fn read_by<'a>(
-    asked: Asked,
+    framing: ResponseFraming,
     pieces: impl Iterator<Item = &'a [u8]>,
     then: Then,
     feed: &mut dyn FnMut(&mut Reply, &[u8]) -> Progress,
 ) -> Verdict {
     let mut reply = Reply::new();
-    reply.begin(asked);
+    reply.begin(framing);
     let mut pieces = pieces;
     while let Some(piece) = pieces.next() {
         match feed(&mut reply, piece) {
@@ -91,7 +91,7 @@ fn verdict(case: &Case, cuts: &[usize]) -> Verdict {
         start = cut;
     }
     pieces.push(&case.sends[start..]);
-    read(case.asked, pieces.into_iter(), case.then, &mut ())
+    read(case.framing, pieces.into_iter(), case.then, &mut ())
 }
 
 fn shown(case: &Case) -> String {
@@ -124,7 +124,7 @@ fn every_case_gets_its_verdict_cut_in_two_anywhere() {
 #[test]
 fn every_case_gets_its_verdict_one_byte_at_a_time() {
     for case in cases() {
-        let verdict = read(case.asked, case.sends.chunks(1), case.then, &mut ());
+        let verdict = read(case.framing, case.sends.chunks(1), case.then, &mut ());
         assert!(verdict.is(case.expected), "{}\n got {verdict:?}", shown(&case));
     }
 }
@@ -137,7 +137,7 @@ fn a_head_that_is_known_changes_no_verdict() {
         for cut in [0, 0, case.sends.len() / 2, case.sends.len().saturating_sub(1), 0] {
             let (first, second) = case.sends.split_at(cut);
             let pieces = [first, second].into_iter().filter(|piece| !piece.is_empty());
-            let verdict = read_knowing(case.asked, pieces, case.then, &mut known);
+            let verdict = read_knowing(case.framing, pieces, case.then, &mut known);
             assert!(verdict.is(case.expected), "{}\ncut at {cut}: got {verdict:?}", shown(&case));
         }
     }
@@ -148,7 +148,7 @@ fn one_reader_reads_every_case_one_after_the_other() {
     let mut reply = Reply::new();
     for case in cases() {
         for size in [case.sends.len().max(1), 7] {
-            reply.begin(case.asked);
+            reply.begin(case.framing);
             let mut progress = Progress::More;
             for piece in case.sends.chunks(size) {
                 progress = reply.feed(piece, &mut ());
@@ -162,7 +162,7 @@ fn one_reader_reads_every_case_one_after_the_other() {
             }
         }
     }
-    reply.begin(Asked::Other);
+    reply.begin(ResponseFraming::Other);
     let progress = reply.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", &mut ());
     assert!(matches!(progress, Progress::Done(finished) if finished.reusable && finished.quirks.is_empty()));
 }
@@ -170,7 +170,7 @@ fn one_reader_reads_every_case_one_after_the_other() {
 #[test]
 fn a_tunnel_gets_the_bytes_that_follow_its_head() {
     let mut reply = Reply::new();
-    reply.begin(Asked::Connect);
+    reply.begin(ResponseFraming::Connect);
     let sends = b"HTTP/1.1 200 OK\r\n\r\ntunnelled";
     let Progress::Done(finished) = reply.feed(sends, &mut ()) else { panic!("not done") };
     assert_eq!(&sends[finished.consumed..], b"tunnelled");
@@ -194,7 +194,7 @@ struct Seen {
     body: Vec<u8>,
 }
 
-impl Observer for Seen {
+impl ResponseSink for Seen {
     fn head(&mut self, status: u16, headers: &[Header<'_>]) {
         let headers = headers.iter().map(|header| (header.name.to_owned(), header.value.to_vec())).collect();
         self.heads.push((status, headers));
@@ -216,7 +216,7 @@ fn an_observer_sees_the_final_head_and_the_content_however_they_are_cut() {
     };
     for size in 1..=sends.len() {
         let mut seen = Seen::default();
-        read(Asked::Other, sends.chunks(size), Then::Waits, &mut seen);
+        read(ResponseFraming::Other, sends.chunks(size), Then::Waits, &mut seen);
         assert_eq!(seen, expected, "by {size}");
     }
 }
@@ -225,7 +225,7 @@ fn an_observer_sees_the_final_head_and_the_content_however_they_are_cut() {
 fn a_folded_header_is_seen_on_one_line() {
     let mut seen = Seen::default();
     let sends = b"HTTP/1.1 204 X\r\nA: b\r\n\tc\n d\r\n\r\n";
-    read(Asked::Other, sends.chunks(3), Then::Waits, &mut seen);
+    read(ResponseFraming::Other, sends.chunks(3), Then::Waits, &mut seen);
     assert_eq!(seen.heads, [(204, vec![("A".to_owned(), b"b  \tc  d".to_vec())])]);
 }
 
@@ -287,9 +287,9 @@ proptest! {
     ) {
         change(&mut case.sends, &changes);
         let mut seen_whole = Seen::default();
-        let whole = read(case.asked, std::iter::once(&case.sends[..]), case.then, &mut seen_whole);
+        let whole = read(case.framing, std::iter::once(&case.sends[..]), case.then, &mut seen_whole);
         let mut seen_bytes = Seen::default();
-        let bytes = read(case.asked, case.sends.chunks(1), case.then, &mut seen_bytes);
+        let bytes = read(case.framing, case.sends.chunks(1), case.then, &mut seen_bytes);
         prop_assert_eq!(&whole, &verdict(&case, &places(&cuts, case.sends.len())), "{}", case.sends.escape_ascii());
         prop_assert_eq!(&whole, &bytes, "{}", case.sends.escape_ascii());
         prop_assert_eq!(seen_whole, seen_bytes, "{}", case.sends.escape_ascii());
@@ -306,8 +306,8 @@ proptest! {
         cuts in cuts(),
     ) {
         let sends = [beginning.as_bytes(), &random].concat();
-        let (asked, then, expected) = (Asked::Other, Then::Closes, Expected::Unfinished);
-        let case = Case { number: 0, name: "random", asked, sends, then, expected };
+        let (framing, then, expected) = (ResponseFraming::Other, Then::Closes, Expected::Unfinished);
+        let case = Case { number: 0, name: "random", framing, sends, then, expected };
         let whole = verdict(&case, &[]);
         prop_assert_ne!(&whole, &Verdict::Unfinished, "a closed connection always has a verdict");
         prop_assert_eq!(whole, verdict(&case, &places(&cuts, case.sends.len())), "{}", case.sends.escape_ascii());
@@ -320,11 +320,11 @@ fn a_head_at_the_limit_gets_the_same_verdict_however_it_is_cut() {
         let mut sends = b"HTTP/1.1 204 X\r\nX: ".to_vec();
         sends.resize(length - 4, b'x');
         sends.extend(b"\r\n\r\n");
-        let whole = read(Asked::Other, std::iter::once(&sends[..]), Then::Waits, &mut ());
+        let whole = read(ResponseFraming::Other, std::iter::once(&sends[..]), Then::Waits, &mut ());
         let fits = length <= HEAD_BYTES_MAX;
         assert_eq!(matches!(whole, Verdict::Answered { .. }), fits, "{length}");
         for size in [1, 1000, HEAD_BYTES_MAX - 1, HEAD_BYTES_MAX, HEAD_BYTES_MAX + 1] {
-            assert_eq!(read(Asked::Other, sends.chunks(size), Then::Waits, &mut ()), whole, "{length} by {size}");
+            assert_eq!(read(ResponseFraming::Other, sends.chunks(size), Then::Waits, &mut ()), whole, "{length} by {size}");
         }
     }
 }

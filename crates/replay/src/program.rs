@@ -1,6 +1,6 @@
-//! A log as the engine's program: it says when requests fall due, and what they were answered beside what the log says.
+//! A log as arrivals and a behaviour of users: when requests fall due, and what they were answered beside what the log says.
 //!
-//! The worker asks when the next request falls due and takes it when it has; a Lane that is given it sends its bytes as they stand
+//! The worker asks when the next request falls due and takes it when it has; the user whose arrival it is sends its bytes as they stand
 //! in the block they were read into. Where clients keep their order, a request whose client still waits for an answer is put aside;
 //! it is due since its time, so the wait is in its response time, and it is taken as soon as that answer is there.
 //!
@@ -10,10 +10,10 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use engine::protocol::http1::{Asked, Observer};
-use engine::{Broken, Choice, Messages, Prepared, Program, RunError, Stop, conclude};
+use engine::protocol::http1::ResponseFraming;
+use engine::{Arrivals, Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
 use import::Personal;
-use measure::{Counted, Ending, Example, Failure, Judged, Leftovers, Outcome, Recorder, ReplayCounts, Replayed, SummaryBuilder, Tick};
+use measure::{Counted, Ending, Example, Failure, Judged, Leftovers, Outcome, ReplayCounts, Replayed, SummaryBuilder, Tick};
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
@@ -213,32 +213,24 @@ impl Played {
     }
 }
 
-/// A Lane's: the request it sends.
-struct User {
-    taken: Option<Taken>,
-    ear: Ear,
-}
-
-/// What is known of the request when its answer is there.
-#[derive(Debug, Clone, Copy, Default)]
-struct Ear {
-    route: u32,
-    logged: u16,
-    client: u64,
-}
-
-impl Observer for Ear {
-    #[inline]
-    fn wants_head(&self) -> bool {
-        false
+impl Played {
+    /// A request of a client is over, which had this route and this status in the log.
+    fn answered(&self, (route, logged, client): (u32, u16, u64), outcome: &Outcome) {
+        *self.compared.borrow_mut().entry((route, logged, outcome.result.unwrap_or(0))).or_default() += 1;
+        if client != 0 {
+            self.state.borrow_mut().over(client);
+        }
     }
 }
 
-impl Program for Played {
-    type User = User;
-    type Ear = Ear;
+impl Behaviour for Played {
+    type User = ();
 
-    const ARRIVES: bool = true;
+    fn user(&self, _number: u64) {}
+
+    fn arrivals(&self) -> Option<&impl Arrivals> {
+        Some(self)
+    }
 
     fn leftovers(&self) -> Leftovers {
         let state = self.state.borrow();
@@ -247,10 +239,34 @@ impl Program for Played {
         Leftovers { replay, ..Leftovers::default() }
     }
 
-    fn user(&self, _number: u64) -> User {
-        User { taken: None, ear: Ear::default() }
+    async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
+        let taken = self.state.borrow_mut().given(client.due());
+        let Some(taken) = taken else {
+            return Err(End::from(BehaviourError {
+                message: "a Lane was to send a request of the log, and had none".to_owned(),
+                help: "this is a mistake in loadline: please report it".to_owned(),
+            }));
+        };
+        let (row, logged) = (taken.row(), taken.row().logged);
+        let framing = if row.is_head { ResponseFraming::Head } else { ResponseFraming::Other };
+        // An error that the log has as well is what was asked for, and no failure; a server's own stays one.
+        let request = Request::new(taken.bytes(), framing).judged(matches!(logged, 400..500));
+        let outcome = client.fetch(&request, &mut ()).await?;
+        self.answered((row.route, logged, row.client), &outcome);
+        client.record_with(&outcome, |recorder| match outcome.result {
+            Ok(status @ 400..500) if status == logged => recorder.record_judged(&outcome, Judged::Well),
+            result => {
+                if let Ok(status @ 400..) = result {
+                    recorder.example(Failure::CheckStatus, outcome.done, || format!("{status}, and the log says {logged}"));
+                }
+                recorder.record(&outcome);
+            }
+        });
+        Ok(())
     }
+}
 
+impl Arrivals for Played {
     #[inline]
     fn next_due(&self) -> Option<Nanos> {
         self.state.borrow_mut().next_due()
@@ -261,11 +277,6 @@ impl Program for Played {
         self.state.borrow_mut().take_due(now)
     }
 
-    #[inline]
-    fn falls_to(&self, user: &mut User, due: Nanos) {
-        user.taken = self.state.borrow_mut().given(due);
-    }
-
     fn unsent(&self, due: Nanos) {
         let mut state = self.state.borrow_mut();
         if let Some(taken) = state.given_up(due) {
@@ -273,60 +284,13 @@ impl Program for Played {
         }
     }
 
-    fn stops(&self) {
+    fn stop(&self) {
         let mut state = self.state.borrow_mut();
         let State { busy, released, waiting, .. } = &mut *state;
         for queue in busy.iter_mut().flat_map(|busy| busy.values_mut()) {
             released.extend(queue.drain(..));
         }
         *waiting = 0;
-    }
-
-    #[inline]
-    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
-        let Some(taken) = &user.taken else {
-            return Err(Broken {
-                message: "a Lane was to send a request of the log, and had none".to_owned(),
-                help: "this is a mistake in loadline: please report it".to_owned(),
-            });
-        };
-        let row = taken.row();
-        user.ear = Ear { route: row.route, logged: row.logged, client: row.client };
-        Ok(Choice { asked: if row.is_head { Asked::Head } else { Asked::Other }, requests: 1 })
-    }
-
-    /// An error that the log has as well is what was asked for, and no failure; a server's own stays one.
-    #[inline]
-    fn judges(&self, user: &User) -> bool {
-        matches!(user.taken.as_ref().map(|taken| taken.row().logged), Some(400..500))
-    }
-
-    #[inline]
-    fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
-        match outcome.result {
-            Ok(status @ 400..500) if status == user.ear.logged => recorder.record_judged(outcome, Judged::Well),
-            result => {
-                if let Ok(status @ 400..) = result {
-                    let logged = user.ear.logged;
-                    recorder.example(Failure::CheckStatus, outcome.done, || format!("{status}, and the log says {logged}"));
-                }
-                recorder.record(outcome);
-            }
-        }
-    }
-
-    #[inline]
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
-        (user.taken.as_ref().map_or(&[][..], Taken::bytes), &mut user.ear)
-    }
-
-    #[inline]
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
-        *self.compared.borrow_mut().entry((ear.route, ear.logged, outcome.result.unwrap_or(0))).or_default() += 1;
-        if ear.client != 0 {
-            self.state.borrow_mut().over(ear.client);
-        }
-        Ok(())
     }
 }
 
@@ -356,14 +320,13 @@ mod tests {
         line(0, "a", "/a1") + &line(1, "a", "/a2") + &line(2, "b", "/b1") + &line(3, "a", "/a3")
     }
 
-    /// Takes what is due and gives it to a user.
-    fn taken(played: &Played, now_ms: u64) -> Option<(u64, String, User)> {
+    /// Takes what is due, as a user does: its time, its path, and what is known of it.
+    fn taken(played: &Played, now_ms: u64) -> Option<(u64, String, (u32, u16, u64))> {
         let due = played.take_due(Nanos::from_millis(now_ms))?;
-        let mut user = played.user(0);
-        played.falls_to(&mut user, due);
-        played.choose(&mut user).unwrap();
-        let line = String::from_utf8_lossy(played.sending(&mut user).0).split(' ').nth(1).unwrap().to_owned();
-        Some((due.0 / 1_000_000, line, user))
+        let taken = played.state.borrow_mut().given(due).unwrap();
+        let line = String::from_utf8_lossy(taken.bytes()).split(' ').nth(1).unwrap().to_owned();
+        let row = taken.row();
+        Some((due.0 / 1_000_000, line, (row.route, row.logged, row.client)))
     }
 
     fn outcome(result: Result<u16, Failure>) -> Outcome {
@@ -417,17 +380,17 @@ mod tests {
     #[test]
     fn a_client_waits_for_its_answer_and_others_do_not() {
         let played = played(&log(), Clients::InOrder);
-        let (_, first, mut user) = taken(&played, 5).unwrap();
+        let (_, first, request) = taken(&played, 5).unwrap();
         let (_, other, _) = taken(&played, 5).unwrap();
         assert_eq!((first.as_str(), other.as_str()), ("/a1", "/b1"));
         assert!(taken(&played, 5).is_none(), "the client's others wait");
         assert_eq!(played.next_due(), Some(Nanos::NEVER), "something is still to come");
-        played.ended(&mut user.ear, &outcome(Ok(500))).unwrap();
+        played.answered(request, &outcome(Ok(500)));
         assert_eq!(played.next_due(), Some(Nanos::from_millis(1)));
-        let (due, second, mut user) = taken(&played, 5).unwrap();
+        let (due, second, request) = taken(&played, 5).unwrap();
         assert_eq!((due, second.as_str()), (1, "/a2"), "it was due at its own time");
         assert!(taken(&played, 5).is_none());
-        played.ended(&mut user.ear, &outcome(Err(Failure::RecvReset))).unwrap();
+        played.answered(request, &outcome(Err(Failure::RecvReset)));
         let due = played.take_due(Nanos::from_millis(5)).unwrap();
         played.unsent(due);
         assert!(played.next_due().is_none(), "nothing waits any more");
@@ -443,7 +406,7 @@ mod tests {
         let _ = taken(&played, 5).unwrap();
         let _ = taken(&played, 5).unwrap();
         assert!(played.take_due(Nanos::from_millis(5)).is_none());
-        played.stops();
+        played.stop();
         let mut given_up = 0;
         while let Some(due) = played.take_due(Nanos::from_millis(5)) {
             played.unsent(due);

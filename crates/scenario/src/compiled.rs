@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use engine::protocol::http1::Asked;
+use engine::protocol::http1::ResponseFraming;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
 use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
@@ -37,7 +37,7 @@ pub(crate) struct Compiled {
     /// So many steps and journeys are counted.
     pub(crate) counted: (usize, usize),
     /// The journey that a user takes before it goes, if there is one.
-    pub(crate) farewell: Option<usize>,
+    pub(crate) user_teardown: Option<usize>,
     /// Which journey is next.
     pub(crate) weights: Weights,
     /// Set at the beginning of each journey.
@@ -59,8 +59,6 @@ pub(crate) struct Compiled {
     pub(crate) home: Target,
     /// How long an answer may take, where the step does not say.
     pub(crate) timeout: Nanos,
-    /// Whether requests may go to other servers, or follow redirects.
-    pub(crate) wanders: bool,
 }
 
 /// A journey's instructions.
@@ -182,7 +180,7 @@ pub(crate) struct Request {
     pub(crate) name: Arc<str>,
     pub(crate) journey: u32,
     pub(crate) method: String,
-    pub(crate) asked: Asked,
+    pub(crate) framing: ResponseFraming,
     /// Where it goes, if not home.
     pub(crate) elsewhere: Option<Target>,
     /// Up to the line break of the last header.
@@ -322,8 +320,8 @@ pub(crate) fn compile(
     }
     let counted = (compiling.steps.len(), journeys.len());
     let transactions = compiling.transactions.clone();
-    let farewell = (only.is_none() && !scenario.work.user_teardown.is_empty()).then_some(journeys.len());
-    if let Some(place) = farewell {
+    let user_teardown = (only.is_none() && !scenario.work.user_teardown.is_empty()).then_some(journeys.len());
+    if let Some(place) = user_teardown {
         compiling.slots = 0;
         let mut ops = Vec::new();
         compiling.items(&scenario.work.user_teardown, place as u32, &mut ops);
@@ -349,14 +347,10 @@ pub(crate) fn compile(
     let home = plan.target().clone();
     Ok(Compiled {
         witness: None,
-        wanders: plan.connection().follow > 0
-            || steps
-                .iter()
-                .any(|request| request.elsewhere.is_some() || request.step.redirects > 0 || matches!(request.proof, Proof::Digest(..))),
         steps,
         journeys,
         counted,
-        farewell,
+        user_teardown,
         weights,
         variables: set,
         variables_count: variables.len(),
@@ -709,7 +703,7 @@ impl Compiling<'_> {
         Some(Request {
             name: step.name.as_str().into(),
             journey,
-            asked: if step.method == "HEAD" { Asked::Head } else { Asked::Other },
+            framing: ResponseFraming::of(&step.method),
             method: step.method.clone(),
             elsewhere: elsewhere.cloned(),
             head,

@@ -1,4 +1,4 @@
-//! Journeys as the engine's program: each user goes through its instructions, request by request.
+//! Journeys as a behaviour of users: each goes through its instructions, request by request.
 //!
 //! What is looked at in an answer is looked at after its last byte was stamped, so that a slow expression is in no request's
 //! time. A user that waits or thinks holds neither request nor answer: buffers are lent for the time of a request, and there are
@@ -7,18 +7,17 @@
 use std::cell::{Cell, RefCell};
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::protocol::http1::Asked;
+use engine::protocol::http1::ResponseFraming;
 use engine::redirect::{self, Convention, Hop, Hops};
-use engine::{After, Broken, Choice, Program};
+use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use measure::{Failure, JourneyEnd, Judged, Leftovers, Outcome, Position, Recorder, Status, Tally, Teardowns};
 use plan::work::{Auth, Operator, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{AllAnswers, Ear, Rows, Taken, Text, Writing};
+use template::{AllAnswers, AnswerSink, Rows, Taken, Text, Writing};
 
 use crate::buffers::{lend, take_back};
 use crate::compiled::{Compiled, Content, Extracted, Listed, Op, Proof, Request, Span};
@@ -34,17 +33,6 @@ const INSTRUCTIONS_MAX: u32 = 100_000;
 const EMPTY_MAX: u32 = 1_000;
 /// The place of the variable that holds the status of the last answer.
 const STATUS_PLACE: usize = 0;
-
-/// How users come.
-#[derive(Clone)]
-pub(crate) enum Coming {
-    /// They are there, and go from journey to journey.
-    Closed,
-    /// They arrive, each for one journey.
-    Open,
-    /// One, for one journey, who tells what came of it.
-    Single(Arc<Mutex<Passed>>),
-}
 
 /// A worker's place among those of a run.
 #[derive(Clone)]
@@ -117,10 +105,11 @@ struct Lent {
 /// Room is made beforehand for requests of usual size only: one long upload must not make every other as long.
 const ROOM_BYTES_MAX: usize = 4096;
 
-/// One worker's journeys. `WANDERS`: to several servers, or along redirects.
-pub(crate) struct Journeys<const WANDERS: bool> {
+/// One worker's journeys.
+pub(crate) struct Journeys {
     compiled: Arc<Compiled>,
-    coming: Coming,
+    /// Where one user goes on one journey: what came of it.
+    single: Option<Arc<Mutex<Passed>>>,
     seed: u64,
     part: Part,
     /// Which journey of the part's population is next.
@@ -143,8 +132,14 @@ pub(crate) struct Journeys<const WANDERS: bool> {
     teardowns: RefCell<Teardowns>,
 }
 
-impl<const W: bool> Journeys<W> {
-    pub(crate) fn new(compiled: Arc<Compiled>, coming: Coming, rows: Rows, place: Place, position: Arc<Position>) -> Self {
+impl Journeys {
+    pub(crate) fn new(
+        compiled: Arc<Compiled>,
+        single: Option<Arc<Mutex<Passed>>>,
+        rows: Rows,
+        place: Place,
+        position: Arc<Position>,
+    ) -> Self {
         let Place { part, seed, weights, limits } = place;
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
@@ -158,7 +153,7 @@ impl<const W: bool> Journeys<W> {
             tools: tools.collect(),
             left,
             compiled,
-            coming,
+            single,
             seed,
             part,
             weights,
@@ -183,9 +178,9 @@ impl<const W: bool> Journeys<W> {
     }
 
     /// The user begins its next journey and stands before its first request, if it has one.
-    fn begin(&self, user: &mut User) -> Result<(), Broken> {
+    fn begin(&self, user: &mut User) -> Result<(), BehaviourError> {
         let compiled = &*self.compiled;
-        if compiled.farewell.is_some() && !user.is_fresh {
+        if compiled.user_teardown.is_some() && !user.is_fresh {
             let left = user.before.get_or_insert_default();
             left.variables.clone_from(&user.variables);
             left.rows.clone_from(&user.rows);
@@ -200,12 +195,12 @@ impl<const W: bool> Journeys<W> {
                 return Ok(());
             }
             Taken::RanOut(path, count) => {
-                return Err(Broken {
+                return Err(BehaviourError {
                     message: format!("the data file {path} has run out after {count} rows"),
                     help: "give it more rows, or data_end: wrap, or data_end: stop".to_owned(),
                 });
             }
-            Taken::Failed(message) => return Err(Broken { message, help: "mend what the message names".to_owned() }),
+            Taken::Failed(message) => return Err(BehaviourError { message, help: "mend what the message names".to_owned() }),
         }
         user.sets_out();
         user.journey = self.weights.choose(user.random.unit());
@@ -237,7 +232,7 @@ impl<const W: bool> Journeys<W> {
     }
 
     /// Goes on to the next request of the journey, or to its end.
-    fn advance(&self, user: &mut User) -> Result<(), Broken> {
+    fn advance(&self, user: &mut User) -> Result<(), BehaviourError> {
         let course = &self.compiled.journeys[user.journey];
         user.travels = false;
         for _ in 0..INSTRUCTIONS_MAX {
@@ -396,8 +391,8 @@ impl<const W: bool> Journeys<W> {
     }
 
     #[cold]
-    fn cannot(&self, user: &User, why: &str) -> Broken {
-        Broken {
+    fn cannot(&self, user: &User, why: &str) -> BehaviourError {
+        BehaviourError {
             message: format!("the journey '{}' cannot go on: {why}", self.compiled.journeys[user.journey].name),
             help: "look at the answer that it follows from, and mend the scenario".to_owned(),
         }
@@ -436,7 +431,7 @@ impl<const W: bool> Journeys<W> {
     }
 
     /// Writes the request that the user is before.
-    fn compose(&self, user: &mut User) -> Result<Choice, Broken> {
+    fn compose(&self, user: &mut User) {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
         let number = self.position.requests + self.number(&self.sent);
@@ -495,15 +490,21 @@ impl<const W: bool> Journeys<W> {
         user.led = None;
         user.challenged = false;
         let body = if request.heard.body { lend(&self.lent.bodies) } else { Vec::new() };
-        user.ear = Ear::new(request.heard, [lend(&self.lent.heads), body], &self.answers);
-        Ok(Choice { asked: request.asked, requests: 1 })
+        user.sink = AnswerSink::new(request.heard, [lend(&self.lent.heads), body], &self.answers);
     }
 
     /// What the answer came to: whether it is a success, and why the journey cannot go on, if so.
-    fn judge(&self, user: &mut User, status: u16, outcome: &Outcome, ear: &Ear, recorder: &mut Recorder) -> (Judged, Option<Failure>) {
+    fn judge(
+        &self,
+        user: &mut User,
+        status: u16,
+        outcome: &Outcome,
+        sink: &AnswerSink,
+        recorder: &mut Recorder,
+    ) -> (Judged, Option<Failure>) {
         let place = user.step;
         let request = &self.compiled.steps[place];
-        let headers = Headers::lines(&ear.headers);
+        let headers = Headers::lines(&sink.headers);
         let mut judged =
             if !Status(status).is_success() && !request.step.judges_status { Judged::Failed(Failure::CheckStatus) } else { Judged::Well };
         let mut ends = None;
@@ -512,14 +513,14 @@ impl<const W: bool> Journeys<W> {
         if tools.checks.is_empty() && extractions.is_empty() {
             return (judged, ends);
         }
-        if ear.overflowed {
+        if sink.overflowed {
             let failure = Failure::CheckFailed;
-            let said = Ear::refusal;
+            let said = AnswerSink::refusal;
             recorder.step_example(place, failure, outcome.done, said);
             self.tell(user, said);
             return (Judged::Failed(failure), (!extractions.is_empty()).then_some(Failure::ExtractNothing));
         }
-        let reading = Reading::new(Answer { status, headers, body: &ear.body, elapsed: outcome.response_time() });
+        let reading = Reading::new(Answer { status, headers, body: &sink.body, elapsed: outcome.response_time() });
         for (number, check) in tools.checks.iter().enumerate() {
             let held = match &request.checks[number].against {
                 None => check.of(&reading),
@@ -575,45 +576,45 @@ impl<const W: bool> Journeys<W> {
     /// Tells whoever waits for a single journey, or looks after users that go, what failed first.
     fn tell(&self, user: &User, why: impl Fn() -> String) {
         let told = || format!("the step '{}': {}", self.compiled.steps[user.step].name, why());
-        if let Coming::Single(passed) = &self.coming {
+        if let Some(passed) = &self.single {
             passed.lock().unwrap_or_else(PoisonError::into_inner).wrong.get_or_insert_with(told);
-        } else if self.is_leaving(user) {
+        } else if self.is_in_teardown(user) {
             self.teardowns.borrow_mut().why.get_or_insert_with(told);
         }
     }
 
     /// Shows a request and its answer to whoever sees everything.
-    fn show(&self, user: &User, ear: &Ear, result: Result<u16, Failure>, took: Option<Nanos>) {
+    fn show(&self, user: &User, sink: &AnswerSink, result: Result<u16, Failure>, took: Option<Nanos>) {
         let Some(onlooker) = &self.compiled.witness else { return };
         let name = &self.compiled.steps[user.step].name;
-        let mut exchange = ear.exchange(name.to_string(), &user.bytes, result, took);
+        let mut exchange = sink.exchange(name.to_string(), &user.bytes, result, took);
         let named = onlooker.names.iter().zip(&user.variables).filter(|(_, value)| !value.is_empty());
         exchange.variables = named.map(|(name, value)| (name.clone(), excerpt(value))).collect();
         onlooker.witness.saw(exchange);
     }
 
     /// Whether the user is sending what it sends before it goes.
-    fn is_leaving(&self, user: &User) -> bool {
-        self.compiled.farewell == Some(user.journey)
+    fn is_in_teardown(&self, user: &User) -> bool {
+        self.compiled.user_teardown == Some(user.journey)
     }
 
     /// Whether the user is one for whom there are no others to wait for.
     fn is_alone(&self, user: &User) -> bool {
-        matches!(self.coming, Coming::Single(_)) || self.is_leaving(user)
+        self.single.is_some() || self.is_in_teardown(user)
     }
 
     /// A journey is over.
     fn over(&self, user: &mut User, outcome: &Outcome, how: JourneyEnd, recorder: &mut Recorder) {
         user.travels = false;
         user.sets_out();
-        if self.is_leaving(user) {
+        if self.is_in_teardown(user) {
             self.teardowns.borrow_mut().failed += u64::from(how != JourneyEnd::Succeeded);
             return;
         }
         if let Some(began) = user.began.take() {
             recorder.journey_ended(user.journey, began, outcome.done, how);
         }
-        if let Coming::Single(passed) = &self.coming {
+        if let Some(passed) = &self.single {
             let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
             passed.is_whole = !matches!(how, JourneyEnd::BrokeOff(_));
             passed.variables = user.variables.iter().cloned().enumerate().filter(|(_, value)| !value.is_empty()).collect();
@@ -630,12 +631,12 @@ impl<const W: bool> Journeys<W> {
     }
 
     /// Sends the request again with an answer to the server's challenge.
-    fn answer_challenge(&self, user: &mut User) -> After {
+    fn answer_challenge(&self, user: &mut User) -> FollowUp {
         let request = &self.compiled.steps[user.step];
-        let Proof::Digest(name, password) = &request.proof else { return After::Nothing };
+        let Proof::Digest(name, password) = &request.proof else { return FollowUp::Nothing };
         // A challenge that cannot be answered leaves the 401 as it is.
-        let Ok(challenge) = Challenge::of(Headers::lines(&user.ear.headers)) else { return After::Nothing };
-        self.show(user, &user.ear, Ok(401), None);
+        let Ok(challenge) = Challenge::of(Headers::lines(&user.sink.headers)) else { return FollowUp::Nothing };
+        self.show(user, &user.sink, Ok(401), None);
         let (mut who, mut word) = (Vec::new(), Vec::new());
         self.write(name, user, &mut who);
         self.write(password, user, &mut word);
@@ -650,15 +651,15 @@ impl<const W: bool> Journeys<W> {
         head::insert(&mut user.bytes, format!("Authorization: {value}\r\n").as_bytes());
         user.digest = Some(Box::new(digest));
         user.challenged = true;
-        After::Answer(Choice { asked: request.asked, requests: 1 })
+        FollowUp::Again(request.framing)
     }
 
     /// Takes up the cookies of an answer.
-    fn take_cookies(&self, user: &mut User, ear: &Ear) {
-        if !self.compiled.cookies || ear.headers.is_empty() {
+    fn take_cookies(&self, user: &mut User, sink: &AnswerSink) {
+        if !self.compiled.cookies || sink.headers.is_empty() {
             return;
         }
-        let headers = Headers::lines(&ear.headers);
+        let headers = Headers::lines(&sink.headers);
         if headers.named("set-cookie").next().is_none() {
             return;
         }
@@ -677,105 +678,144 @@ fn part_left(request: &Request, position: &Position, place: usize, share: Share)
     request.step.requests_max.map_or(u64::MAX, |most| share.part(most.saturating_sub(sent)))
 }
 
-impl<const W: bool> Program for Journeys<W> {
-    type User = User;
-    type Ear = Ear;
+/// What is sent after an answer within the same request.
+enum FollowUp {
+    /// Nothing: the request has ended as its answer did.
+    Nothing,
+    /// The request that a redirect leads to.
+    Redirect(ResponseFraming),
+    /// The same again: a challenge is answered, or the connection had just been closed.
+    Again(ResponseFraming),
+    /// Nothing, and the request has failed.
+    Fail(Failure),
+}
 
-    const DELAYS: bool = true;
-    const JOURNEYS: bool = true;
-    const LEAVES: bool = true;
-    const WANDERS: bool = W;
-    const WAITS: bool = true;
-
-    fn user(&self, number: u64) -> User {
-        let compiled = &*self.compiled;
-        let mut user = User::new(self.part.first_user + number, self.seed, compiled.variables_count, compiled.onces, compiled.loops);
-        user.progress = compiled.order.progress();
-        for (place, value) in &compiled.inherited {
-            user.variables[*place].clone_from(value);
-            user.kept[*place] = true;
+impl Journeys {
+    /// A closed load's user begins the next of its journeys that sends anything, if it is on none.
+    fn set_off(&self, user: &mut User) -> Result<(), BehaviourError> {
+        let mut empty = 0;
+        while !user.travels && !self.stopped.get() {
+            if empty == EMPTY_MAX {
+                if self.left.iter().any(|left| left.get() == 0) {
+                    // All that may be sent was sent.
+                    self.stopped.set(true);
+                    break;
+                }
+                return Err(self.cannot(user, &format!("{EMPTY_MAX} journeys in a row had nothing to send")));
+            }
+            self.begin(user)?;
+            empty += 1;
         }
-        user
+        Ok(())
     }
 
-    fn arrives(&self, user: &mut User) {
-        // The next number of this Lane's: users that came before are forgotten, their rows' memory is not.
+    /// An open load's user begins its journey: those that came before on its Lane are forgotten, their rows' memory is not.
+    fn arrive(&self, user: &mut User) -> Result<(), BehaviourError> {
         let rows = std::mem::take(&mut user.rows);
         *user = self.user(self.begun.get() * u64::from(self.part.share.of()) + u64::from(self.part.share.index()));
         user.rows = rows;
-        if let Err(wrong) = self.begin(user) {
-            user.wrong = Some(Box::new(wrong));
-        }
+        self.begin(user)
     }
 
-    fn goes_on(&self, user: &User) -> bool {
-        user.travels
-    }
-
-    fn delay(&self, user: &mut User) -> Result<Nanos, Broken> {
-        if let Some(wrong) = user.wrong.take() {
-            return Err(*wrong);
-        }
+    /// Waits for other users where the journey says so, and goes on behind that.
+    async fn wait_for_others<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Result<(), End> {
+        let pause = std::mem::take(&mut user.pause);
+        client.wait(pause, |cx| user.poll_wait(cx)).await?;
         if user.goes_on() {
             self.advance(user)?;
             if !user.travels {
                 user.ends_late(if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded });
             }
         }
-        if !user.travels && !matches!(self.coming, Coming::Open) {
-            let mut empty = 0;
-            while !user.travels && !self.stopped.get() {
-                if empty == EMPTY_MAX {
-                    if self.left.iter().any(|left| left.get() == 0) {
-                        // All that may be sent was sent.
-                        self.stopped.set(true);
-                        break;
-                    }
-                    return Err(self.cannot(user, &format!("{EMPTY_MAX} journeys in a row had nothing to send")));
+        Ok(())
+    }
+
+    /// Goes through the journey that the user is on, request by request. That of a teardown is compiled apart, so that the other is part
+    /// of its only caller.
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    fn travel<T: Transport, const TEARDOWN: bool>(
+        &self,
+        user: &mut User,
+        client: &mut Client<'_, T>,
+    ) -> impl Future<Output = Result<(), End>> {
+        async move {
+            while user.travels {
+                if user.waits() {
+                    // Boxed: the user's task would be larger for it all its life.
+                    Box::pin(self.wait_for_others(user, client)).await?;
+                    continue;
                 }
-                self.begin(user)?;
-                empty += 1;
+                client.turn(std::mem::take(&mut user.pause)).await?;
+                self.compose(user);
+                let request = &self.compiled.steps[user.step];
+                let mut outcome = if user.is_unsendable {
+                    client.refuse(Failure::RequestValue, request.step.timeout)
+                } else {
+                    client.begin(request.step.timeout);
+                    let outgoing = Outgoing::new(&user.bytes, request.framing).judged(self.judges(user, request));
+                    client.exchange(&outgoing.at(request.elsewhere.as_ref()), &mut user.sink).await
+                };
+                if self.goes_on(user, request, outcome.result) {
+                    outcome = Box::pin(self.send_more(user, client, outcome)).await;
+                }
+                if TEARDOWN && outcome.result == Err(Failure::ClientInterrupted) {
+                    client.record(&outcome);
+                    return Err(End::Over);
+                }
+                client.record_with(&outcome, |recorder| self.record(user, &outcome, recorder))?;
             }
+            Ok(())
         }
-        Ok(std::mem::take(&mut user.pause))
     }
 
+    /// Whether the behaviour says by itself which statuses of the answer are right: a challenge is a 401 that is asked for.
     #[inline]
-    fn waits(&self, user: &User) -> bool {
-        user.waits()
+    fn judges(&self, user: &User, request: &Request) -> bool {
+        request.step.judges_status || matches!(request.proof, Proof::Digest(..)) && !user.challenged
     }
 
-    fn poll_free(&self, user: &mut User, cx: &mut Context<'_>) -> Poll<()> {
-        user.poll_wait(cx)
-    }
-
-    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
-        if !user.travels {
-            return Ok(Choice { asked: Asked::Other, requests: 1 });
+    /// Whether anything may follow an answer within the same request.
+    #[inline]
+    fn goes_on(&self, user: &User, request: &Request, result: Result<u16, Failure>) -> bool {
+        match result {
+            Ok(status) => {
+                request.step.redirects > 0 && Status(status).is_redirect()
+                    || status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..))
+            }
+            // The connection has waited for the others' last answers: that the server closed it meanwhile is no failure.
+            Err(failure) => failure == Failure::StaleReuse && self.is_in_teardown(user),
         }
-        self.compose(user)
     }
 
-    #[inline]
-    fn unsendable(&self, user: &User) -> Option<Failure> {
-        user.is_unsendable.then_some(Failure::RequestValue)
+    /// Sends what follows an answer within the same request: along redirects, and as a challenge asks for it.
+    async fn send_more<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, mut outcome: Outcome) -> Outcome {
+        let request = &self.compiled.steps[user.step];
+        while self.goes_on(user, request, outcome.result) {
+            let framing = match self.follow_up(user, outcome.result) {
+                FollowUp::Nothing => break,
+                FollowUp::Fail(failure) => return client.fail(&outcome, failure, String::new),
+                FollowUp::Again(framing) => framing,
+                FollowUp::Redirect(framing) => {
+                    if let Err(refused) = client.redirect(&outcome, self.place(user)) {
+                        return refused;
+                    }
+                    framing
+                }
+            };
+            let place = user.led.as_ref().map(|led| &led.place).or(request.elsewhere.as_ref());
+            let outgoing = Outgoing::new(&user.bytes, framing).judged(self.judges(user, request)).at(place);
+            outcome = client.exchange_more(&outcome, &outgoing, &mut user.sink).await;
+        }
+        outcome
     }
 
-    #[inline]
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
-        (&user.bytes, &mut user.ear)
-    }
-
-    fn tally(&self) -> Tally {
-        self.compiled.tally()
-    }
-
-    fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
+    /// Counts a request, looks at its answer, and goes on from it.
+    fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) -> Result<(), BehaviourError> {
         let step = user.step;
         if user.began.is_none() {
             user.began = Some(recorder.journey_began(user.journey, outcome.due));
         }
-        let ear = std::mem::take(&mut user.ear);
+        let sink = std::mem::take(&mut user.sink);
         let had_failed = std::mem::take(&mut user.failed);
         let ends = match outcome.result {
             Err(failure) => {
@@ -788,8 +828,8 @@ impl<const W: bool> Program for Journeys<W> {
             Ok(status) => {
                 user.variables[STATUS_PLACE].clear();
                 write!(user.variables[STATUS_PLACE], "{status}").expect("memory takes it");
-                self.take_cookies(user, &ear);
-                let (judged, ends) = self.judge(user, status, outcome, &ear, recorder);
+                self.take_cookies(user, &sink);
+                let (judged, ends) = self.judge(user, status, outcome, &sink, recorder);
                 recorder.record_step(outcome, step, judged);
                 let failure = if let Judged::Failed(failure) = judged { Some(failure) } else { None };
                 user.failed |= failure.is_some();
@@ -803,9 +843,9 @@ impl<const W: bool> Program for Journeys<W> {
         };
         user.had_answer(outcome, recorder);
         user.failed |= had_failed;
-        self.show(user, &ear, outcome.result, Some(outcome.response_time()));
+        self.show(user, &sink, outcome.result, Some(outcome.response_time()));
         let bytes = std::mem::take(&mut user.bytes);
-        let [headers, body] = ear.into_memory();
+        let [headers, body] = sink.into_memory();
         take_back(&self.lent.texts, bytes);
         take_back(&self.lent.heads, headers);
         take_back(&self.lent.bodies, body);
@@ -816,33 +856,83 @@ impl<const W: bool> Program for Journeys<W> {
                 user.break_transactions(failure, recorder);
                 self.over(user, outcome, JourneyEnd::BrokeOff(failure), recorder);
             }
-            None => match self.advance(user) {
-                Err(wrong) if self.is_leaving(user) => self.stays_behind(wrong.message),
-                Err(wrong) => user.wrong = Some(Box::new(wrong)),
-                Ok(()) if user.travels => user.count_transactions(recorder),
-                Ok(()) => {
-                    user.count_transactions(recorder);
+            None => {
+                self.advance(user)?;
+                user.count_transactions(recorder);
+                if !user.travels {
                     let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
                     self.over(user, outcome, how, recorder);
                 }
-            },
+            }
         }
+        Ok(())
     }
 
-    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
-        Some(self.place(user))
+    /// What is sent after an answer, or its failure to come, within the same request.
+    fn follow_up(&self, user: &mut User, result: Result<u16, Failure>) -> FollowUp {
+        let compiled = &*self.compiled;
+        let request = &compiled.steps[user.step];
+        let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
+        if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
+            return self.answer_challenge(user);
+        }
+        if redirects == 0 || !Status(status).is_redirect() {
+            return FollowUp::Nothing;
+        }
+        let followed = user.led.as_ref().map_or(0, |led| led.hops);
+        let from = self.place(user).clone();
+        let location = Headers::lines(&user.sink.headers).named("location").next().map(<[u8]>::to_vec);
+        let Some(location) = location else { return FollowUp::Fail(Failure::RedirectTarget) };
+        // Whether the server is one that was named the engine looks at, for every request.
+        let to = match redirect::destination(&from, &String::from_utf8_lossy(&location), Hops { followed, max: redirects }, |_| true) {
+            Ok(to) => to,
+            Err(error) => return FollowUp::Fail(error.failure()),
+        };
+        let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
+        let began = request.elsewhere.as_ref().unwrap_or(&compiled.home);
+        let key = request.step.auth.as_ref().and_then(Auth::key_header);
+        let hop = Hop { convention: Convention::Browser, began, from: &from, to: &to, status: Status(status), method };
+        let dropped = |name: &str| {
+            let is_key = key.is_some_and(|key| key.eq_ignore_ascii_case(name));
+            // Cookies are written anew, unless the step names them itself.
+            is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
+        };
+        let Some(mut bytes) = hop.rewritten(&user.bytes, dropped) else { return FollowUp::Fail(Failure::RedirectTarget) };
+        let method = hop.method().to_owned();
+        let sink = std::mem::take(&mut user.sink);
+        self.take_cookies(user, &sink);
+        self.show(user, &sink, result, None);
+        user.sink = sink;
+        if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
+            let mut line = Vec::new();
+            write_cookies(&user.jar, &to, to.path_and_query(), &mut line);
+            head::insert(&mut bytes, &line);
+        }
+        user.bytes = bytes;
+        let framing = ResponseFraming::of(&method);
+        user.led = Some(Box::new(Led { place: to, method, hops: followed + 1 }));
+        FollowUp::Redirect(framing)
+    }
+}
+
+impl Behaviour for Journeys {
+    type User = User;
+
+    const HAS_TEARDOWN: bool = true;
+
+    fn user(&self, number: u64) -> User {
+        let compiled = &*self.compiled;
+        let mut user = User::new(self.part.first_user + number, self.seed, compiled.variables_count, compiled.onces, compiled.loops);
+        user.progress = compiled.order.progress();
+        for (place, value) in &compiled.inherited {
+            user.variables[*place].clone_from(value);
+            user.kept[*place] = true;
+        }
+        user
     }
 
-    #[inline]
-    fn judges(&self, user: &User) -> bool {
-        let request = &self.compiled.steps[user.step];
-        // A challenge is a 401 that is asked for.
-        request.step.judges_status || matches!(request.proof, Proof::Digest(..)) && !user.challenged
-    }
-
-    #[inline]
-    fn limit(&self, user: &User) -> Option<Nanos> {
-        self.compiled.steps[user.step].step.timeout
+    fn tally(&self) -> Tally {
+        self.compiled.tally()
     }
 
     fn limit_min(&self) -> Option<Nanos> {
@@ -867,80 +957,52 @@ impl<const W: bool> Program for Journeys<W> {
         Leftovers { teardowns: self.teardowns.borrow().clone(), position, data_waits, ..Leftovers::default() }
     }
 
-    fn leaves(&self, user: &mut User) -> bool {
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    fn iterate<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> impl Future<Output = Result<(), End>> {
+        async move {
+            let begun = if client.is_arrival() { self.arrive(user) } else { self.set_off(user) };
+            begun?;
+            if self.stopped.get() && !user.travels {
+                client.stop();
+                return Err(End::Over);
+            }
+            let travelled = self.travel::<T, false>(user, client).await;
+            if self.stopped.get() {
+                client.stop();
+            }
+            travelled
+        }
+    }
+
+    fn begin_teardown(&self, user: &mut User) -> bool {
         // Who has sent nothing leaves nothing behind.
-        let Some(farewell) = self.compiled.farewell.filter(|_| user.set_out) else { return false };
+        let Some(user_teardown) = self.compiled.user_teardown.filter(|_| user.set_out) else { return false };
         self.teardowns.borrow_mut().users += 1;
         if let Some(left) = user.before.take().filter(|_| user.is_fresh) {
             (user.variables, user.rows) = (left.variables, left.rows);
         }
         user.sets_out();
-        (user.journey, user.at, user.pause, user.failed, user.began, user.wrong) = (farewell, 0, Nanos::ZERO, false, None, None);
+        (user.journey, user.at, user.pause, user.failed, user.began) = (user_teardown, 0, Nanos::ZERO, false, None);
         user.is_lost = false;
-        if let Err(broken) = self.advance(user) {
-            self.stays_behind(broken.message);
+        if let Err(error) = self.advance(user) {
+            self.fail_teardown(error.message);
         }
         user.travels
     }
 
-    fn left_behind(&self, user: &mut User, why: Option<Broken>) {
-        user.travels = false;
-        self.stays_behind(why.map_or_else(|| "its time was over".to_owned(), |broken| broken.message));
-    }
-
-    fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
-        let compiled = &*self.compiled;
-        let request = &compiled.steps[user.step];
-        let (Ok(status), redirects) = (result, request.step.redirects) else { return After::Nothing };
-        if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
-            return self.answer_challenge(user);
+    async fn tear_down<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) {
+        if let Err(end) = self.travel::<T, true>(user, client).await {
+            user.travels = false;
+            self.fail_teardown(match end {
+                End::Over => "its time was over".to_owned(),
+                End::Broken(error) => error.message,
+            });
         }
-        if redirects == 0 || !Status(status).is_redirect() {
-            return After::Nothing;
-        }
-        let followed = user.led.as_ref().map_or(0, |led| led.hops);
-        let from = self.place(user).clone();
-        let location = Headers::lines(&user.ear.headers).named("location").next().map(<[u8]>::to_vec);
-        let Some(location) = location else { return After::Fail(Failure::RedirectTarget) };
-        // Whether the server is one that was named the engine looks at, for every request.
-        let to = match redirect::destination(&from, &String::from_utf8_lossy(&location), Hops { followed, max: redirects }, |_| true) {
-            Ok(to) => to,
-            Err(error) => return After::Fail(error.failure()),
-        };
-        let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
-        let began = request.elsewhere.as_ref().unwrap_or(&compiled.home);
-        let key = request.step.auth.as_ref().and_then(Auth::key_header);
-        let hop = Hop { convention: Convention::Browser, began, from: &from, to: &to, status: Status(status), method };
-        let dropped = |name: &str| {
-            let is_key = key.is_some_and(|key| key.eq_ignore_ascii_case(name));
-            // Cookies are written anew, unless the step names them itself.
-            is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
-        };
-        let Some(mut bytes) = hop.rewritten(&user.bytes, dropped) else { return After::Fail(Failure::RedirectTarget) };
-        let method = hop.method().to_owned();
-        let ear = std::mem::take(&mut user.ear);
-        self.take_cookies(user, &ear);
-        self.show(user, &ear, result, None);
-        user.ear = ear;
-        if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
-            let mut line = Vec::new();
-            write_cookies(&user.jar, &to, to.path_and_query(), &mut line);
-            head::insert(&mut bytes, &line);
-        }
-        user.bytes = bytes;
-        let asked = if method == "HEAD" { Asked::Head } else { Asked::Other };
-        user.led = Some(Box::new(Led { place: to, method, hops: followed + 1 }));
-        After::Send(Choice { asked, requests: 1 })
-    }
-
-    #[inline]
-    fn has_stopped(&self) -> bool {
-        self.stopped.get()
     }
 }
 
-impl<const W: bool> Journeys<W> {
-    fn stays_behind(&self, why: String) {
+impl Journeys {
+    fn fail_teardown(&self, why: String) {
         let mut teardowns = self.teardowns.borrow_mut();
         teardowns.failed += 1;
         teardowns.why.get_or_insert(why);

@@ -13,7 +13,7 @@ use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::file::Scenario;
-use crate::program::{Coming, Journeys, Passed, Place};
+use crate::program::{Journeys, Passed, Place};
 use crate::series::Series;
 
 /// A scenario, compiled for a plan.
@@ -212,8 +212,8 @@ fn left_out<'a>(steps: &'a [(Arc<str>, Option<u64>)], before: &'a [u64], after: 
 pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
     let plan = plan.single_user();
     let passed = Arc::new(Mutex::new(Passed::default()));
-    let coming = Coming::Single(passed.clone());
-    let messages = start(runner.prepare(&plan)?, files, compiled, Some(coming), &Position::default(), plan.parts(), stop)?;
+    let single = Some(passed.clone());
+    let messages = start(runner.prepare(&plan)?, files, compiled, single, &Position::default(), plan.parts(), stop)?;
     conclude(&plan, messages, &mut |_, _| (), &mut |_, _| ())?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))
@@ -224,46 +224,38 @@ fn start(
     prepared: Prepared,
     files: &[Arc<Data>],
     compiled: Compiled,
-    single: Option<Coming>,
+    single: Option<Arc<Mutex<Passed>>>,
     before: &Position,
     parts: impl IntoIterator<Item = Part>,
     stop: &Stop,
 ) -> Result<Messages, RunError> {
     let position = Arc::new(before.clone());
-    if compiled.wanders {
-        let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
-        prepared.start_parts(move |part| made.journeys::<true>(part, &position), parts, stop)
-    } else {
-        let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
-        prepared.start_parts(move |part| made.journeys::<false>(part, &position), parts, stop)
-    }
+    let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
+    prepared.start_parts(move |part| made.journeys(part, &position), parts, stop)
 }
 
 /// What the journeys of each worker of a plan are made from.
 pub(crate) struct Workers {
     compiled: Arc<Compiled>,
+    single: Option<Arc<Mutex<Passed>>>,
     files: Vec<Arc<Data>>,
     order: (RowOrder, DataEnd),
     seed: u64,
     /// So many journeys were begun by the loads before this one.
     taken: u64,
     places: Vec<Place>,
-    /// Of each population, how its users come, and how many there are at most.
-    populations: Vec<(Coming, u64)>,
+    /// How many users each population has at most.
+    users: Vec<u64>,
 }
 
 impl Workers {
-    pub(crate) fn new(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, single: Option<Coming>, taken: u64) -> Self {
+    pub(crate) fn new(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, single: Option<Arc<Mutex<Passed>>>, taken: u64) -> Self {
         let populations = (0..plan.populations().len().max(1) as u32).map(|place| plan.of_population(place));
-        let coming = |load: &Plan| match &single {
-            Some(coming) => coming.clone(),
-            None if load.load().is_open() => Coming::Open,
-            None => Coming::Closed,
-        };
         Self {
             places: Place::all(plan, &compiled),
-            populations: populations.map(|load| (coming(&load), load.connections_max().get().into())).collect(),
+            users: populations.map(|load| load.connections_max().get().into()).collect(),
             compiled: Arc::new(compiled),
+            single,
             files: files.to_vec(),
             order: (plan.filling().order, plan.filling().end),
             seed: plan.seed(),
@@ -272,10 +264,10 @@ impl Workers {
     }
 
     /// The journeys of one worker.
-    pub(crate) fn journeys<const WANDERS: bool>(&self, part: Part, position: &Arc<Position>) -> Journeys<WANDERS> {
-        let (coming, users) = &self.populations[part.population as usize];
-        let rows = Rows::new(&self.files, self.order, self.seed, part, *users, self.taken);
+    pub(crate) fn journeys(&self, part: Part, position: &Arc<Position>) -> Journeys {
+        let users = self.users[part.population as usize];
+        let rows = Rows::new(&self.files, self.order, self.seed, part, users, self.taken);
         let place = self.places[part.of_run.index() as usize].clone();
-        Journeys::new(self.compiled.clone(), coming.clone(), rows, place, position.clone())
+        Journeys::new(self.compiled.clone(), self.single.clone(), rows, place, position.clone())
     }
 }

@@ -102,13 +102,8 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
     };
     let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
     let compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}"));
-    let wanders = compiled.wanders;
     let workers = Workers::new(&plan, files, compiled, None, 0);
-    if wanders {
-        server.carry_out_parts(&plan, |part| workers.journeys::<true>(part, &Arc::default()))
-    } else {
-        server.carry_out_parts(&plan, |part| workers.journeys::<false>(part, &Arc::default()))
-    }
+    server.carry_out_parts(&plan, |part| workers.journeys(part, &Arc::default()))
 }
 
 fn lines(log: &Log) -> Vec<String> {

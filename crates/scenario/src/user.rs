@@ -1,11 +1,10 @@
 //! One user on its journeys: what it knows, where it stands, and what it hears.
 
-use engine::Broken;
 use measure::Begun;
 use plan::{Nanos, Random, Target};
 use step::Jar;
 use step::auth::Digest;
-use template::{Ear, Fields};
+use template::{AnswerSink, Fields};
 
 use crate::order::Progress;
 
@@ -45,15 +44,13 @@ pub(crate) struct User {
     pub(crate) before: Option<Box<Left>>,
     /// The request, while it is under way.
     pub(crate) bytes: Vec<u8>,
-    pub(crate) ear: Ear,
+    pub(crate) sink: AnswerSink,
     /// Its answers to the challenge of a server.
     pub(crate) digest: Option<Box<Digest>>,
     /// Whether the request under way answers a challenge.
     pub(crate) challenged: bool,
     /// Where a redirect led, and how many were followed.
     pub(crate) led: Option<Box<Led>>,
-    /// Why it cannot go on.
-    pub(crate) wrong: Option<Box<Broken>>,
     /// Whether the request at hand holds what no header can.
     pub(crate) is_unsendable: bool,
     /// Whether a value that decides what comes next cannot: then the next request is not sent either.
@@ -117,11 +114,10 @@ impl User {
             is_fresh: true,
             before: None,
             bytes: Vec::new(),
-            ear: Ear::default(),
+            sink: AnswerSink::default(),
             digest: None,
             challenged: false,
             led: None,
-            wrong: None,
             is_unsendable: false,
             is_lost: false,
             progress: None,

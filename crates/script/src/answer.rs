@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use engine::protocol::http1::{Header, Observer};
+use engine::protocol::http1::{Header, ResponseSink};
 use mlua::{Function, Lua, Table};
 
 use crate::state::State;
@@ -30,7 +30,7 @@ const KEPT_BYTES: usize = 64 * 1024;
 
 /// What a user has heard of the answer at hand.
 #[derive(Debug, Default)]
-pub(crate) struct Ear {
+pub(crate) struct AnswerSink {
     /// Whether anybody wants to know.
     listens: bool,
     /// Lines `name: value\n`, kept for the next answer, which mostly has the same. Neither names hold colons nor values line feeds.
@@ -41,7 +41,7 @@ pub(crate) struct Ear {
     all_bytes: Arc<AtomicUsize>,
 }
 
-impl Observer for Ear {
+impl ResponseSink for AnswerSink {
     #[inline]
     fn wants_head(&self) -> bool {
         self.listens
@@ -79,7 +79,7 @@ impl Observer for Ear {
     }
 }
 
-impl Ear {
+impl AnswerSink {
     /// Of a user of a thread whose users have so many bytes of answers together.
     pub(crate) fn new(listens: bool, all_bytes: Arc<AtomicUsize>) -> Self {
         Self { listens, head: Vec::new(), body: Vec::new(), overflowed: false, all_bytes }
@@ -111,7 +111,7 @@ impl Ear {
 }
 
 /// A connection that is gone has none.
-impl Drop for Ear {
+impl Drop for AnswerSink {
     fn drop(&mut self) {
         self.drop_body();
     }
@@ -150,34 +150,34 @@ impl Answers {
     }
 
     /// Calls `response` with what was heard.
-    pub(crate) fn show(&self, lua: &Lua, status: u16, ear: &mut Ear) -> mlua::Result<()> {
+    pub(crate) fn show(&self, lua: &Lua, status: u16, sink: &mut AnswerSink) -> mlua::Result<()> {
         if self.wants.get() < 2 {
             if !self.status.call::<bool>(status)? {
-                ear.forget();
+                sink.forget();
                 return Ok(());
             }
             // It is another function now.
             self.wants.set(self.ask.call(())?);
         }
         let mut heads = self.heads.borrow_mut();
-        let show = heads.compiled(lua, &self.callees, &ear.head)?;
+        let show = heads.compiled(lua, &self.callees, &sink.head)?;
         let wants_body = self.wants.get() > 2;
         let has_moved = match show {
             Some(show) if self.callees.text.is_some() => {
                 // Handing text over costs a handle and a protected call, as long as memory is limited; and text has to be proved
                 // to be UTF-8 before. Numbers cost nothing. The bytes stay where they are until the call returns.
-                let (at, length) = if wants_body { (ear.body.as_ptr().expose_provenance(), ear.body.len()) } else { (0, 0) };
+                let (at, length) = if wants_body { (sink.body.as_ptr().expose_provenance(), sink.body.len()) } else { (0, 0) };
                 show.call::<bool>((status, at, length))?
             }
             show => {
-                let body = if wants_body { Some(lua.create_string(&ear.body)?) } else { None };
+                let body = if wants_body { Some(lua.create_string(&sink.body)?) } else { None };
                 match show {
                     Some(show) => show.call::<bool>((status, body))?,
-                    None => self.answer.call::<bool>((status, from_lines(lua, &ear.head)?, body))?,
+                    None => self.answer.call::<bool>((status, from_lines(lua, &sink.head)?, body))?,
                 }
             }
         };
-        ear.forget();
+        sink.forget();
         if has_moved {
             self.wants.set(self.ask.call(())?);
         }
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn an_ear_holds_the_head_it_heard_last() {
-        let mut ear = Ear::new(true, Arc::default());
+        let mut sink = AnswerSink::new(true, Arc::default());
         let header = |name, value: &'static str| Header { name, value: value.as_bytes() };
         let heads: [&[Header<'_>]; 6] = [
             &[header("A", "1"), header("B", "2")],
@@ -315,11 +315,11 @@ mod tests {
             &[],
         ];
         for headers in heads {
-            ear.head(200, headers);
-            let told: Vec<_> = lines(&ear.head).collect();
+            sink.head(200, headers);
+            let told: Vec<_> = lines(&sink.head).collect();
             let expected: Vec<_> = headers.iter().map(|header| (header.name.as_bytes(), header.value)).collect();
             assert_eq!(told, expected);
-            ear.forget();
+            sink.forget();
         }
     }
 
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn answers_of_a_thread_share_what_they_may_keep() {
         let all = Arc::<AtomicUsize>::default();
-        let (mut first, mut second) = (Ear::new(true, all.clone()), Ear::new(true, all.clone()));
+        let (mut first, mut second) = (AnswerSink::new(true, all.clone()), AnswerSink::new(true, all.clone()));
         first.body(&[0; 1_000]);
         all.store(ANSWERS_BYTES_MAX - 500, Relaxed);
         second.body(&[0; 400]);

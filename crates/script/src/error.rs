@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 
-use engine::{Broken, RunError};
+use engine::{BehaviourError, RunError};
 
 /// A script does not load, or failed in one of its functions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +82,7 @@ impl<M> From<ScriptError> for RunError<M> {
     }
 }
 
-impl From<ScriptError> for Broken {
+impl From<ScriptError> for BehaviourError {
     fn from(error: ScriptError) -> Self {
         Self { message: error.message, help: error.help }
     }

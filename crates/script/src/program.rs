@@ -1,4 +1,4 @@
-//! Scripts as the engine's programs: one that calls Lua, and one that need not.
+//! Scripts as behaviours of users: one that calls Lua, and one that need not.
 //!
 //! Most scripts only change the request: a method, a body, a header. Their request is built once, and after that they cost
 //! what no script costs. Only what a script defines is called.
@@ -7,26 +7,26 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use engine::{Broken, Choice, Program};
+use engine::{Behaviour, BehaviourError, Client, End, Request, Transport};
 use measure::Outcome;
 use mlua::{BString, Function, Value};
 use plan::Nanos;
 
-use crate::answer::{ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, Answers, Ear};
+use crate::ScriptError;
+use crate::answer::{ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, AnswerSink, Answers};
+use crate::requests::{self, Batch};
 use crate::state::{CALL_INSTRUCTIONS_MAX, State};
 use crate::thread::Shared;
-use crate::{ScriptError, requests};
 
 /// The same bytes for everybody.
 pub(crate) struct Repeated {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) choice: Choice,
+    pub(crate) batch: Batch,
     pub(crate) address: Option<SocketAddr>,
 }
 
-impl Program for Repeated {
+impl Behaviour for Repeated {
     type User = ();
-    type Ear = ();
 
     fn user(&self, _number: u64) {}
 
@@ -34,14 +34,16 @@ impl Program for Repeated {
         self.address
     }
 
-    #[inline]
-    fn choose(&self, _user: &mut ()) -> Result<Choice, Broken> {
-        Ok(self.choice)
-    }
-
-    #[inline]
-    fn sending<'a>(&'a self, user: &'a mut ()) -> (&'a [u8], &'a mut ()) {
-        (&self.bytes, user)
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> impl Future<Output = Result<(), End>> {
+        async move {
+            let request = Request::new(&self.bytes, self.batch.framing);
+            if self.batch.requests > 1 {
+                return Box::pin(client.send_batch(&request, self.batch.requests, &mut (), |_, _| Ok(()))).await;
+            }
+            client.send(&request, &mut ()).await?;
+            Ok(())
+        }
     }
 }
 
@@ -53,7 +55,7 @@ pub(crate) struct Scripted {
     delay: Option<Function>,
     answers: Option<Answers>,
     /// What is sent where it has no `request`.
-    fixed: (Vec<u8>, Choice),
+    fixed: (Vec<u8>, Batch),
     /// What its users have of their answers.
     answers_bytes: Arc<AtomicUsize>,
 }
@@ -67,7 +69,7 @@ pub(crate) struct Defines {
 }
 
 impl Scripted {
-    pub(crate) fn new(state: State, shared: Arc<Shared>, defines: Defines, fixed: (Vec<u8>, Choice)) -> Result<Self, ScriptError> {
+    pub(crate) fn new(state: State, shared: Arc<Shared>, defines: Defines, fixed: (Vec<u8>, Batch)) -> Result<Self, ScriptError> {
         let made = (|| {
             let door = |name: &str, is_there: bool| if is_there { state.door(name).map(Some) } else { Ok(None) };
             let answers = if defines.response { Some(Answers::new(&state)?) } else { None };
@@ -91,25 +93,13 @@ impl Scripted {
 /// A connection as the script's worker sees it.
 pub(crate) struct User {
     bytes: Vec<u8>,
-    choice: Choice,
-    ear: Ear,
+    batch: Batch,
+    sink: AnswerSink,
 }
 
-impl Program for Scripted {
-    type User = User;
-    type Ear = Ear;
-
-    const DELAYS: bool = true;
-
-    fn user(&self, _number: u64) -> User {
-        User { bytes: Vec::new(), choice: self.fixed.1, ear: Ear::new(self.answers.is_some(), self.answers_bytes.clone()) }
-    }
-
-    fn address(&self) -> Option<SocketAddr> {
-        self.shared.address()
-    }
-
-    fn delay(&self, _user: &mut User) -> Result<Nanos, Broken> {
+impl Scripted {
+    /// How long a user waits before its next request.
+    fn delay(&self) -> Result<Nanos, ScriptError> {
         let Some(delay) = &self.delay else { return Ok(Nanos::ZERO) };
         self.state.allow(CALL_INSTRUCTIONS_MAX);
         let value = delay.call::<Value>(()).map_err(|error| self.state.failed("delay()", &error))?;
@@ -118,40 +108,37 @@ impl Program for Scripted {
             Value::Nil => Ok(Nanos::ZERO),
             Value::Integer(millis) => Ok(Nanos::from_millis(u64::try_from(millis).unwrap_or(0))),
             Value::Number(millis) => Ok(Nanos::from_millis(millis as u64)),
-            other => Err(self.state.returned("delay", &said(&other)).into()),
+            other => Err(self.state.returned("delay", &said(&other))),
         }
     }
 
-    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
+    /// What a user sends next.
+    fn request(&self, user: &mut User) -> Result<Batch, ScriptError> {
         let Some(request) = &self.request else { return Ok(self.fixed.1) };
         self.state.allow(CALL_INSTRUCTIONS_MAX);
         // As bytes, straight from Lua's stack: a handle to Lua's string would cost more than the copy.
         let text = request.call::<Option<BString>>(()).map_err(|error| self.state.failed("request()", &error))?;
-        let Some(text) = text else { return Err(self.no_string().into()) };
+        let Some(text) = text else { return Err(self.no_string()) };
         if user.bytes != *text {
             if !requests::differs_in_path(&text, &user.bytes) {
                 let read = requests::read_with_any_path(&text);
-                user.choice = read.map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
+                user.batch = read.map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
             }
             user.bytes = text.into();
         }
-        Ok(user.choice)
+        Ok(user.batch)
     }
 
-    #[inline]
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
-        (if self.request.is_some() { &user.bytes } else { &self.fixed.0 }, &mut user.ear)
-    }
-
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+    /// Shows an answer to the script.
+    fn show(&self, sink: &mut AnswerSink, outcome: &Outcome) -> Result<(), BehaviourError> {
         // As in wrk, a script hears of answers only.
         let Some(answers) = &self.answers else { return Ok(()) };
         let Ok(status) = outcome.result else {
             // What came of an answer that broke off is of no use to anybody.
-            ear.forget();
+            sink.forget();
             return Ok(());
         };
-        if ear.overflowed {
+        if sink.overflowed {
             return Err(ScriptError::new(
                 format!(
                     "an answer has more than {} MiB, or those under way on a thread more than {} MiB: too much for response()",
@@ -163,12 +150,53 @@ impl Program for Scripted {
             .into());
         }
         self.state.allow(CALL_INSTRUCTIONS_MAX);
-        answers.show(&self.state.lua, status, ear).map_err(|error| self.state.failed("response()", &error).into())
+        answers.show(&self.state.lua, status, sink).map_err(|error| self.state.failed("response()", &error).into())
     }
 
+    /// Whether the user may go on, which a script can say in any call.
     #[inline]
-    fn has_stopped(&self) -> bool {
-        self.shared.has_stopped()
+    fn looks<T: Transport>(&self, client: &Client<'_, T>) -> Result<(), End> {
+        if self.shared.has_stopped() {
+            client.stop();
+            return Err(End::Over);
+        }
+        Ok(())
+    }
+}
+
+impl Behaviour for Scripted {
+    type User = User;
+
+    fn user(&self, _number: u64) -> User {
+        User { bytes: Vec::new(), batch: self.fixed.1, sink: AnswerSink::new(self.answers.is_some(), self.answers_bytes.clone()) }
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        self.shared.address()
+    }
+
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    fn iterate<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> impl Future<Output = Result<(), End>> {
+        async move {
+            if !client.is_arrival() {
+                let delay = self.delay()?;
+                self.looks(client)?;
+                client.turn(delay).await?;
+            }
+            let batch = self.request(user)?;
+            self.looks(client)?;
+            let User { bytes, sink, .. } = user;
+            let request = Request::new(if self.request.is_some() { bytes } else { &self.fixed.0 }, batch.framing);
+            if batch.requests > 1 {
+                Box::pin(client.send_batch(&request, batch.requests, sink, |sink, outcome| self.show(sink, outcome))).await?;
+            } else {
+                let outcome = client.fetch(&request, sink).await?;
+                let shown = self.show(sink, &outcome);
+                client.record(&outcome);
+                shown?;
+            }
+            self.looks(client)
+        }
     }
 }
 

@@ -6,9 +6,15 @@
 
 use std::mem::MaybeUninit;
 
-use engine::Choice;
-use engine::protocol::http1::Asked;
+use engine::protocol::http1::ResponseFraming;
 use memchr::memchr;
+
+/// How many requests a string holds, and the framing of their answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Batch {
+    pub(crate) framing: ResponseFraming,
+    pub(crate) requests: u32,
+}
 
 /// The most header lines of one request.
 const HEADERS_MAX: usize = 128;
@@ -17,21 +23,21 @@ const HEADERS_MAX: usize = 128;
 ///
 /// # Errors
 /// In words, with line and column, if it holds none, or something else besides.
-pub(crate) fn read(bytes: &[u8]) -> Result<Choice, String> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Batch, String> {
     let mut rest = bytes;
     let mut requests = 0;
-    let mut asked = Asked::Other;
+    let mut framing = ResponseFraming::Other;
     while requests == 0 || !rest.is_empty() {
         let (length, is_head) = one(rest).map_err(|why| format!("{why} at {}", place(bytes, bytes.len() - rest.len())))?;
-        let this = if is_head { Asked::Head } else { Asked::Other };
-        if requests > 0 && this != asked {
+        let this = if is_head { ResponseFraming::Head } else { ResponseFraming::Other };
+        if requests > 0 && this != framing {
             return Err(format!("HEAD among other methods in one batch at {}", place(bytes, bytes.len() - rest.len())));
         }
-        asked = this;
+        framing = this;
         requests += 1;
         rest = &rest[length..];
     }
-    Ok(Choice { asked, requests })
+    Ok(Batch { framing, requests })
 }
 
 /// The same, and whatever stands between the method and the version is a path, as for wrk, which reads no string but the first: a list
@@ -39,7 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Choice, String> {
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_with_any_path(bytes: &[u8]) -> Result<Choice, String> {
+pub(crate) fn read_with_any_path(bytes: &[u8]) -> Result<Batch, String> {
     read(bytes).or_else(|why| {
         let (line, rest) = first_line(bytes).ok_or_else(|| why.clone())?;
         let method = method(line).filter(|_| line.ends_with(VERSION)).ok_or_else(|| why.clone())?;
@@ -135,7 +141,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn count(text: &str) -> Result<u32, String> {
-        read(text.as_bytes()).map(|choice| choice.requests)
+        read(text.as_bytes()).map(|batch| batch.requests)
     }
 
     #[test]
@@ -145,7 +151,7 @@ mod tests {
         assert_eq!(count("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nGET GET / HTTP/1.0\r\n\r\n"), Ok(2));
         let chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
         assert_eq!(count(&chunked.repeat(2)), Ok(2));
-        assert_eq!(read(b"HEAD / HTTP/1.1\r\n\r\n").map(|choice| choice.asked), Ok(Asked::Head));
+        assert_eq!(read(b"HEAD / HTTP/1.1\r\n\r\n").map(|batch| batch.framing), Ok(ResponseFraming::Head));
     }
 
     proptest! {
@@ -167,7 +173,7 @@ mod tests {
     fn a_path_with_a_blank_is_the_servers_to_refuse() {
         let text = b"HEAD /a b HTTP/1.1\r\nHost: a\r\n\r\n";
         assert!(read(text).is_err());
-        assert_eq!(read_with_any_path(text).map(|choice| (choice.asked, choice.requests)), Ok((Asked::Head, 1)));
+        assert_eq!(read_with_any_path(text).map(|batch| (batch.framing, batch.requests)), Ok((ResponseFraming::Head, 1)));
         for other in ["GET /a b HTTP/1.1\r\nHost: a\r\n", "GET /a b\r\n\r\n", "hello", "GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"] {
             assert_eq!(read_with_any_path(other.as_bytes()), read(other.as_bytes()), "{other:?}");
         }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::body::whole;
-use engine::protocol::http1::Asked;
-use engine::{Choice, Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
+use engine::protocol::http1::ResponseFraming;
+use engine::{Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
 use measure::{Counted, SummaryBuilder, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme, Share, plainly};
@@ -18,9 +18,10 @@ use plan::{Load, Plan, Scheme, Share, plainly};
 use crate::attended::{attended, limit_of};
 use crate::done::{DoneArguments, arguments};
 use crate::program::{Defines, Repeated, Scripted, said};
+use crate::requests::{self, Batch};
 use crate::state::{Libraries, State, addresses};
 use crate::thread::Shared;
-use crate::{Globals, Interface, ScriptError, requests, thread};
+use crate::{Globals, Interface, ScriptError, thread};
 
 /// Which script, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +87,7 @@ pub struct Script {
 struct Part {
     state: State,
     shared: Arc<Shared>,
-    fixed: (Vec<u8>, Choice),
+    fixed: (Vec<u8>, Batch),
 }
 
 impl Script {
@@ -163,8 +164,8 @@ impl Script {
             let parts: BTreeMap<u32, _> =
                 numbers.into_iter().zip(parts.into_iter().map(|part| (part.fixed, part.shared.address()))).collect();
             let program = move |share: Share| {
-                let ((bytes, choice), address) = parts[&share.index()].clone();
-                Repeated { bytes, choice, address }
+                let ((bytes, batch), address) = parts[&share.index()].clone();
+                Repeated { bytes, batch, address }
             };
             return prepared.start_with(program, shares, stop);
         }
@@ -286,18 +287,18 @@ impl SettingUp {
             let text: Value = state.call("built", "wrk.request()", ())?;
             read(&state, &text)?
         } else {
-            (Vec::new(), Choice { asked: Asked::Other, requests: 1 })
+            (Vec::new(), Batch { framing: ResponseFraming::Other, requests: 1 })
         };
         Ok(Part { state, shared, fixed })
     }
 }
 
 /// The bytes of a request, and what they hold.
-fn read(state: &State, value: &Value) -> Result<(Vec<u8>, Choice), ScriptError> {
+fn read(state: &State, value: &Value) -> Result<(Vec<u8>, Batch), ScriptError> {
     let Value::String(text) = value else { return Err(state.returned("request", &said(value))) };
     let bytes = text.as_bytes().to_vec();
-    let choice = requests::read(&bytes).map_err(|why| state.returned("request", &format!("no whole requests: {why}")))?;
-    Ok((bytes, choice))
+    let batch = requests::read(&bytes).map_err(|why| state.returned("request", &format!("no whole requests: {why}")))?;
+    Ok((bytes, batch))
 }
 
 /// What a script and a plan cannot have together.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use engine::protocol::http1::Asked;
+use engine::protocol::http1::ResponseFraming;
 use plan::template::{Digest, Piece, Template, Value, is_templated};
 use plan::{Body, Braces, FormValue, Mark, Plan, PlanError, PlanErrors, Target, plainly};
 use ring::hmac;
@@ -16,7 +16,7 @@ use crate::write::{Part, Place, Writer};
 
 /// One route's request.
 pub(crate) struct Compiled {
-    pub(crate) asked: Asked,
+    pub(crate) framing: ResponseFraming,
     /// Where it goes.
     pub(crate) target: Target,
     /// Up to the line break of the last header; with the length of the body and the blank line, where that is known.
@@ -207,8 +207,8 @@ impl Compiling<'_> {
             head.extend_from_slice(b"\r\n");
         }
         let head = self.pieces.cut(&mark, &head, &values);
-        let asked = if method == "HEAD" { Asked::Head } else { Asked::Other };
-        Some(Compiled { asked, target: target.clone(), head, body })
+        let framing = ResponseFraming::of(method);
+        Some(Compiled { framing, target: target.clone(), head, body })
     }
 }
 

@@ -6,7 +6,7 @@ use measure::{Failure, Judged, Outcome, Recorder, Status, StepCounts, Tally};
 use plan::{Plan, PlanError, PlanErrors, Secrets};
 use step::{Answer, Check, Headers, Reading};
 
-use crate::ear::{Ear, Heard};
+use crate::sink::{AnswerSink, Heard};
 use crate::witness::Witness;
 
 /// So many URLs have a row of their own; those of a longer list have one together, so that memory does not grow with it.
@@ -94,7 +94,14 @@ impl Expectations {
     }
 
     /// Counts a request that is over, with what its answer was held against.
-    pub(crate) fn record(&self, checks: &[Check], route: usize, (request, ear): (&[u8], &Ear), outcome: &Outcome, recorder: &mut Recorder) {
+    pub(crate) fn record(
+        &self,
+        checks: &[Check],
+        route: usize,
+        (request, sink): (&[u8], &AnswerSink),
+        outcome: &Outcome,
+        recorder: &mut Recorder,
+    ) {
         let Some(row) = self.row_of.get(route).copied() else { return recorder.record(outcome) };
         let name = &self.names[row];
         let judged = match outcome.result {
@@ -102,7 +109,7 @@ impl Expectations {
                 recorder.step_failed(row, failure, outcome.done, || name.to_string());
                 Judged::ByStatus
             }
-            Ok(status) => self.judge(checks, (row, status), (request, ear), outcome, recorder),
+            Ok(status) => self.judge(checks, (row, status), (request, sink), outcome, recorder),
         };
         recorder.record_step(outcome, row, judged);
     }
@@ -111,19 +118,19 @@ impl Expectations {
         &self,
         checks: &[Check],
         (row, status): (usize, u16),
-        (request, ear): (&[u8], &Ear),
+        (request, sink): (&[u8], &AnswerSink),
         outcome: &Outcome,
         recorder: &mut Recorder,
     ) -> Judged {
         let mut judged =
             if Status(status).is_success() || self.judges_status { Judged::Well } else { Judged::Failed(Failure::CheckStatus) };
         let name = &self.names[row];
-        if ear.overflowed {
-            let said = || format!("{name}: {}", Ear::refusal());
+        if sink.overflowed {
+            let said = || format!("{name}: {}", AnswerSink::refusal());
             recorder.step_example(row, Failure::CheckFailed, outcome.done, said);
             return Judged::Failed(Failure::CheckFailed);
         }
-        let answer = Answer { status, headers: Headers::lines(&ear.headers), body: &ear.body, elapsed: outcome.response_time() };
+        let answer = Answer { status, headers: Headers::lines(&sink.headers), body: &sink.body, elapsed: outcome.response_time() };
         let reading = Reading::new(answer);
         for (number, check) in checks.iter().enumerate() {
             let held = check.of(&reading);

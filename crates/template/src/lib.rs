@@ -8,23 +8,23 @@
 
 mod compiled;
 mod data;
-mod ear;
 mod expectations;
 mod feed;
 mod kept;
 mod program;
 mod record;
 mod rows;
+mod sink;
 mod text;
 mod witness;
 mod write;
 
 pub use data::{Data, DataError, MEMORY_BYTES_MAX};
-pub use ear::{AllAnswers, Ear, Heard};
 pub use kept::too_few_rows;
 pub use program::Ready;
 pub use record::Fields;
 pub use rows::{Rows, Taken};
+pub use sink::{AllAnswers, AnswerSink, Heard};
 pub use text::{Compiler, Text};
 pub use witness::{Exchange, Witness};
 pub use write::{Place, Writing};

@@ -1,4 +1,4 @@
-//! Templates as the engine's program: each request is written when it is chosen.
+//! Templates as a behaviour of users: each request is written when its turn has come.
 //!
 //! What a request holds must not depend on who sends it: in closed load the fastest user would else decide which rows are
 //! taken, and a run with another number of threads be another run. So a worker numbers its requests as they begin, its numbers
@@ -8,18 +8,18 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use engine::{Broken, Choice, Messages, Prepared, Program, RunError, Stop, conclude};
+use engine::{Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
 use measure::{Counted, Failure, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
-use plan::{Plan, PlanErrors, Random, RowOrder, Share, Target, Turns};
+use plan::{Nanos, Plan, PlanErrors, Random, RowOrder, Share, Turns};
 use step::Check;
 
 use crate::compiled::{Compiled, Content, compile};
 use crate::data::Data;
-use crate::ear::{AllAnswers, Ear, Heard};
 use crate::expectations::Expectations;
 use crate::feed::{Next, Order, Source, waits};
 use crate::kept::{Kept, too_few_rows};
 use crate::record::Fields;
+use crate::sink::{AllAnswers, AnswerSink, Heard};
 use crate::witness::{Exchange, Witness};
 use crate::write::{Writing, digits, write};
 
@@ -113,12 +113,7 @@ impl Ready {
     /// # Errors
     /// If the system gives no threads.
     pub fn start(self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
-        let shared = self.shared;
-        if shared.at_home {
-            prepared.start_with(move |share| Filled::<false>::new(shared.clone(), share), shares, stop)
-        } else {
-            prepared.start_with(move |share| Filled::<true>::new(shared.clone(), share), shares, stop)
-        }
+        prepared.start_with(move |share| Filled::new(self.shared.clone(), share), shares, stop)
     }
 
     /// Sends the first request of a prepared plan of one request, and tells everything about it.
@@ -137,17 +132,13 @@ impl Ready {
     ///
     /// # Errors
     /// Why there are no more.
-    pub fn preview(&self, count: usize) -> Result<Vec<Vec<u8>>, Broken> {
-        let program = Filled::<false>::new(self.shared.clone(), Share::WHOLE);
-        let mut user = program.user(0);
+    pub fn preview(&self, count: usize) -> Result<Vec<Vec<u8>>, BehaviourError> {
+        let behaviour = Filled::new(self.shared.clone(), Share::WHOLE);
+        let mut user = behaviour.user(0);
         let mut requests = Vec::new();
-        while requests.len() < count {
-            program.choose(&mut user)?;
-            if program.has_stopped() {
-                break;
-            }
+        while requests.len() < count && behaviour.write(&mut user)? {
             if user.is_unsendable {
-                return Err(Broken {
+                return Err(BehaviourError {
                     message: format!(
                         "a value for a header of request {} holds a line break or another control character",
                         requests.len() + 1
@@ -161,8 +152,8 @@ impl Ready {
     }
 }
 
-/// One worker's requests. `WANDERS`: to several servers.
-struct Filled<const WANDERS: bool> {
+/// One worker's requests.
+struct Filled {
     shared: Arc<Shared>,
     share: Share,
     /// How many were chosen.
@@ -172,7 +163,6 @@ struct Filled<const WANDERS: bool> {
     checks: Vec<Check>,
     body: RefCell<Vec<u8>>,
     scratch: RefCell<Vec<u8>>,
-    stopped: Cell<bool>,
     answers: AllAnswers,
 }
 
@@ -186,10 +176,10 @@ struct User {
     wrong: Option<String>,
     /// Whether the request at hand holds what no header can.
     is_unsendable: bool,
-    ear: Ear,
+    sink: AnswerSink,
 }
 
-impl<const WANDERS: bool> Filled<WANDERS> {
+impl Filled {
     fn new(shared: Arc<Shared>, share: Share) -> Self {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
@@ -201,7 +191,6 @@ impl<const WANDERS: bool> Filled<WANDERS> {
             sources: RefCell::new(sources),
             body: RefCell::default(),
             scratch: RefCell::default(),
-            stopped: Cell::new(false),
             answers: AllAnswers::default(),
         }
     }
@@ -219,9 +208,9 @@ impl<const WANDERS: bool> Filled<WANDERS> {
     }
 
     #[cold]
-    fn ran_out(&self, file: usize) -> Broken {
+    fn ran_out(&self, file: usize) -> BehaviourError {
         let data = &self.shared.files[file];
-        Broken {
+        BehaviourError {
             message: format!("the data file {} has run out after {} rows", data.path(), data.count()),
             help: "give it more rows, or --data-end wrap, or --data-end stop".to_owned(),
         }
@@ -229,43 +218,13 @@ impl<const WANDERS: bool> Filled<WANDERS> {
 }
 
 #[cold]
-fn broken(message: String) -> Broken {
-    Broken { message, help: "mend what the message names".to_owned() }
+fn broken(message: String) -> BehaviourError {
+    BehaviourError { message, help: "mend what the message names".to_owned() }
 }
 
-impl<const W: bool> Program for Filled<W> {
-    type User = User;
-    type Ear = Ear;
-
-    const WANDERS: bool = W;
-    const OPENS_FIRST: bool = !W;
-
-    fn leftovers(&self) -> Leftovers {
-        Leftovers { data_waits: waits(&self.sources.borrow()), ..Leftovers::default() }
-    }
-
-    fn user(&self, number: u64) -> User {
-        let mut user = User {
-            bytes: Vec::new(),
-            route: 0,
-            kept: Vec::new(),
-            wrong: None,
-            is_unsendable: false,
-            ear: Ear::new(self.shared.expected.heard, Default::default(), &self.answers),
-        };
-        if self.shared.order == RowOrder::PerUser {
-            for file in 0..self.shared.files.len() {
-                let mut row = Fields::default();
-                if let Err(why) = self.kept.hand_over(file, number, &mut row) {
-                    user.wrong = Some(why);
-                }
-                user.kept.push(row);
-            }
-        }
-        user
-    }
-
-    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
+impl Filled {
+    /// Writes the user's next request; `false` if the rows are over.
+    fn write(&self, user: &mut User) -> Result<bool, BehaviourError> {
         if let Some(why) = user.wrong.take() {
             return Err(broken(why));
         }
@@ -276,11 +235,7 @@ impl<const W: bool> Program for Filled<W> {
         for (file, source) in sources.iter_mut().enumerate() {
             match source.advance(number) {
                 Next::Row => {}
-                Next::Over => {
-                    // What is chosen now is not sent any more.
-                    self.stopped.set(true);
-                    return Ok(Choice { asked: self.shared.routes[0].asked, requests: 1 });
-                }
+                Next::Over => return Ok(false),
                 Next::RanOut => return Err(self.ran_out(file)),
                 Next::Failed(why) => return Err(broken(why)),
             }
@@ -323,52 +278,82 @@ impl<const W: bool> Program for Filled<W> {
             user.bytes.clear();
         }
         user.is_unsendable = is_unsafe;
-        Ok(Choice { asked: route.asked, requests: 1 })
+        Ok(true)
     }
 
-    #[inline]
-    fn unsendable(&self, user: &User) -> Option<Failure> {
-        user.is_unsendable.then_some(Failure::RequestValue)
-    }
-
-    #[inline]
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
-        (&user.bytes, &mut user.ear)
-    }
-
-    fn tally(&self) -> Tally {
-        self.shared.expected.tally()
-    }
-
+    /// Counts a request, and what was expected of its answer.
     #[inline]
     fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
         let expected = &self.shared.expected;
         if !expected.is_nothing() {
-            expected.record(&self.checks, user.route, (&user.bytes, &user.ear), outcome, recorder);
+            expected.record(&self.checks, user.route, (&user.bytes, &user.sink), outcome, recorder);
         } else {
             recorder.record(outcome);
         }
         if let Some(witness) = &expected.witness {
             let line = user.bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
             let name = String::from_utf8_lossy(line).trim_end_matches(" HTTP/1.1").to_owned();
-            witness.saw(user.ear.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time())));
+            witness.saw(user.sink.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time())));
         }
-        user.ear.forget();
+        user.sink.forget();
+    }
+}
+
+impl Behaviour for Filled {
+    type User = User;
+
+    fn opens_first(&self) -> bool {
+        self.shared.at_home
     }
 
-    #[inline]
-    fn judges(&self, _user: &User) -> bool {
-        self.shared.expected.judges_status
+    fn leftovers(&self) -> Leftovers {
+        Leftovers { data_waits: waits(&self.sources.borrow()), ..Leftovers::default() }
     }
 
-    #[inline]
-    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
-        Some(&self.shared.routes[user.route].target)
+    fn tally(&self) -> Tally {
+        self.shared.expected.tally()
     }
 
-    #[inline]
-    fn has_stopped(&self) -> bool {
-        self.stopped.get()
+    fn user(&self, number: u64) -> User {
+        let mut user = User {
+            bytes: Vec::new(),
+            route: 0,
+            kept: Vec::new(),
+            wrong: None,
+            is_unsendable: false,
+            sink: AnswerSink::new(self.shared.expected.heard, Default::default(), &self.answers),
+        };
+        if self.shared.order == RowOrder::PerUser {
+            for file in 0..self.shared.files.len() {
+                let mut row = Fields::default();
+                if let Err(why) = self.kept.hand_over(file, number, &mut row) {
+                    user.wrong = Some(why);
+                }
+                user.kept.push(row);
+            }
+        }
+        user
+    }
+
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    fn iterate<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> impl Future<Output = Result<(), End>> {
+        async move {
+            client.turn(Nanos::ZERO).await?;
+            if !self.write(user)? {
+                client.stop();
+                return Err(End::Over);
+            }
+            let Shared { routes, expected, at_home, .. } = &*self.shared;
+            let outcome = if user.is_unsendable {
+                client.refuse(Failure::RequestValue, None)
+            } else {
+                let route = &routes[user.route];
+                let request = Request::new(&user.bytes, route.framing).judged(expected.judges_status);
+                client.fetch(&if *at_home { request } else { request.to(&route.target) }, &mut user.sink).await?
+            };
+            client.record_with(&outcome, |recorder| self.record(user, &outcome, recorder));
+            Ok(())
+        }
     }
 }
 
@@ -491,10 +476,10 @@ mod tests {
         for threads in [2, 3, 4] {
             let mut sent = Vec::new();
             for share in Share::all(NonZeroU32::new(threads).unwrap()) {
-                let program = Filled::<false>::new(ready.shared.clone(), share);
-                let mut user = program.user(0);
+                let behaviour = Filled::new(ready.shared.clone(), share);
+                let mut user = behaviour.user(0);
                 for _ in 0..share.part(60) {
-                    program.choose(&mut user).unwrap();
+                    behaviour.write(&mut user).unwrap();
                     sent.push(user.bytes.clone());
                 }
             }
@@ -597,16 +582,15 @@ mod tests {
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
         assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
-        let program = Filled::<false>::new(ready.shared.clone(), Share::WHOLE);
-        let mut user = program.user(0);
+        let behaviour = Filled::new(ready.shared.clone(), Share::WHOLE);
+        let mut user = behaviour.user(0);
         let sent: Vec<_> = (0..4)
             .map(|_| {
-                program.choose(&mut user).unwrap();
-                (program.unsendable(&user), user.bytes.is_empty())
+                behaviour.write(&mut user).unwrap();
+                (user.is_unsendable, user.bytes.is_empty())
             })
             .collect();
-        let refused = (Some(Failure::RequestValue), true);
-        assert_eq!(sent, [(None, false), refused, (None, false), refused], "the rows around it are sent");
+        assert_eq!(sent, [(false, false), (true, true), (false, false), (true, true)], "the rows around it are sent");
     }
 
     #[test]

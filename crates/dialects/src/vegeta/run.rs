@@ -14,10 +14,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
-use engine::protocol::http1::{Asked as Framing, Header, Observer};
-use engine::redirect::Hops;
-use engine::{After, Broken, Choice, Program, Stop};
-use measure::{Failure, Outcome, Status};
+use engine::protocol::http1::{Header, ResponseSink};
+use engine::{Behaviour, Client, End, Stop, Transport};
+use measure::{Failure, Status};
 use plan::{Draft, Given, Nanos, Scheme, Target, plainly};
 use report::vegeta::Hit;
 
@@ -26,7 +25,7 @@ use super::results::{self, Encoding, Writer};
 use super::shot::Shot;
 use super::targets::Targets;
 use super::unwritten;
-use crate::goclient::{self, canonical};
+use crate::goclient::{self, Located, Sent, canonical};
 use crate::host::Host;
 use crate::session::{Session, raise_to_now};
 
@@ -77,15 +76,10 @@ const FLUSH_EVERY: Nanos = Nanos::from_millis(100);
 /// One carrier's request and what is heard of its answer.
 struct User {
     bytes: Vec<u8>,
-    ear: Ear,
+    sink: AnswerSink,
 }
 
-struct Ear {
-    shot: Option<Arc<Shot>>,
-    number: u64,
-    /// Where redirects have led, and how many there were.
-    led: Option<Target>,
-    hops: u8,
+struct AnswerSink {
     location: Option<String>,
     headers: BTreeMap<String, Vec<String>>,
     body: Vec<u8>,
@@ -93,7 +87,7 @@ struct Ear {
     compressed: bool,
 }
 
-impl Observer for Ear {
+impl ResponseSink for AnswerSink {
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.headers.clear();
         self.body.clear();
@@ -148,86 +142,9 @@ impl Drop for Attack {
     }
 }
 
-impl Program for Attack {
-    type User = User;
-    type Ear = Ear;
-
-    const OPENS_FIRST: bool = false;
-    const WANDERS: bool = true;
-    const SAMPLES_EVERY: Option<Nanos> = Some(FLUSH_EVERY);
-
-    fn user(&self, _number: u64) -> User {
-        let body_bytes_max = self.shared.body_bytes_max.unwrap_or(u64::MAX);
-        let ear = Ear {
-            shot: None,
-            number: 0,
-            led: None,
-            hops: 0,
-            location: None,
-            headers: BTreeMap::new(),
-            body: Vec::new(),
-            body_bytes_max,
-            compressed: false,
-        };
-        User { bytes: Vec::new(), ear }
-    }
-
-    fn choose(&self, user: &mut User) -> Result<Choice, Broken> {
-        let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
-        let Some(shot) = self.shot(number) else {
-            // The list has ended: what is chosen now is not sent any more.
-            self.stopped.set(true);
-            return Ok(Choice { asked: Framing::Other, requests: 1 });
-        };
-        shot.numbered(number, &mut user.bytes);
-        let choice = Choice { asked: shot.framing, requests: 1 };
-        user.ear.headers.clear();
-        user.ear.body.clear();
-        user.ear.number = number;
-        user.ear.shot = Some(shot);
-        (user.ear.led, user.ear.hops, user.ear.location) = (None, 0, None);
-        Ok(choice)
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut User) -> (&'a [u8], &'a mut Ear) {
-        (&user.bytes, &mut user.ear)
-    }
-
-    fn has_stopped(&self) -> bool {
-        self.stopped.get()
-    }
-
-    fn sample(&self, _now: Nanos, _answers: u64) {
-        self.flush();
-    }
-
-    fn destination<'a>(&'a self, user: &'a User) -> Option<&'a Target> {
-        user.ear.led.as_ref().or_else(|| user.ear.shot.as_ref().map(|shot| &shot.target))
-    }
-
-    fn after(&self, user: &mut User, result: Result<u16, Failure>) -> After {
-        if let Err(failure) = result
-            && goclient::sends_again(&user.bytes, failure)
-        {
-            let framing = if user.bytes.starts_with(b"HEAD ") { Framing::Head } else { Framing::Other };
-            return After::Answer(Choice { asked: framing, requests: 1 });
-        }
-        let (Ok(status), Redirects::Follow(max)) = (result, self.shared.redirects) else { return After::Nothing };
-        let Some(from) = self.destination(user) else { return After::Nothing };
-        let hops = Hops { followed: user.ear.hops, max };
-        match goclient::redirected(&user.bytes, from, status, user.ear.location.as_deref(), hops) {
-            Ok(None) => After::Nothing,
-            Ok(Some(led)) => {
-                user.bytes = led.bytes;
-                (user.ear.led, user.ear.hops) = (Some(led.target), user.ear.hops + 1);
-                After::Send(Choice { asked: led.asked, requests: 1 })
-            }
-            Err(failure) => After::Fail(failure),
-        }
-    }
-
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
-        let Some(shot) = &ear.shot else { return Ok(()) };
+impl Attack {
+    /// Hands over what became of a request.
+    fn hit(&self, (shot, number): (&Shot, u64), sink: &mut AnswerSink, Sent { outcome, hops }: &Sent) {
         let began = *self.shared.began.get_or_init(|| {
             // The first request that ends has ended just now.
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -239,31 +156,85 @@ impl Program for Attack {
             Ok(code) if !Status(code).is_success() => goclient::status(code),
             Ok(_) => String::new(),
             Err(Failure::RedirectLimit) => {
-                let location = ear.location.as_deref().unwrap_or_default();
-                goclient::worded(&shot.method, location, &format!("stopped after {} redirects", ear.hops))
+                let location = sink.location.as_deref().unwrap_or_default();
+                goclient::worded(&shot.method, location, &format!("stopped after {} redirects", hops))
             }
             Err(failure) => goclient::error(&shot.method, &shot.url, Some(self.shared.own), &shot.target, failure),
         };
         let hit = Hit {
             attack: self.shared.name.clone(),
-            seq: ear.number,
+            seq: number,
             code,
             timestamp: began + i128::from(outcome.due.0),
             latency: i64::try_from(outcome.response_time().0).unwrap_or(i64::MAX),
             bytes_out: shot.body_bytes,
             // Go's client gives up counting what is cut off.
-            bytes_in: if answered { ear.body.len() as u64 } else { 0 },
+            bytes_in: if answered { sink.body.len() as u64 } else { 0 },
             error,
-            body: std::mem::take(&mut ear.body),
+            body: std::mem::take(&mut sink.body),
             method: shot.method.clone(),
             url: shot.url.clone(),
-            headers: if answered { std::mem::take(&mut ear.headers) } else { BTreeMap::new() },
+            headers: if answered { std::mem::take(&mut sink.headers) } else { BTreeMap::new() },
         };
-        self.batch.borrow_mut().push(Raw { hit, compressed: ear.compressed });
+        self.batch.borrow_mut().push(Raw { hit, compressed: sink.compressed });
         if self.batch.borrow().len() >= BATCH {
             self.flush();
         }
+    }
+
+    fn looks<T: Transport>(&self, client: &Client<'_, T>) -> Result<(), End> {
+        if self.stopped.get() {
+            client.stop();
+            return Err(End::Over);
+        }
         Ok(())
+    }
+}
+
+impl Located for AnswerSink {
+    fn location(&self) -> Option<&str> {
+        self.location.as_deref()
+    }
+}
+
+impl Behaviour for Attack {
+    type User = User;
+
+    const SAMPLES_EVERY: Option<Nanos> = Some(FLUSH_EVERY);
+
+    fn opens_first(&self) -> bool {
+        false
+    }
+
+    fn sample(&self, _now: Nanos, _answers: u64) {
+        self.flush();
+    }
+
+    fn user(&self, _number: u64) -> User {
+        let body_bytes_max = self.shared.body_bytes_max.unwrap_or(u64::MAX);
+        let sink = AnswerSink { location: None, headers: BTreeMap::new(), body: Vec::new(), body_bytes_max, compressed: false };
+        User { bytes: Vec::new(), sink }
+    }
+
+    async fn iterate<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Result<(), End> {
+        client.turn(Nanos::ZERO).await?;
+        self.looks(client)?;
+        let number = self.shared.next.fetch_add(1, Ordering::Relaxed);
+        let Some(shot) = self.shot(number) else {
+            // The list has ended.
+            client.stop();
+            return Err(End::Over);
+        };
+        let User { bytes, sink } = user;
+        shot.numbered(number, bytes);
+        sink.headers.clear();
+        sink.body.clear();
+        sink.location = None;
+        let redirects_max = if let Redirects::Follow(max) = self.shared.redirects { Some(max) } else { None };
+        let sent = Box::pin(goclient::send(client, (bytes, &shot.target), redirects_max, sink)).await;
+        self.hit((&shot, number), sink, &sent);
+        client.record(&sent.outcome);
+        self.looks(client)
     }
 }
 

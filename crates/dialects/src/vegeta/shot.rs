@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use engine::protocol::http1::{Asked as Framing, request};
+use engine::protocol::http1::{ResponseFraming, request};
 use plan::Keepalive;
 
 use super::targets::Target;
@@ -21,7 +21,7 @@ pub struct Shot {
     pub target: plan::Target,
     pub method: String,
     pub url: String,
-    pub framing: Framing,
+    pub framing: ResponseFraming,
     /// Of the body alone.
     pub body_bytes: u64,
     /// The request line.
@@ -91,7 +91,7 @@ impl Shot {
         let (line, rest) = bytes.split_at(begin);
         let rest = if chunked { in_chunks(rest, &target.body) } else { rest.to_vec() };
         Ok(Self {
-            framing: if target.method == "HEAD" { Framing::Head } else { Framing::Other },
+            framing: if target.method == "HEAD" { ResponseFraming::Head } else { ResponseFraming::Other },
             target: leads,
             method: target.method.clone(),
             url: target.url.clone(),

@@ -26,7 +26,7 @@ pub mod request;
 pub use httparse::Header;
 pub use known::KnownHead;
 pub use opening::{OPENING_BYTES_MAX, Opening};
-pub use reply::{Asked, Finished, Observer, Progress, Reply, is_blank};
+pub use reply::{Finished, Progress, Reply, ResponseFraming, ResponseSink, is_blank};
 
 /// The longest head of a reply, its empty line included. curl allows 300 KiB, nghttp2 64 KiB, wrk 80 KiB.
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;

@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::sleep;
 
 use super::{Simulation, given, plan, read_request};
-use crate::protocol::http1::Asked;
+use crate::protocol::http1::ResponseFraming;
 use crate::protocol::http1::cases::{Case, Expected, Then, cases};
 
 /// The status of fair answers. No case has it, so none can pass for a fair one.
@@ -23,7 +23,7 @@ const FAIR: u16 = 299;
 
 /// Cases that a plain request can meet: a tunnel is asked for by the proxy code alone.
 fn met() -> impl Iterator<Item = Case> {
-    cases().into_iter().filter(|case| case.asked != Asked::Connect)
+    cases().into_iter().filter(|case| case.framing != ResponseFraming::Connect)
 }
 
 fn shown(case: &Case) -> String {
@@ -33,7 +33,7 @@ fn shown(case: &Case) -> String {
 /// A fair answer; its body, if it may have one, is its number.
 fn fair_answer(case: &Case, number: u64) -> Vec<u8> {
     let body = format!("{number:08}");
-    let sent = if case.asked == Asked::Head { "" } else { &body };
+    let sent = if case.framing == ResponseFraming::Head { "" } else { &body };
     format!("HTTP/1.1 {FAIR} Fair\r\nContent-Length: {}\r\n\r\n{sent}", body.len()).into_bytes()
 }
 
@@ -128,7 +128,7 @@ async fn play(stream: &mut DuplexStream, case: &Case, pieces: &[&[u8]]) -> bool 
 
 /// One user who meets the case and a fair answer in turn, `times` times.
 fn one_user(case: &Case, times: u64, timeout: &str) -> impl FnOnce(&mut Draft) {
-    let (timeout, head) = (timeout.to_owned(), case.asked == Asked::Head);
+    let (timeout, head) = (timeout.to_owned(), case.framing == ResponseFraming::Head);
     move |draft| {
         draft.connections = given("1");
         draft.requests = given(&(2 * times).to_string());
@@ -299,7 +299,7 @@ fn hostile_connections_beside_fair_ones_harm_only_themselves() {
                 draft.connections = given("10");
                 draft.duration = given("1s");
                 draft.timeout = given("300ms");
-                draft.method = (case.asked == Asked::Head).then(|| "HEAD".to_owned());
+                draft.method = (case.framing == ResponseFraming::Head).then(|| "HEAD".to_owned());
                 draft.rate = if open { given("400/s") } else { None };
             }));
             let shown = format!("{}, open load: {open}", shown(&case));
@@ -325,7 +325,7 @@ fn hostile_connections_beside_fair_ones_harm_only_themselves() {
 #[test]
 fn every_case_in_one_run_leaves_the_fair_connections_alone() {
     // Those that are kept would in the end take the places of all others.
-    let table: Rc<Vec<Case>> = Rc::new(met().filter(|case| case.asked == Asked::Other && !kept(case)).collect());
+    let table: Rc<Vec<Case>> = Rc::new(met().filter(|case| case.framing == ResponseFraming::Other && !kept(case)).collect());
     for open in [false, true] {
         let fair = Rc::new(Cell::new(0));
         let played = Rc::new(RefCell::new(Vec::new()));

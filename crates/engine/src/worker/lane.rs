@@ -16,58 +16,51 @@ use measure::{Closer, Failure, Outcome, Quirk, Status};
 use plan::{Keepalive, Nanos, Secrets, Target};
 use tokio::time::Sleep;
 
-use super::Worker;
+use super::client::Request;
+use super::shared::Shared;
 use crate::clock::Clock;
-use crate::exchange::{Connection, Exchange, Past, Sight, Take};
+use crate::exchange::{Connection, Exchange, FailureSample, Past, Take};
 use crate::net::{Dial, DialFailed, Dialed};
-use crate::program::Program;
-use crate::protocol::http1::{Asked, Finished};
+use crate::protocol::http1::Finished;
 use crate::slot::{GiveUp, Slot};
+use crate::transport::Transport;
 
 /// One place, and the connections it has.
-pub(super) struct Lane<D: Dial> {
+pub(super) struct Lane<T: Transport> {
     pub(super) slot: Rc<Slot>,
     pub(super) place: u32,
     /// To the plan's target.
-    home: Option<Connection<D::Stream>>,
+    home: Option<Connection<Stream<T>>>,
     /// To other origins, the one used last on top.
-    others: Vec<(Target, Connection<D::Stream>)>,
+    others: Vec<(Target, Connection<Stream<T>>)>,
     /// What pauses are waited for with, made by the first of them.
     timer: Option<Pin<Box<Sleep>>>,
-    /// When a user's teardown is over at the latest; [`Nanos::NEVER`] before it.
-    pub(super) teardown_until: Nanos,
+    /// Whether it is used for a teardown, which goes on when the load is over.
+    pub(super) is_in_teardown: bool,
 }
 
-/// A request as it goes over the wire.
-#[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) asked: Asked,
-    /// Another origin than the plan's.
-    pub(super) to: Option<&'a Target>,
-    /// Whether who sends it judges its status.
-    pub(super) judges: bool,
-}
+/// What connections are read from and written to.
+type Stream<T> = <<T as Transport>::Dial as Dial>::Stream;
 
 /// So many origins beside the plan's a Lane keeps connections to.
 const OTHERS_MAX: usize = 8;
 
-impl<D: Dial + 'static> Lane<D> {
-    pub(super) fn new<C: Clock, P: Program>(worker: &Worker<D, C, P>) -> Self {
-        let (place, slot) = worker.take_slot();
-        Self { slot, place, home: None, others: Vec::new(), timer: None, teardown_until: Nanos::NEVER }
+impl<T: Transport> Lane<T> {
+    pub(super) fn new(shared: &Shared<T>) -> Self {
+        let (place, slot) = shared.take_slot();
+        Self { slot, place, home: None, others: Vec::new(), timer: None, is_in_teardown: false }
     }
 
     /// Closes what is open and gives the place back.
-    pub(super) fn leave<C: Clock, P: Program>(self, worker: &Worker<D, C, P>) {
-        self.count_closed(worker);
-        worker.leave_slot(self.place);
+    pub(super) fn leave(self, shared: &Shared<T>) {
+        self.count_closed(shared);
+        shared.leave_slot(self.place);
     }
 
     /// Counts all that is open as closed by us.
-    pub(super) fn count_closed<C: Clock, P: Program>(&self, worker: &Worker<D, C, P>) {
+    pub(super) fn count_closed(&self, shared: &Shared<T>) {
         for _ in 0..usize::from(self.home.is_some()) + self.others.len() {
-            worker.closed(Closer::Us);
+            shared.closed(Closer::Us);
         }
     }
 
@@ -76,69 +69,67 @@ impl<D: Dial + 'static> Lane<D> {
         self.home.is_none() && self.others.is_empty()
     }
 
-    pub(super) fn is_in_teardown(&self) -> bool {
-        self.teardown_until != Nanos::NEVER
-    }
-
     /// Takes a connection to the plan's target that was opened for it.
-    pub(super) fn adopt<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, dialed: Dialed<D::Stream>) {
-        self.home = Some(opened(worker, dialed));
+    pub(super) fn adopt(&mut self, shared: &Shared<T>, dialed: Dialed<Stream<T>>) {
+        self.home = Some(opened(shared, dialed));
     }
 
-    fn close<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, to: Option<&Target>, by: Closer) {
+    fn close(&mut self, shared: &Shared<T>, to: Option<&Target>, by: Closer) {
         let had = if to.is_none() { self.home.take().is_some() } else { self.others.pop().is_some() };
         if had {
-            worker.closed(by);
+            shared.closed(by);
         }
     }
 
     /// The connection that is used for a request.
     #[inline]
-    fn connection(&mut self, to: Option<&Target>) -> &mut Connection<D::Stream> {
+    fn connection(&mut self, to: Option<&Target>) -> &mut Connection<Stream<T>> {
         let connection = if to.is_none() { self.home.as_mut() } else { self.others.last_mut().map(|(_, connection)| connection) };
         connection.expect("a Lane sends on a connection that it has")
     }
 
     /// Sends one request, or several at once, and reads their answers. What it tells is about the last of them.
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
-    pub(super) fn send<'a, C: Clock, P: Program, T: Take>(
-        &'a mut self,
-        worker: &'a Worker<D, C, P>,
-        request: Request<'a>,
-        take: &'a mut T,
+    #[inline]
+    pub(super) fn send<A: Take>(
+        &mut self,
+        shared: &Shared<T>,
+        request: &Request<'_>,
+        mut take: A,
         due: Nanos,
         free_at: Nanos,
     ) -> impl Future<Output = Outcome> {
         async move {
             let mut ready = free_at;
-            if request.to.is_some() || self.home.is_none() {
-                match Box::pin(self.acquire(worker, request.to)).await {
+            let to = request.to.filter(|to| !to.same_origin(shared.task.plan.target()));
+            if to.is_some() || self.home.is_none() {
+                match Box::pin(self.acquire(shared, to)).await {
                     Ok(Acquired::Kept) => {}
-                    Ok(Acquired::New) => ready = worker.clock.now(),
-                    Err((failure, text)) => return self.unsent(worker, due, failure, text),
+                    Ok(Acquired::New) => ready = shared.clock.now(),
+                    Err((failure, text)) => return self.unsent(shared, due, failure, text),
                 }
             }
             // Without a call: the plain path's connection is the Lane's own.
-            let connection = if request.to.is_none() { self.home.as_mut() } else { self.others.last_mut().map(|other| &mut other.1) };
+            let connection = if to.is_none() { self.home.as_mut() } else { self.others.last_mut().map(|other| &mut other.1) };
             let connection = connection.expect("a Lane sends on a connection that it has");
-            connection.begin(request.asked);
-            let around = worker.around(&self.slot);
-            let mut exchange = Exchange::beginning(worker.clock.now());
+            connection.begin(request.framing);
+            let around = shared.around(&self.slot);
+            let mut exchange = Exchange::beginning(shared.clock.now());
             for _ in 0..take.answers() {
-                worker.left(exchange.sent);
+                shared.left(exchange.sent);
             }
-            let mut sight = Sight::Nothing;
-            let result = poll_fn(|cx| connection.poll_exchange(cx, request.bytes, &mut exchange, &around, take, &mut sight)).await;
+            let mut sample = FailureSample::Nothing;
+            let result = poll_fn(|cx| connection.poll_exchange(cx, request.bytes, &mut exchange, &around, &mut take, &mut sample)).await;
             // When the exchange ended: with its last byte, exactly at its limit, or now.
             let done = match result {
                 Ok(_) => {
-                    worker.program.spoke(|| D::spoken(connection.stream()));
+                    take.spoken(|| T::Dial::spoken(connection.stream()));
                     exchange.last_byte
                 }
-                Err(_) => self.ended_at(worker),
+                Err(_) => self.ended_at(shared),
             };
-            worker.came_back(done);
-            self.judge(worker, &request, &exchange, result, &sight, done);
+            shared.came_back(done);
+            self.judge(shared, (request, to), &exchange, result, &sample, done);
             Outcome {
                 due,
                 ready: ready.min(exchange.sent),
@@ -153,31 +144,27 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Makes a connection to the place the one that is used: one that is kept, or a new one.
-    pub(super) async fn acquire<C: Clock, P: Program>(
-        &mut self,
-        worker: &Worker<D, C, P>,
-        to: Option<&Target>,
-    ) -> Result<Acquired, (Failure, String)> {
+    pub(super) async fn acquire(&mut self, shared: &Shared<T>, to: Option<&Target>) -> Result<Acquired, (Failure, String)> {
         let is_kept = match to {
             None => self.home.is_some(),
-            Some(place) => self.recall(worker, place).await,
+            Some(place) => self.recall(shared, place).await,
         };
         if is_kept {
             return Ok(Acquired::Kept);
         }
-        let number = worker.next_dial();
+        let number = shared.next_dial();
         let dialled = match to {
-            None => self.slot.unless_given_up(worker.dial.dial(number)).await,
-            Some(place) => self.slot.unless_given_up(worker.dial.dial_other(place, number)).await,
+            None => self.slot.unless_given_up(shared.dial.dial(number)).await,
+            Some(place) => self.slot.unless_given_up(shared.dial.dial_other(place, number)).await,
         };
         match (dialled, to) {
-            (Ok(Ok(dialed)), None) => self.adopt(worker, dialed),
+            (Ok(Ok(dialed)), None) => self.adopt(shared, dialed),
             (Ok(Ok(dialed)), Some(place)) => {
                 if self.others.len() == OTHERS_MAX {
                     self.others.remove(0);
-                    worker.closed(Closer::Us);
+                    shared.closed(Closer::Us);
                 }
-                self.others.push((place.clone(), opened(worker, dialed)));
+                self.others.push((place.clone(), opened(shared, dialed)));
             }
             (Ok(Err(DialFailed { failure, text })), _) => return Err((failure, text)),
             (Err(GiveUp::Expired), _) => {
@@ -189,72 +176,72 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Puts the connection that is kept to an origin on top, unless there is none or the server has closed it meanwhile.
-    async fn recall<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, place: &Target) -> bool {
+    async fn recall(&mut self, shared: &Shared<T>, place: &Target) -> bool {
         let Some(at) = self.others.iter().position(|(other, _)| other.same_origin(place)) else { return false };
         self.others[at..].rotate_left(1);
         let lost = poll_fn(|cx| {
-            let around = worker.around(&self.slot);
+            let around = shared.around(&self.slot);
             let idle = self.others.last_mut().map(|(_, connection)| connection.poll_idle(cx, &around));
             Poll::Ready(if let Some(Poll::Ready(quirks)) = idle { Some(quirks) } else { None })
         })
         .await;
         let Some(quirks) = lost else { return true };
-        worker.quirks(quirks);
-        self.close(worker, Some(place), if quirks.is_empty() { Closer::Server } else { Closer::Us });
+        shared.quirks(quirks);
+        self.close(shared, Some(place), if quirks.is_empty() { Closer::Server } else { Closer::Us });
         false
     }
 
     /// What follows from the end of an exchange: whether the connection stays, quirks, and the example of a failure.
-    fn judge<C: Clock, P: Program>(
+    fn judge(
         &mut self,
-        worker: &Worker<D, C, P>,
-        request: &Request<'_>,
+        shared: &Shared<T>,
+        (request, to): (&Request<'_>, Option<&Target>),
         exchange: &Exchange,
         result: Result<Finished, Failure>,
-        sight: &Sight,
+        sample: &FailureSample,
         done: Nanos,
     ) {
-        worker.quirks(exchange.quirks);
+        shared.quirks(exchange.quirks);
         let closer = match result {
             Ok(finished) => {
                 let mut quirks = finished.quirks;
                 if finished.interims > 0 {
                     quirks.insert(Quirk::Interim);
                 }
-                worker.quirks(quirks);
-                if !Status(finished.status).is_success() && !request.judges {
-                    worker.example(Failure::CheckStatus, done, || without_secrets(&sight.text(&worker.buffer.borrow()), request.bytes));
+                shared.quirks(quirks);
+                if !Status(finished.status).is_success() && !request.is_judged {
+                    shared.example(Failure::CheckStatus, done, || without_secrets(&sample.text(&shared.buffer.borrow()), request.bytes));
                 }
-                let reuses = worker.task.keepalive == Keepalive::Reuse;
+                let reuses = shared.task.keepalive == Keepalive::Reuse;
                 if finished.reusable && exchange.written == request.bytes.len() && reuses {
-                    return self.connection(request.to).answered(done);
+                    return self.connection(to).answered(done);
                 }
                 if finished.reusable || !reuses { Closer::Us } else { Closer::Server }
             }
             Err(failure) => {
-                let past = self.connection(request.to).past();
-                note_failure(worker, failure, (sight, request.bytes), past, done);
+                let past = self.connection(to).past();
+                note_failure(shared, failure, (sample, request.bytes), past, done);
                 closer(failure)
             }
         };
-        self.close(worker, request.to, closer);
+        self.close(shared, to, closer);
     }
 
     /// When a request ended that has no answer.
-    fn ended_at<C: Clock, P: Program>(&self, worker: &Worker<D, C, P>) -> Nanos {
-        if self.slot.give_up() == Some(GiveUp::Expired) { self.slot.deadline() } else { worker.clock.now() }
+    fn ended_at(&self, shared: &Shared<T>) -> Nanos {
+        if self.slot.give_up() == Some(GiveUp::Expired) { self.slot.deadline() } else { shared.clock.now() }
     }
 
     /// How a request ended that could not be sent.
-    pub(super) fn unsent<C: Clock, P: Program>(&self, worker: &Worker<D, C, P>, due: Nanos, failure: Failure, text: String) -> Outcome {
-        let done = self.ended_at(worker);
-        worker.example(failure, done, || text);
+    pub(super) fn unsent(&self, shared: &Shared<T>, due: Nanos, failure: Failure, text: String) -> Outcome {
+        let done = self.ended_at(shared);
+        shared.example(failure, done, || text);
         Outcome { due, ready: done, sent: done, first_byte: done, done, bytes_out: 0, bytes_in: 0, result: Err(failure) }
     }
 
     /// Waits until a time, a Stop, or until nothing is left to be sent; notices when the connection is closed meanwhile.
-    pub(super) async fn rest<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, until: Nanos) {
-        let sleep = worker.clock.sleep_until(until);
+    pub(super) async fn rest(&mut self, shared: &Shared<T>, until: Nanos) {
+        let sleep = shared.clock.sleep_until(until);
         let mut timer = match self.timer.take() {
             Some(mut timer) => {
                 timer.as_mut().reset(sleep.deadline());
@@ -263,12 +250,12 @@ impl<D: Dial + 'static> Lane<D> {
             None => Box::pin(sleep),
         };
         poll_fn(|cx| {
-            let is_over = !self.is_in_teardown() && (worker.is_stopping() || worker.is_spent());
+            let is_over = !self.is_in_teardown && (shared.is_stopping() || shared.is_spent());
             if is_over || self.slot.give_up() == Some(GiveUp::Aborted) {
                 return Poll::Ready(());
             }
             self.slot.waits(cx);
-            self.poll_lost(cx, worker);
+            self.poll_lost(cx, shared);
             timer.as_mut().poll(cx)
         })
         .await;
@@ -276,15 +263,20 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Waits until other users let this one go on, up to a time, a Stop, or until nothing is left to be sent.
-    pub(super) async fn rest_until_free<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, state: &mut P::User, until: Nanos) {
-        let mut timer = Box::pin(worker.clock.sleep_until(until));
+    pub(super) async fn rest_until_free(
+        &mut self,
+        shared: &Shared<T>,
+        until: Nanos,
+        poll_free: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
+    ) {
+        let mut timer = Box::pin(shared.clock.sleep_until(until));
         poll_fn(|cx| {
-            if worker.is_stopping() || worker.is_spent() || self.slot.give_up() == Some(GiveUp::Aborted) {
+            if shared.is_stopping() || shared.is_spent() || self.slot.give_up() == Some(GiveUp::Aborted) {
                 return Poll::Ready(());
             }
             self.slot.waits(cx);
-            self.poll_lost(cx, worker);
-            if worker.program.poll_free(state, cx).is_ready() {
+            self.poll_lost(cx, shared);
+            if poll_free(cx).is_ready() {
                 return Poll::Ready(());
             }
             timer.as_mut().poll(cx)
@@ -293,28 +285,28 @@ impl<D: Dial + 'static> Lane<D> {
     }
 
     /// Waits for an arrival, as one of the idle. `None`: nothing comes any more, or the connection is lost.
-    pub(super) async fn wait_for_work<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>) -> Option<Nanos> {
+    pub(super) async fn wait_for_work(&mut self, shared: &Shared<T>) -> Option<Nanos> {
         poll_fn(|cx| {
             self.slot.waits(cx);
-            self.poll_lost(cx, worker);
+            self.poll_lost(cx, shared);
             if let Some(due) = self.slot.take_assigned() {
                 return Poll::Ready(Some(due));
             }
             if self.has_none() {
-                worker.idle.borrow_mut().retain(|place| *place != self.place);
+                shared.idle.borrow_mut().retain(|place| *place != self.place);
                 return Poll::Ready(None);
             }
-            if worker.arrivals_ended() { Poll::Ready(None) } else { Poll::Pending }
+            if shared.arrivals_ended() { Poll::Ready(None) } else { Poll::Pending }
         })
         .await
     }
 
     /// Lets go of an idle connection that the server closed or sent something on that nobody asked for.
-    fn poll_lost<C: Clock, P: Program>(&mut self, cx: &mut Context<'_>, worker: &Worker<D, C, P>) {
+    fn poll_lost(&mut self, cx: &mut Context<'_>, shared: &Shared<T>) {
         let Some(connection) = &mut self.home else { return };
-        if let Poll::Ready(quirks) = connection.poll_idle(cx, &worker.around(&self.slot)) {
-            worker.quirks(quirks);
-            self.close(worker, None, if quirks.is_empty() { Closer::Server } else { Closer::Us });
+        if let Poll::Ready(quirks) = connection.poll_idle(cx, &shared.around(&self.slot)) {
+            shared.quirks(quirks);
+            self.close(shared, None, if quirks.is_empty() { Closer::Server } else { Closer::Us });
         }
     }
 }
@@ -325,20 +317,14 @@ pub(super) enum Acquired {
     New,
 }
 
-fn opened<D: Dial + 'static, C: Clock, P: Program>(worker: &Worker<D, C, P>, dialed: Dialed<D::Stream>) -> Connection<D::Stream> {
-    worker.count_connection(|recorder| recorder.opened(dialed.connect, dialed.tls));
+fn opened<T: Transport>(shared: &Shared<T>, dialed: Dialed<Stream<T>>) -> Connection<Stream<T>> {
+    shared.count_connection(|recorder| recorder.opened(dialed.connect, dialed.tls));
     Connection::new(dialed.stream)
 }
 
-fn note_failure<D: Dial + 'static, C: Clock, P: Program>(
-    worker: &Worker<D, C, P>,
-    failure: Failure,
-    (sight, request): (&Sight, &[u8]),
-    past: Past,
-    done: Nanos,
-) {
-    worker.example(failure, done, || {
-        let (past, text) = (past.text(done), without_secrets(&sight.text(&worker.buffer.borrow()), request));
+fn note_failure<T: Transport>(shared: &Shared<T>, failure: Failure, (sample, request): (&FailureSample, &[u8]), past: Past, done: Nanos) {
+    shared.example(failure, done, || {
+        let (past, text) = (past.text(done), without_secrets(&sample.text(&shared.buffer.borrow()), request));
         if text.is_empty() { past } else { format!("{past}: {text}") }
     });
 }

@@ -9,53 +9,55 @@ use std::rc::Rc;
 use plan::Nanos;
 use tokio::task::JoinSet;
 
-use super::{LOOK_MAX, Worker, user};
+use super::behaviour::{Arrivals, Behaviour};
+use super::shared::{LOOK_MAX, Shared};
+use super::{Worker, user};
 use crate::clock::{Alarm, Clock};
-use crate::net::Dial;
-use crate::program::Program;
+use crate::transport::Transport;
 
 /// After so many arrivals at once, answers get their turn: reading late would look like a slow server.
 const ARRIVALS_A_TURN: u32 = 64;
 
 /// Runs until the last arrival has been taken or the load is stopped.
-pub(super) async fn pace<D: Dial + 'static, C: Clock, P: Program>(worker: &Rc<Worker<D, C, P>>, lanes: &mut JoinSet<()>) {
-    let mut alarm = worker.clock.alarm();
-    let lanes_max = worker.share.part(worker.task.plan.connections_max().get().into()).max(1);
+pub(super) async fn pace<T: Transport, B: Behaviour>(worker: &Rc<Worker<T, B>>, lanes: &mut JoinSet<()>) {
+    let shared = &*worker.shared;
+    let mut alarm = shared.clock.alarm();
+    let lanes_max = shared.share.part(shared.task.plan.connections_max().get().into()).max(1);
     let mut taken = 0;
-    while !worker.is_stopping() {
+    while !shared.is_stopping() {
         let Some(due) = worker.next_due() else { break };
-        let now = worker.clock.now();
+        let now = shared.clock.now();
         if due > now {
             taken = 0;
-            // What a program knows of may come to its end while nothing falls due.
-            alarm.set(if P::ARRIVES { due.min(now.plus(LOOK_MAX)) } else { due });
+            // What a behaviour knows of may come to its end while nothing falls due.
+            alarm.set(if worker.behaviour.arrivals().is_some() { due.min(now.plus(LOOK_MAX)) } else { due });
             tokio::select! {
                 biased;
                 () = alarm.rung() => {}
-                () = worker.relief.notified() => {}
+                () = shared.relief.notified() => {}
             }
             continue;
         }
         while lanes.try_join_next().is_some_and(|lane| rethrow(lane).is_some()) {}
-        let idle = worker.idle.borrow_mut().pop();
+        let idle = shared.idle.borrow_mut().pop();
         if let Some(place) = idle {
             let Some(due) = worker.take_due(now) else {
-                worker.idle.borrow_mut().push(place);
+                shared.idle.borrow_mut().push(place);
                 continue;
             };
-            worker.slots.borrow()[place as usize].assign(due);
+            shared.slots.borrow()[place as usize].assign(due);
         } else if (lanes.len() as u64) < lanes_max {
             let Some(due) = worker.take_due(now) else { continue };
             lanes.spawn_local(user::carrier(worker.clone(), due));
         } else {
-            worker.pacer_waits.set(true);
+            shared.pacer_waits.set(true);
             tokio::select! {
                 biased;
-                () = worker.relief.notified() => {}
+                () = shared.relief.notified() => {}
                 // A Lane that panicked relieves nobody.
                 Some(lane) = lanes.join_next() => drop(rethrow(lane)),
             }
-            worker.pacer_waits.set(false);
+            shared.pacer_waits.set(false);
             continue;
         }
         taken += 1;
@@ -66,8 +68,8 @@ pub(super) async fn pace<D: Dial + 'static, C: Clock, P: Program>(worker: &Rc<Wo
     }
     worker.end_arrivals();
     // Idle Lanes have nothing to wait for any more.
-    for place in worker.idle.borrow_mut().drain(..) {
-        worker.slots.borrow()[place as usize].wake();
+    for place in shared.idle.borrow_mut().drain(..) {
+        shared.slots.borrow()[place as usize].wake();
     }
 }
 
@@ -78,44 +80,55 @@ fn rethrow(lane: Result<(), tokio::task::JoinError>) -> Option<()> {
     }
 }
 
-impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
+impl<T: Transport, B: Behaviour> Worker<T, B> {
     /// When the next arrival falls due, if there is one.
     fn next_due(&self) -> Option<Nanos> {
-        if P::ARRIVES {
-            return self.program.next_due();
+        match self.behaviour.arrivals() {
+            Some(arrivals) => arrivals.next_due(),
+            None => self.shared.arrivals.borrow_mut().as_mut()?.peek().copied(),
         }
-        self.arrivals.borrow_mut().as_mut()?.peek().copied()
     }
 
     /// Takes the next arrival if it is due, and counts those unsent whose time was over before a Lane was free.
     pub(super) fn take_due(&self, now: Nanos) -> Option<Nanos> {
+        let timeout = self.shared.task.timeout;
         loop {
-            let due = if P::ARRIVES {
-                self.arrivals.borrow().as_ref()?;
-                self.program.take_due(now)?
-            } else {
-                self.arrivals.borrow_mut().as_mut()?.next_if(|due| *due <= now)?
+            let due = match self.behaviour.arrivals() {
+                Some(arrivals) => {
+                    self.shared.arrivals.borrow().as_ref()?;
+                    arrivals.take_due(now)?
+                }
+                None => self.shared.arrivals.borrow_mut().as_mut()?.next_if(|due| *due <= now)?,
             };
-            if due.plus(self.task.timeout) > now {
+            if due.plus(timeout) > now {
                 return Some(due);
             }
-            self.program.unsent(due);
-            self.unsent(due, self.task.timeout);
+            self.unsent(due, timeout);
         }
     }
 
     /// No more arrivals: those that were due and found no Lane before the load was stopped are unsent, and waited until then.
     fn end_arrivals(&self) {
-        if let Some(stopped) = self.stopped_at.get() {
-            self.program.stops();
+        if let Some(stopped) = self.shared.stopped_at.get() {
+            if let Some(arrivals) = self.behaviour.arrivals() {
+                arrivals.stop();
+            }
             while let Some(due) = self.take_due(stopped) {
-                self.program.unsent(due);
                 self.unsent(due, stopped.since(due));
             }
         }
-        *self.arrivals.borrow_mut() = None;
+        *self.shared.arrivals.borrow_mut() = None;
     }
 
+    fn unsent(&self, due: Nanos, waited: Nanos) {
+        if let Some(arrivals) = self.behaviour.arrivals() {
+            arrivals.unsent(due);
+        }
+        self.shared.unsent(due, waited);
+    }
+}
+
+impl<T: Transport> Shared<T> {
     /// Whether every arrival has been taken.
     pub(super) fn arrivals_ended(&self) -> bool {
         self.arrivals.borrow().is_none()

@@ -7,7 +7,7 @@
 //! measured: a path of its own, which stood here before, was the sixth that had to know what the end of a connection means.
 //!
 //! Invariants: nothing here reaches the counts that are handed over but the connections that are opened and closed; a user has
-//! [`TEARDOWN_MAX`] and no longer.
+//! ten seconds and no longer.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -19,69 +19,30 @@ use measure::{Recorder, Span};
 use plan::Nanos;
 
 use super::Worker;
+use super::behaviour::Behaviour;
+use super::client::Client;
 use super::lane::Lane;
+use super::shared::Shared;
 use crate::clock::Clock;
-use crate::net::Dial;
-use crate::program::Program;
-use crate::slot::GiveUp;
-
-/// So long a user has for its teardown: longer than a log-out takes on a server that is up, shorter than anybody waits for the end of a
-/// run on one that is not.
-pub(super) const TEARDOWN_MAX: Nanos = Nanos::from_secs(10);
+use crate::transport::Transport;
 
 /// The teardown of a user, to be run once everything is counted.
-pub(super) struct UserTeardown<D: Dial, P: Program> {
-    lane: Lane<D>,
-    state: P::User,
+pub(super) struct UserTeardown<T: Transport, B: Behaviour> {
+    lane: Lane<T>,
+    user: B::User,
 }
 
-impl<D: Dial + 'static, P: Program> UserTeardown<D, P> {
+impl<T: Transport, B: Behaviour> UserTeardown<T, B> {
     /// As far as is counted, its connections are closed with the load.
-    pub(super) fn after_the_load<C: Clock>(lane: Lane<D>, state: P::User, worker: &Worker<D, C, P>) {
-        lane.count_closed(worker);
-        worker.teardowns.borrow_mut().push(Self { lane, state });
+    pub(super) fn after_the_load(client: Client<'_, T>, user: B::User, worker: &Worker<T, B>) {
+        client.lane.count_closed(&worker.shared);
+        worker.teardowns.borrow_mut().push(Self { lane: client.lane, user });
     }
 
-    pub(super) async fn run<C: Clock>(mut self, worker: Rc<Worker<D, C, P>>) {
-        self.lane.tear_down(&worker, &mut self.state).await;
-        self.lane.leave(&worker);
-    }
-}
-
-impl<D: Dial + 'static> Lane<D> {
-    /// Sends what the program's user sends before it goes.
-    pub(super) async fn tear_down<C: Clock, P: Program>(&mut self, worker: &Worker<D, C, P>, state: &mut P::User) {
-        self.teardown_until = worker.clock.now().plus(TEARDOWN_MAX);
-        let is_aborted = |lane: &Self| lane.slot.give_up() == Some(GiveUp::Aborted);
-        while worker.program.goes_on(state) {
-            let why = match worker.program.delay(state) {
-                Err(broken) => Some(broken),
-                Ok(delay) => {
-                    if delay > Nanos::ZERO {
-                        let until = worker.clock.now().plus(delay).min(self.teardown_until);
-                        self.rest(worker, until).await;
-                    }
-                    let due = worker.clock.now();
-                    if due >= self.teardown_until || is_aborted(self) {
-                        None
-                    } else {
-                        match worker.program.choose(state) {
-                            Err(broken) => Some(broken),
-                            Ok(choice) => {
-                                self.perform(worker, state, choice, due, due).await;
-                                if !is_aborted(self) {
-                                    continue;
-                                }
-                                None
-                            }
-                        }
-                    }
-                }
-            };
-            worker.program.left_behind(state, why);
-            break;
-        }
-        self.teardown_until = Nanos::NEVER;
+    pub(super) async fn run(mut self, worker: Rc<Worker<T, B>>) {
+        let mut client = Client::of_teardown(&worker.shared, self.lane);
+        worker.behaviour.tear_down(&mut self.user, &mut client).await;
+        client.leave();
     }
 }
 
@@ -93,7 +54,7 @@ pub(super) struct Mute {
     aside: RefCell<Option<Box<Recorder>>>,
 }
 
-impl<D: Dial + 'static, C: Clock, P: Program> Worker<D, C, P> {
+impl<T: Transport> Shared<T> {
     /// Waits for a future in whose turns nothing is counted but connections, while others are measured.
     pub(super) async fn muted<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);

@@ -7,7 +7,7 @@
 
 use measure::{Failure, Quirk};
 
-use super::Asked;
+use super::ResponseFraming;
 
 /// One thing a server may do.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Case {
     /// What the server does.
     pub name: &'static str,
     /// What it was asked.
-    pub asked: Asked,
+    pub framing: ResponseFraming,
     /// What it sends.
     pub sends: Vec<u8>,
     /// What it does then.
@@ -82,18 +82,25 @@ fn ok(body_bytes: u64) -> Expected {
 }
 
 fn add(table: &mut Vec<Case>, number: u8, name: &'static str, sends: impl AsRef<[u8]>, expected: Expected) {
-    let (asked, then, sends) = (Asked::Other, Then::Waits, sends.as_ref().to_vec());
-    table.push(Case { number, name, asked, sends, then, expected });
+    let (framing, then, sends) = (ResponseFraming::Other, Then::Waits, sends.as_ref().to_vec());
+    table.push(Case { number, name, framing, sends, then, expected });
 }
 
 fn add_closing(table: &mut Vec<Case>, number: u8, name: &'static str, sends: impl AsRef<[u8]>, expected: Expected) {
-    let (asked, then, sends) = (Asked::Other, Then::Closes, sends.as_ref().to_vec());
-    table.push(Case { number, name, asked, sends, then, expected });
+    let (framing, then, sends) = (ResponseFraming::Other, Then::Closes, sends.as_ref().to_vec());
+    table.push(Case { number, name, framing, sends, then, expected });
 }
 
-fn add_asked(table: &mut Vec<Case>, number: u8, name: &'static str, asked: Asked, sends: impl AsRef<[u8]>, expected: Expected) {
+fn add_framed(
+    table: &mut Vec<Case>,
+    number: u8,
+    name: &'static str,
+    framing: ResponseFraming,
+    sends: impl AsRef<[u8]>,
+    expected: Expected,
+) {
     let (then, sends) = (Then::Waits, sends.as_ref().to_vec());
-    table.push(Case { number, name, asked, sends, then, expected });
+    table.push(Case { number, name, framing, sends, then, expected });
 }
 
 /// A reply with these header lines and a body of `body`.
@@ -437,12 +444,12 @@ fn bodiless(table: &mut Vec<Case>) {
     const BODY: &[Quirk] = &[Quirk::BodyUnexpected];
     let get = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
     for number in [39, 56] {
-        add_asked(table, number, "a length for HEAD", Asked::Head, get, ok(0));
+        add_framed(table, number, "a length for HEAD", ResponseFraming::Head, get, ok(0));
     }
-    add_asked(table, 56, "chunked for HEAD", Asked::Head, chunked(""), ok(0));
-    add_asked(table, 56, "no framing for HEAD", Asked::Head, with("A: b", ""), ok(0));
-    add_asked(table, 56, "a body for HEAD", Asked::Head, format!("{get}hello"), answered(200, 0, CLOSED, BODY));
-    add_asked(table, 39, "a faulty length for HEAD", Asked::Head, with("Content-Length: x", ""), Failed(ProtoLength));
+    add_framed(table, 56, "chunked for HEAD", ResponseFraming::Head, chunked(""), ok(0));
+    add_framed(table, 56, "no framing for HEAD", ResponseFraming::Head, with("A: b", ""), ok(0));
+    add_framed(table, 56, "a body for HEAD", ResponseFraming::Head, format!("{get}hello"), answered(200, 0, CLOSED, BODY));
+    add_framed(table, 39, "a faulty length for HEAD", ResponseFraming::Head, with("Content-Length: x", ""), Failed(ProtoLength));
     for (status, head) in [(204, "HTTP/1.1 204 No Content"), (304, "HTTP/1.1 304 Not Modified")] {
         for line in ["A: b", "Content-Length: 5", "Transfer-Encoding: chunked"] {
             let reply = format!("{head}\r\n{line}\r\n\r\n");
@@ -478,10 +485,10 @@ fn bodiless(table: &mut Vec<Case>) {
     add(table, 63, "205 with a body", "HTTP/1.1 205 Reset\r\nContent-Length: 5\r\n\r\nhello", answered(205, 5, KEPT, &[]));
     for line in ["Content-Length: 5", "Transfer-Encoding: chunked", "Content-Length: x", "A: b"] {
         let sends = format!("HTTP/1.1 200 OK\r\n{line}\r\n\r\n");
-        add_asked(table, 63, "a tunnel", Asked::Connect, sends, answered(200, 0, CLOSED, &[]));
+        add_framed(table, 63, "a tunnel", ResponseFraming::Connect, sends, answered(200, 0, CLOSED, &[]));
     }
     let refused = "HTTP/1.1 403 No\r\nContent-Length: 5\r\n\r\nhello";
-    add_asked(table, 63, "a tunnel that is refused", Asked::Connect, refused, answered(403, 5, KEPT, &[]));
+    add_framed(table, 63, "a tunnel that is refused", ResponseFraming::Connect, refused, answered(403, 5, KEPT, &[]));
     let doubled = "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: file:///b\r\nContent-Length: 0\r\n\r\n";
     add(table, 64, "two Locations", doubled, answered(302, 0, KEPT, &[]));
 }

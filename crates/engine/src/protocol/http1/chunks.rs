@@ -11,7 +11,7 @@ use measure::{Failure, Quirk, Quirks};
 
 use super::head::{is_token, is_value};
 use super::{
-    CHUNK_EXTENSION_BYTES_MAX, CHUNK_OVERHEAD_BYTES, CHUNK_OVERHEAD_RATIO, CHUNK_SIZE_DIGITS_MAX, Observer, TRAILER_BYTES_MAX, work,
+    CHUNK_EXTENSION_BYTES_MAX, CHUNK_OVERHEAD_BYTES, CHUNK_OVERHEAD_RATIO, CHUNK_SIZE_DIGITS_MAX, ResponseSink, TRAILER_BYTES_MAX, work,
 };
 
 /// Where in a chunked body the next byte stands.
@@ -54,7 +54,7 @@ impl Chunks {
     }
 
     /// Reads on. Returns what is left of `bytes` when the body ended in them, `None` when all of them belong to it.
-    pub(super) fn take<'bytes, O: Observer>(
+    pub(super) fn take<'bytes, O: ResponseSink>(
         &mut self,
         bytes: &'bytes [u8],
         data_bytes: &mut u64,

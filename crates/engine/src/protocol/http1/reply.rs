@@ -2,7 +2,7 @@
 //!
 //! One [`Reply`] belongs to each connection and is used again for every request on it. It is fed slices of the
 //! worker's shared read buffer and keeps none of them; only a head that is cut gets memory of its own. Who wants to
-//! see headers or bodies passes an [`Observer`]; `()` sees nothing and costs nothing.
+//! see headers or bodies passes an [`ResponseSink`]; `()` sees nothing and costs nothing.
 
 use httparse::Header;
 use measure::{Failure, Quirk, Quirks};
@@ -12,10 +12,11 @@ use super::fields::{Coding, Fields};
 use super::head::{self, Gathering, Head};
 use super::known::{Decided, KnownHead};
 use super::{BLANK_LINES_MAX, INTERIMS_MAX, work};
+use crate::net::Spoken;
 
-/// What the request was, as far as it decides where the reply ends (RFC 9112 section 6.3).
+/// Framing of the reply to a request: where it ends, as far as the request decides it (RFC 9112 section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Asked {
+pub enum ResponseFraming {
     /// HEAD: the reply has no body, whatever its head announces.
     Head,
     /// CONNECT: after a 2xx head the connection is a tunnel.
@@ -23,6 +24,14 @@ pub enum Asked {
     /// Any other method. Upgrades are never asked for.
     #[default]
     Other,
+}
+
+impl ResponseFraming {
+    /// That of requests with this method. Tunnels are not asked for.
+    #[must_use]
+    pub fn of(method: &str) -> Self {
+        if method == "HEAD" { Self::Head } else { Self::Other }
+    }
 }
 
 /// What a slice of bytes brought.
@@ -114,8 +123,8 @@ pub fn is_blank(bytes: &[u8]) -> bool {
 }
 
 /// Sees what the reader passes over. Each method does nothing by default.
-pub trait Observer {
-    /// Whether it looks at heads; if not, [`Observer::head`] may be left out.
+pub trait ResponseSink {
+    /// Whether it looks at heads; if not, [`ResponseSink::head`] may be left out.
     #[inline]
     fn wants_head(&self) -> bool {
         true
@@ -132,17 +141,21 @@ pub trait Observer {
     /// A piece of content, without chunk framing.
     #[inline]
     fn body(&mut self, _bytes: &[u8]) {}
+
+    /// The reply is complete, and `tell` says what the TLS handshake of its connection came to.
+    #[inline]
+    fn spoken(&mut self, _tell: impl FnOnce() -> Option<Spoken>) {}
 }
 
 /// Sees nothing.
-impl Observer for () {
+impl ResponseSink for () {
     #[inline]
     fn wants_head(&self) -> bool {
         false
     }
 }
 
-impl<O: Observer> Observer for &mut O {
+impl<O: ResponseSink> ResponseSink for &mut O {
     #[inline]
     fn wants_head(&self) -> bool {
         (**self).wants_head()
@@ -173,7 +186,7 @@ pub struct Reply {
     gathering: Option<Box<Gathering>>,
     status: u16,
     quirks: Quirks,
-    asked: Asked,
+    framing: ResponseFraming,
     ending: Ending,
     heads: u8,
     interims: u8,
@@ -209,7 +222,7 @@ impl Reply {
             gathering: None,
             status: 0,
             quirks: Quirks::NONE,
-            asked: Asked::Other,
+            framing: ResponseFraming::Other,
             ending: Ending::Framed,
             heads: 0,
             interims: 0,
@@ -220,12 +233,12 @@ impl Reply {
 
     /// A request was sent on the same connection: starts reading the reply to it.
     #[inline]
-    pub fn begin(&mut self, asked: Asked) {
+    pub fn begin(&mut self, framing: ResponseFraming) {
         let gathering = self.gathering.take().map(|mut gathering| {
             gathering.clear();
             gathering
         });
-        *self = Self { asked, gathering, ..Self::new() };
+        *self = Self { framing, gathering, ..Self::new() };
     }
 
     /// Takes the bytes just read. They need not be kept afterwards.
@@ -233,13 +246,13 @@ impl Reply {
     /// An empty slice changes nothing; the end of the stream is told by [`Reply::closed`]. After the end of a reply
     /// nothing may be fed before [`Reply::begin`]: such bytes are for [`Finished::followed_by`] or [`is_blank`].
     #[inline]
-    pub fn feed<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
+    pub fn feed<O: ResponseSink>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
         self.feed_knowing(bytes, observer, None)
     }
 
     /// The same for who may know the head already: for an observer that looks at no heads.
     #[inline]
-    pub fn feed_knowing<O: Observer>(&mut self, bytes: &[u8], observer: &mut O, known: Option<&mut KnownHead>) -> Progress {
+    pub fn feed_knowing<O: ResponseSink>(&mut self, bytes: &[u8], observer: &mut O, known: Option<&mut KnownHead>) -> Progress {
         let read = self.read(bytes, observer, known.filter(|_| !observer.wants_head()));
         match read.and_then(|read| read.map(|(finished, rest)| finished.followed_by(rest)).transpose()) {
             Ok(None) => Progress::More,
@@ -250,7 +263,7 @@ impl Reply {
 
     /// The same where more replies may follow at once, to pipelined requests: what comes after [`Finished::consumed`] bytes
     /// belongs to the next, for which [`Reply::begin`] comes first.
-    pub fn feed_pipelined<O: Observer>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
+    pub fn feed_pipelined<O: ResponseSink>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
         match self.read(bytes, observer, None) {
             Ok(None) => Progress::More,
             Ok(Some((finished, _))) => Progress::Done(finished),
@@ -319,7 +332,7 @@ impl Reply {
 
     /// The complete reply and what follows it, or `None` if more has to come.
     #[inline]
-    fn read<'bytes, O: Observer>(
+    fn read<'bytes, O: ResponseSink>(
         &mut self,
         bytes: &'bytes [u8],
         observer: &mut O,
@@ -383,7 +396,7 @@ impl Reply {
 
     /// Reads on in a head. Returns what follows it, or `None` if it needs more.
     #[inline]
-    fn read_head<'bytes, O: Observer>(
+    fn read_head<'bytes, O: ResponseSink>(
         &mut self,
         bytes: &'bytes [u8],
         observer: &mut O,
@@ -394,7 +407,7 @@ impl Reply {
         }
         if self.gathering.as_ref().is_none_or(|gathering| gathering.is_empty()) {
             // What came before a head would be part of what it comes to.
-            let mut known = known.filter(|_| self.heads == 0 && self.asked == Asked::Other && self.quirks == Quirks::NONE);
+            let mut known = known.filter(|_| self.heads == 0 && self.framing == ResponseFraming::Other && self.quirks == Quirks::NONE);
             if let Some(known) = known.as_deref_mut()
                 && let Some(length) = known.begins(bytes)
             {
@@ -431,7 +444,7 @@ impl Reply {
     }
 
     #[cold]
-    fn gather_head<'bytes, O: Observer>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<&'bytes [u8]>, Failure> {
+    fn gather_head<'bytes, O: ResponseSink>(&mut self, bytes: &'bytes [u8], observer: &mut O) -> Result<Option<&'bytes [u8]>, Failure> {
         let mut gathering = self.gathering.take().unwrap_or_default();
         let taken = gathering.take(bytes, &mut self.quirks);
         if !self.begun && gathering.has_begun() {
@@ -453,7 +466,7 @@ impl Reply {
 
     /// A head is complete: decides what follows it (RFC 9112 section 6.3, in its order).
     #[inline]
-    fn settle<O: Observer>(&mut self, head: Head<'_, '_>, observer: &mut O) -> Result<(), Failure> {
+    fn settle<O: ResponseSink>(&mut self, head: Head<'_, '_>, observer: &mut O) -> Result<(), Failure> {
         let status = head.status;
         if status < 200 {
             return self.settle_interim(status);
@@ -465,7 +478,7 @@ impl Reply {
         }
         observer.head(status, head.headers);
 
-        if self.asked == Asked::Connect && status < 300 {
+        if self.framing == ResponseFraming::Connect && status < 300 {
             self.ending = Ending::Tunnel;
             self.phase = Phase::Length(0);
             return Ok(());
@@ -482,7 +495,7 @@ impl Reply {
             self.quirks.insert(Quirk::LengthAndChunked);
             self.reusable = false;
         }
-        if self.asked == Asked::Head || status == 204 || status == 304 {
+        if self.framing == ResponseFraming::Head || status == 204 || status == 304 {
             self.ending = Ending::Bodiless;
             self.phase = Phase::Length(0);
             return Ok(());
@@ -543,8 +556,8 @@ mod tests {
         }
         let mut known = KnownHead::default();
         let mut reply = Reply::new();
-        for asked in [Asked::Head, Asked::Connect] {
-            reply.begin(asked);
+        for framing in [ResponseFraming::Head, ResponseFraming::Connect] {
+            reply.begin(framing);
             reply.feed_knowing(usual, &mut (), Some(&mut known));
             assert_eq!(known.begins(usual), None, "what it comes to is not the head's alone");
         }

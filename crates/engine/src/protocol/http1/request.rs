@@ -95,6 +95,44 @@ pub fn serialise<N: AsRef<str>, V: AsRef<[u8]>>(
     Ok(bytes)
 }
 
+/// A request that was written, taken apart again: what follows from its answer is made of it, whichever template or script wrote it.
+#[derive(Debug, Clone, Copy)]
+pub struct Written<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// What it asks for, as it stands in its first line.
+    pub target: &'a str,
+    /// Its body.
+    pub body: &'a [u8],
+    lines: &'a [u8],
+}
+
+impl<'a> Written<'a> {
+    /// Takes a request apart; `None` if its first line is none.
+    #[must_use]
+    pub fn of(request: &'a [u8]) -> Option<Self> {
+        let end = request.windows(4).position(|window| window == b"\r\n\r\n");
+        let (head, body) = end.map_or((request, &[][..]), |end| (&request[..end], &request[end + 4..]));
+        let at = head.windows(2).position(|window| window == b"\r\n").unwrap_or(head.len());
+        let (method, rest) = std::str::from_utf8(&head[..at]).ok()?.split_once(' ')?;
+        let (target, _) = rest.rsplit_once(' ').filter(|(_, version)| version.starts_with("HTTP/"))?;
+        Some(Self { method, target, body, lines: head.get(at + 2..).unwrap_or_default() })
+    }
+
+    /// Its headers: names, and what stands behind their colons.
+    ///
+    /// # Errors
+    /// A line that is no header.
+    pub fn headers(&self) -> Result<Vec<(&'a str, &'a [u8])>, &'a [u8]> {
+        let lines = self.lines.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let header = |line: &'a [u8]| {
+            let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
+            Some((std::str::from_utf8(name).ok()?, &value[1..]))
+        };
+        lines.filter(|line| !line.is_empty()).map(|line| header(line).ok_or(line)).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,5 +187,16 @@ mod tests {
     fn errors_name_the_value_without_its_control_characters() {
         let error = serialise("GET", "/\x1b[2J", NONE, b"").unwrap_err().to_string();
         assert!(error.contains("'/\\u{1b}[2J'"), "{error}");
+    }
+
+    #[test]
+    fn a_request_is_taken_apart_as_it_was_written() {
+        let request = serialise("POST", "/a?b", &[("Host", "a.test"), ("X", "1:2")], b"x\r\n\r\ny").unwrap();
+        let written = Written::of(&request).unwrap();
+        assert_eq!((written.method, written.target, written.body), ("POST", "/a?b", &b"x\r\n\r\ny"[..]));
+        let headers: Vec<(&str, &[u8])> = vec![("Host", b" a.test"), ("X", b" 1:2"), ("Content-Length", b" 6")];
+        assert_eq!(written.headers(), Ok(headers));
+        assert_eq!(Written::of(b"GET / HTTP/1.1\r\nX\r\n\r\n").unwrap().headers(), Err(&b"X"[..]));
+        assert!(Written::of(b"no request").is_none() && Written::of(b"GET /\r\n\r\n").is_none());
     }
 }

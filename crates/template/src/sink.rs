@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use engine::protocol::http1::{Header, Observer};
+use engine::protocol::http1::{Header, ResponseSink};
 use measure::Failure;
 use plan::Nanos;
 use step::Check;
@@ -53,7 +53,7 @@ impl Heard {
 
 /// Keeps of an answer what is looked at.
 #[derive(Debug, Default)]
-pub struct Ear {
+pub struct AnswerSink {
     /// What that is.
     pub heard: Heard,
     /// Lines `name: value`.
@@ -66,7 +66,7 @@ pub struct Ear {
     all: Option<AllAnswers>,
 }
 
-impl Ear {
+impl AnswerSink {
     /// For an answer, in memory of an earlier one.
     #[must_use]
     pub fn new(heard: Heard, [mut headers, mut body]: [Vec<u8>; 2], all: &AllAnswers) -> Self {
@@ -126,7 +126,7 @@ impl Ear {
     }
 }
 
-impl Observer for Ear {
+impl ResponseSink for AnswerSink {
     #[inline]
     fn wants_head(&self) -> bool {
         self.heard != Heard::default()
@@ -163,7 +163,7 @@ impl Observer for Ear {
 }
 
 /// An answer that nobody looks at any more is not kept.
-impl Drop for Ear {
+impl Drop for AnswerSink {
     fn drop(&mut self) {
         self.forget_body();
     }
@@ -177,8 +177,8 @@ mod tests {
     fn the_answers_of_a_thread_are_bounded_together() {
         // Others keep all but ten bytes.
         let all = AllAnswers::new(Cell::new(ANSWERS_BYTES_MAX - 10));
-        let ear = || Ear::new(Heard { body: true, ..Heard::default() }, Default::default(), &all);
-        let (mut one, mut other) = (ear(), ear());
+        let sink = || AnswerSink::new(Heard { body: true, ..Heard::default() }, Default::default(), &all);
+        let (mut one, mut other) = (sink(), sink());
         one.body(b"123456");
         other.body(b"1234");
         assert!(!one.overflowed && !other.overflowed);

@@ -1,4 +1,4 @@
-//! Programs: what they choose is sent, what comes back is shown to them, and when they cannot go on the run ends with what was
+//! Behaviours: what they send for is sent, what comes back is shown to them, and when they cannot go on the run ends with what was
 //! measured.
 
 use std::cell::{Cell, RefCell};
@@ -10,8 +10,10 @@ use plan::{Nanos, Plan, Target};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
 use super::{Simulation, answer, given, plan, read_request};
-use crate::program::{After, Broken, Choice, Program};
-use crate::protocol::http1::{Asked, Header, Observer};
+use crate::error::BehaviourError;
+use crate::protocol::http1::{Header, ResponseFraming, ResponseSink};
+use crate::transport::Transport;
+use crate::worker::{Arrivals, Behaviour, Client, End, Request};
 
 /// One line an answer.
 type Heard = Rc<RefCell<Vec<String>>>;
@@ -30,11 +32,11 @@ struct Counting {
 }
 
 #[derive(Default)]
-struct Ear {
+struct Body {
     body: Vec<u8>,
 }
 
-impl Observer for Ear {
+impl ResponseSink for Body {
     fn head(&mut self, _status: u16, _headers: &[Header<'_>]) {
         self.body.clear();
     }
@@ -44,50 +46,59 @@ impl Observer for Ear {
     }
 }
 
-impl Program for Counting {
-    type User = (Vec<u8>, Ear);
-    type Ear = Ear;
+impl Counting {
+    /// Writes the next batch.
+    fn write(&self, bytes: &mut Vec<u8>) -> Result<(), BehaviourError> {
+        bytes.clear();
+        for _ in 0..self.batch {
+            let number = self.next.get();
+            if self.breaks_at == Some(number) {
+                return Err(BehaviourError { message: format!("no more than {number}"), help: "ask for fewer".to_owned() });
+            }
+            self.next.set(number + 1);
+            bytes.extend_from_slice(format!("GET /{number} HTTP/1.1\r\n\r\n").as_bytes());
+        }
+        Ok(())
+    }
 
-    const DELAYS: bool = true;
+    fn hear(&self, body: &Body, outcome: &Outcome) {
+        let mut heard = self.heard.borrow_mut();
+        heard.push(match outcome.result {
+            Ok(status) => format!("{status} {}", String::from_utf8_lossy(&body.body)),
+            Err(failure) => failure.code().to_owned(),
+        });
+        self.stopped.set(self.stops_at.is_some_and(|at| heard.len() as u32 >= at));
+    }
+}
+
+impl Behaviour for Counting {
+    type User = (Vec<u8>, Body);
+
     const SAMPLES_EVERY: Option<Nanos> = Some(Nanos::from_millis(100));
 
     fn user(&self, _number: u64) -> Self::User {
         Self::User::default()
     }
 
-    fn delay(&self, _user: &mut Self::User) -> Result<Nanos, Broken> {
-        Ok(self.delay)
-    }
-
-    fn choose(&self, (bytes, _): &mut Self::User) -> Result<Choice, Broken> {
-        bytes.clear();
-        for _ in 0..self.batch {
-            let number = self.next.get();
-            if self.breaks_at == Some(number) {
-                return Err(Broken { message: format!("no more than {number}"), help: "ask for fewer".to_owned() });
-            }
-            self.next.set(number + 1);
-            bytes.extend_from_slice(format!("GET /{number} HTTP/1.1\r\n\r\n").as_bytes());
+    async fn iterate<T: Transport>(&self, (bytes, body): &mut Self::User, client: &mut Client<'_, T>) -> Result<(), End> {
+        client.turn(self.delay).await?;
+        self.write(bytes)?;
+        let request = Request::new(bytes, ResponseFraming::Other);
+        if self.batch == 1 {
+            let outcome = client.fetch(&request, body).await?;
+            self.hear(body, &outcome);
+            client.record(&outcome);
+        } else {
+            let hear = |body: &mut Body, outcome: &Outcome| {
+                self.hear(body, outcome);
+                Ok(())
+            };
+            client.send_batch(&request, self.batch, body, hear).await?;
         }
-        Ok(Choice { asked: Asked::Other, requests: self.batch })
-    }
-
-    fn sending<'a>(&'a self, (bytes, ear): &'a mut Self::User) -> (&'a [u8], &'a mut Ear) {
-        (bytes, ear)
-    }
-
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
-        let mut heard = self.heard.borrow_mut();
-        heard.push(match outcome.result {
-            Ok(status) => format!("{status} {}", String::from_utf8_lossy(&ear.body)),
-            Err(failure) => failure.code().to_owned(),
-        });
-        self.stopped.set(self.stops_at.is_some_and(|at| heard.len() as u32 >= at));
+        if self.stopped.get() {
+            client.stop();
+        }
         Ok(())
-    }
-
-    fn has_stopped(&self) -> bool {
-        self.stopped.get()
     }
 
     fn sample(&self, now: Nanos, answers: u64) {
@@ -111,15 +122,15 @@ fn counted(connections: &str, requests: &str) -> Plan {
 }
 
 /// The summary, why it broke off, and what was heard.
-fn run(server: &Simulation, plan: &Plan, program: impl Fn() -> Counting) -> (Summary, Option<Broken>, Vec<String>) {
+fn run(server: &Simulation, plan: &Plan, behaviour: impl Fn() -> Counting) -> (Summary, Option<BehaviourError>, Vec<String>) {
     let heard = Heard::default();
-    let (summary, broken) = server.with(plan, |_, _| Counting { heard: heard.clone(), ..program() }, &mut |_| ());
+    let (summary, broken) = server.with(plan, |_, _| Counting { heard: heard.clone(), ..behaviour() }, &mut |_| ());
     let heard = heard.take();
     (summary, broken, heard)
 }
 
 #[test]
-fn a_program_chooses_each_request_and_hears_each_answer() {
+fn a_behaviour_sends_each_request_and_sees_each_answer() {
     let (summary, broken, heard) = run(&Simulation::of(echo), &counted("1", "3"), || Counting { batch: 1, ..Counting::default() });
     assert_eq!(heard, ["200 /0", "200 /1", "200 /2"]);
     assert_eq!((summary.requests.succeeded, broken), (3, None));
@@ -128,26 +139,25 @@ fn a_program_chooses_each_request_and_hears_each_answer() {
 /// As [`Counting`], with its requests sent again that a closed connection swallowed.
 struct Insisting(Counting);
 
-impl Program for Insisting {
-    type User = (Vec<u8>, Ear);
-    type Ear = Ear;
-
-    const SENDS_AGAIN: bool = true;
+impl Behaviour for Insisting {
+    type User = (Vec<u8>, Body);
 
     fn user(&self, number: u64) -> Self::User {
         self.0.user(number)
     }
 
-    fn choose(&self, user: &mut Self::User) -> Result<Choice, Broken> {
-        self.0.choose(user)
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut Self::User) -> (&'a [u8], &'a mut Ear) {
-        self.0.sending(user)
-    }
-
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
-        self.0.ended(ear, outcome)
+    async fn iterate<T: Transport>(&self, (bytes, body): &mut Self::User, client: &mut Client<'_, T>) -> Result<(), End> {
+        client.turn(Nanos::ZERO).await?;
+        self.0.write(bytes)?;
+        let request = Request::new(bytes, ResponseFraming::Other);
+        let mut outcome = client.fetch(&request, body).await?;
+        if outcome.result == Err(Failure::StaleReuse) {
+            client.send_again(&outcome);
+            outcome = client.exchange(&request, body).await;
+        }
+        self.0.hear(body, &outcome);
+        client.record(&outcome);
+        Ok(())
     }
 }
 
@@ -162,8 +172,8 @@ async fn fickle(mut stream: DuplexStream, _number: u64) {
 #[test]
 fn a_request_that_a_closed_connection_swallowed_is_sent_again_and_ends_once() {
     let heard = Heard::default();
-    let program = || Insisting(Counting { batch: 1, heard: heard.clone(), ..Counting::default() });
-    let (summary, broken) = Simulation::of(fickle).with(&counted("1", "3"), |_, _| program(), &mut |_| ());
+    let behaviour = || Insisting(Counting { batch: 1, heard: heard.clone(), ..Counting::default() });
+    let (summary, broken) = Simulation::of(fickle).with(&counted("1", "3"), |_, _| behaviour(), &mut |_| ());
     assert_eq!(heard.take(), ["200 /0", "200 /1", "200 /2"]);
     assert_eq!((summary.requests.succeeded, summary.requests.failed, broken), (3, 0, None));
 }
@@ -276,7 +286,7 @@ fn a_batch_that_is_cut_fails_for_what_was_not_answered() {
 }
 
 #[test]
-fn a_program_that_cannot_go_on_ends_the_run_for_everybody() {
+fn a_behaviour_that_cannot_go_on_ends_the_run_for_everybody() {
     let endless = plan(|draft| {
         draft.connections = given("4");
         draft.threads = given("2");
@@ -291,20 +301,20 @@ fn a_program_that_cannot_go_on_ends_the_run_for_everybody() {
 }
 
 #[test]
-fn a_program_that_wants_no_more_ends_its_own_thread_only() {
+fn a_behaviour_that_wants_no_more_ends_its_own_thread_only() {
     let timed = plan(|draft| {
         draft.connections = given("2");
         draft.threads = given("2");
         draft.duration = given("1s");
     });
     let first = Cell::new(true);
-    let program = || Counting { batch: 1, stops_at: first.replace(false).then_some(10), ..Counting::default() };
+    let behaviour = || Counting { batch: 1, stops_at: first.replace(false).then_some(10), ..Counting::default() };
     let heard: Rc<RefCell<Vec<Heard>>> = Rc::default();
     let kept = heard.clone();
     let make = |_: &_, _| {
-        let program = program();
-        kept.borrow_mut().push(program.heard.clone());
-        program
+        let behaviour = behaviour();
+        kept.borrow_mut().push(behaviour.heard.clone());
+        behaviour
     };
     let (summary, broken) = Simulation::of(echo).with(&timed, make, &mut |_| ());
     let counts: Vec<usize> = heard.borrow().iter().map(|heard| heard.borrow().len()).collect();
@@ -339,55 +349,40 @@ struct Wandering {
     heard: Heard,
 }
 
-#[derive(Default)]
-struct Wanderer {
-    bytes: Vec<u8>,
-    ear: Ear,
-    is_away: bool,
-    sent: u32,
-}
+impl Behaviour for Wandering {
+    type User = Body;
 
-impl Program for Wandering {
-    type User = Wanderer;
-    type Ear = Ear;
-
-    const OPENS_FIRST: bool = false;
-    const WANDERS: bool = true;
-
-    fn user(&self, _number: u64) -> Wanderer {
-        Wanderer::default()
+    fn opens_first(&self) -> bool {
+        false
     }
 
-    fn choose(&self, user: &mut Wanderer) -> Result<Choice, Broken> {
+    fn user(&self, _number: u64) -> Body {
+        Body::default()
+    }
+
+    async fn iterate<T: Transport>(&self, body: &mut Body, client: &mut Client<'_, T>) -> Result<(), End> {
+        client.turn(Nanos::ZERO).await?;
         let number = self.next.replace(self.next.get() + 1);
-        (user.is_away, user.sent) = (number % 2 == 1, 1);
-        user.bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
-        Ok(Choice { asked: Asked::Other, requests: 1 })
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut Wanderer) -> (&'a [u8], &'a mut Ear) {
-        (&user.bytes, &mut user.ear)
-    }
-
-    fn destination<'a>(&'a self, user: &'a Wanderer) -> Option<&'a Target> {
-        user.is_away.then_some(&self.other)
-    }
-
-    fn after(&self, user: &mut Wanderer, result: Result<u16, Failure>) -> After {
-        match (result, user.sent) {
-            (Ok(_), 1) if user.is_away && self.forbids => After::Fail(Failure::RedirectLimit),
-            (Ok(_), 1) if user.is_away => {
-                (user.is_away, user.sent) = (false, 2);
-                After::Send(Choice { asked: Asked::Other, requests: 1 })
+        let bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
+        let home = Request::new(&bytes, ResponseFraming::Other);
+        client.begin(None);
+        let outcome = if number.is_multiple_of(2) {
+            client.exchange(&home, body).await
+        } else {
+            let away = client.exchange(&home.to(&self.other), body).await;
+            match away.result {
+                Ok(_) if self.forbids => client.fail(&away, Failure::RedirectLimit, String::new),
+                Ok(_) => match client.redirect(&away, &"http://simulated.test/".parse().unwrap()) {
+                    Ok(()) => client.exchange_more(&away, &home, body).await,
+                    Err(refused) => refused,
+                },
+                Err(_) => away,
             }
-            _ => After::Nothing,
-        }
-    }
-
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
+        };
         let result = outcome.result.map_or_else(|failure| failure.code().to_owned(), |status| status.to_string());
-        let line = format!("{result} {} {} ms", String::from_utf8_lossy(&ear.body), outcome.service_time().0 / 1_000_000);
+        let line = format!("{result} {} {} ms", String::from_utf8_lossy(&body.body), outcome.service_time().0 / 1_000_000);
         self.heard.borrow_mut().push(line);
+        client.record(&outcome);
         Ok(())
     }
 }
@@ -402,7 +397,7 @@ fn wandered(forbids: bool) -> (Summary, u64, Vec<String>) {
 }
 
 #[test]
-fn a_program_that_wanders_keeps_a_connection_to_each_origin_and_all_it_sends_is_one_request() {
+fn a_behaviour_keeps_a_connection_to_each_origin_and_all_it_sends_is_one_request() {
     let (summary, dials, heard) = wandered(false);
     assert_eq!(heard, ["200 /0 1 ms", "200 /1 2 ms", "200 /2 1 ms", "200 /3 2 ms"]);
     assert_eq!((summary.requests.succeeded, summary.redirects, dials), (4, 2, 2));
@@ -411,7 +406,7 @@ fn a_program_that_wanders_keeps_a_connection_to_each_origin_and_all_it_sends_is_
 }
 
 #[test]
-fn what_a_program_calls_a_failure_is_one() {
+fn what_a_behaviour_calls_a_failure_is_one() {
     let (summary, _, heard) = wandered(true);
     assert_eq!(heard, ["200 /0 1 ms", "redirect.limit /1 1 ms", "200 /2 1 ms", "redirect.limit /3 1 ms"]);
     assert_eq!((summary.requests.succeeded, summary.requests.failed), (2, 2));
@@ -423,55 +418,27 @@ struct Travelling {
     arrivals: Cell<u32>,
 }
 
-#[derive(Default)]
-struct Traveller {
-    name: u32,
-    sent: u32,
-    begun: bool,
-    bytes: Vec<u8>,
-    ear: (),
-}
+impl Behaviour for Travelling {
+    type User = ();
 
-impl Program for Travelling {
-    type User = Traveller;
-    type Ear = ();
+    fn user(&self, _number: u64) {}
 
-    const DELAYS: bool = true;
-    const JOURNEYS: bool = true;
-
-    fn user(&self, _number: u64) -> Traveller {
-        Traveller::default()
-    }
-
-    fn arrives(&self, user: &mut Traveller) {
+    async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
         self.arrivals.set(self.arrivals.get() + 1);
-        *user = Traveller { name: self.arrivals.get(), begun: true, ..Traveller::default() };
-    }
-
-    fn goes_on(&self, user: &Traveller) -> bool {
-        user.begun && user.sent < 3
-    }
-
-    fn delay(&self, user: &mut Traveller) -> Result<Nanos, Broken> {
-        Ok(if user.sent > 0 { Nanos::from_millis(50) } else { Nanos::ZERO })
-    }
-
-    fn choose(&self, user: &mut Traveller) -> Result<Choice, Broken> {
-        self.asked.borrow_mut().push(format!("{}.{}", user.name, user.sent));
-        user.sent += 1;
-        user.bytes = b"GET / HTTP/1.1\r\n\r\n".to_vec();
-        Ok(Choice { asked: Asked::Other, requests: 1 })
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut Traveller) -> (&'a [u8], &'a mut ()) {
-        (&user.bytes, &mut user.ear)
+        let name = self.arrivals.get();
+        for sent in 0..3 {
+            client.turn(if sent > 0 { Nanos::from_millis(50) } else { Nanos::ZERO }).await?;
+            self.asked.borrow_mut().push(format!("{name}.{sent}"));
+            client.send(&Request::new(b"GET / HTTP/1.1\r\n\r\n", ResponseFraming::Other), &mut ()).await?;
+        }
+        Ok(())
     }
 }
 
 fn travelling(plan: &Plan) -> (Summary, Vec<String>) {
     let asked = Rc::new(RefCell::default());
-    let program = || Travelling { asked: asked.clone(), arrivals: Cell::new(0) };
-    let (summary, broken) = Simulation::of(echo).with(plan, |_, _| program(), &mut |_| ());
+    let behaviour = || Travelling { asked: asked.clone(), arrivals: Cell::new(0) };
+    let (summary, broken) = Simulation::of(echo).with(plan, |_, _| behaviour(), &mut |_| ());
     assert_eq!(broken, None);
     let asked = asked.take();
     (summary, asked)
@@ -520,12 +487,6 @@ struct Timed {
     heard: Heard,
 }
 
-#[derive(Default)]
-struct Numbered {
-    bytes: Vec<u8>,
-    ear: Ear,
-}
-
 impl Timed {
     fn at(dues_ms: &[u64]) -> Self {
         Self { dues_ms: Rc::new(dues_ms.to_vec()), ..Self::default() }
@@ -536,16 +497,34 @@ impl Timed {
     }
 }
 
-impl Program for Timed {
-    type User = Numbered;
-    type Ear = Ear;
+impl Behaviour for Timed {
+    type User = Body;
 
-    const ARRIVES: bool = true;
-
-    fn user(&self, _number: u64) -> Numbered {
-        Numbered::default()
+    fn user(&self, _number: u64) -> Body {
+        Body::default()
     }
 
+    fn arrivals(&self) -> Option<&impl Arrivals> {
+        Some(self)
+    }
+
+    async fn iterate<T: Transport>(&self, body: &mut Body, client: &mut Client<'_, T>) -> Result<(), End> {
+        let number = {
+            let mut taken = self.taken.borrow_mut();
+            let at = taken.iter().position(|it| it.1 == client.due()).expect("what becomes a user's was taken");
+            taken.remove(at).0
+        };
+        let bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
+        let outcome = client.send(&Request::new(&bytes, ResponseFraming::Other), body).await?;
+        let millis = |span: Nanos| span.0 / 1_000_000;
+        let text = String::from_utf8_lossy(&body.body).into_owned();
+        self.heard.borrow_mut().push(format!("{text} due {} sent {}", millis(outcome.due), millis(outcome.sent)));
+        self.ended.set(self.ended.get() + 1);
+        Ok(())
+    }
+}
+
+impl Arrivals for Timed {
     fn next_due(&self) -> Option<Nanos> {
         match self.due() {
             None if self.lingers && self.ended.get() < self.dues_ms.len() => Some(Nanos::NEVER),
@@ -560,34 +539,13 @@ impl Program for Timed {
         Some(due)
     }
 
-    fn falls_to(&self, user: &mut Numbered, due: Nanos) {
-        let mut taken = self.taken.borrow_mut();
-        let at = taken.iter().position(|it| it.1 == due).expect("what falls to a user was taken");
-        let (number, _) = taken.remove(at);
-        user.bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
-    }
-
     fn unsent(&self, due: Nanos) {
         self.taken.borrow_mut().retain(|it| it.1 != due);
         self.given_up.set(self.given_up.get() + 1);
         self.ended.set(self.ended.get() + 1);
     }
 
-    fn choose(&self, _user: &mut Numbered) -> Result<Choice, Broken> {
-        Ok(Choice { asked: Asked::Other, requests: 1 })
-    }
-
-    fn sending<'a>(&'a self, user: &'a mut Numbered) -> (&'a [u8], &'a mut Ear) {
-        (&user.bytes, &mut user.ear)
-    }
-
-    fn ended(&self, ear: &mut Ear, outcome: &Outcome) -> Result<(), Broken> {
-        let millis = |span: Nanos| span.0 / 1_000_000;
-        let body = String::from_utf8_lossy(&ear.body).into_owned();
-        self.heard.borrow_mut().push(format!("{body} due {} sent {}", millis(outcome.due), millis(outcome.sent)));
-        self.ended.set(self.ended.get() + 1);
-        Ok(())
-    }
+    fn stop(&self) {}
 }
 
 fn timed(connections: &str, timeout: &str) -> Plan {
@@ -600,10 +558,10 @@ fn timed(connections: &str, timeout: &str) -> Plan {
 }
 
 #[test]
-fn requests_fall_due_when_the_program_says_so_and_not_by_the_rate() {
-    let program = Timed::at(&[0, 3, 3, 700, 701, 1999]);
-    let (summary, _) = Simulation::of(echo).with(&timed("10", "1s"), |_, _| program.clone(), &mut |_| ());
-    let mut heard = program.heard.take();
+fn requests_fall_due_when_the_behaviour_says_so_and_not_by_the_rate() {
+    let behaviour = Timed::at(&[0, 3, 3, 700, 701, 1999]);
+    let (summary, _) = Simulation::of(echo).with(&timed("10", "1s"), |_, _| behaviour.clone(), &mut |_| ());
+    let mut heard = behaviour.heard.take();
     heard.sort();
     assert_eq!(
         heard,
@@ -614,24 +572,24 @@ fn requests_fall_due_when_the_program_says_so_and_not_by_the_rate() {
 }
 
 #[test]
-fn requests_of_a_program_that_find_no_lane_wait_and_are_given_up_at_their_timeout() {
+fn requests_of_a_behaviour_that_find_no_lane_wait_and_are_given_up_at_their_timeout() {
     let slow = |mut stream: DuplexStream, _| async move {
         while let Some(request) = read_request(&mut stream).await {
             tokio::time::sleep(Duration::from_millis(400)).await;
             answer(&mut stream, 200, request.split(' ').nth(1).unwrap_or_default()).await;
         }
     };
-    let program = Timed::at(&[0, 10, 20, 30, 40]);
-    let (summary, _) = Simulation::of(slow).with(&timed("1", "1s"), |_, _| program.clone(), &mut |_| ());
+    let behaviour = Timed::at(&[0, 10, 20, 30, 40]);
+    let (summary, _) = Simulation::of(slow).with(&timed("1", "1s"), |_, _| behaviour.clone(), &mut |_| ());
     // The third is sent in time and answered too late; the others are over before the Lane is free.
     assert_eq!((summary.requests.due, summary.requests.succeeded, summary.requests.failed, summary.requests.unsent), (5, 2, 1, 2));
-    assert_eq!(program.given_up.get(), 2);
-    assert_eq!(program.heard.take()[..2], ["/0 due 0 sent 0", "/1 due 10 sent 400"]);
+    assert_eq!(behaviour.given_up.get(), 2);
+    assert_eq!(behaviour.heard.take()[..2], ["/0 due 0 sent 0", "/1 due 10 sent 400"]);
 }
 
 #[test]
-fn a_program_that_has_nothing_due_any_more_ends_the_load_when_it_says_so() {
-    let program = Timed { lingers: true, ..Timed::at(&[0, 5]) };
-    let (summary, _) = Simulation::of(echo).with(&timed("2", "1s"), |_, _| program.clone(), &mut |_| ());
+fn a_behaviour_that_has_nothing_due_any_more_ends_the_load_when_it_says_so() {
+    let behaviour = Timed { lingers: true, ..Timed::at(&[0, 5]) };
+    let (summary, _) = Simulation::of(echo).with(&timed("2", "1s"), |_, _| behaviour.clone(), &mut |_| ());
     assert_eq!((summary.requests.succeeded, summary.requests.due), (2, 2));
 }
