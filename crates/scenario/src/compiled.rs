@@ -463,7 +463,7 @@ impl Compiling<'_> {
         let has_type = step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let media_type = match &step.body {
             Body::Json(_) => Some("application/json".to_owned()),
-            Body::Form(_) => Some(FORM.to_owned()),
+            Body::Form(_) => Some(plan::FORM_TYPE.to_owned()),
             Body::Multipart(_) => Some(self.boundary.content_type()),
             Body::Empty | Body::Text(_) | Body::File(_) => None,
         };
@@ -636,7 +636,7 @@ impl Compiling<'_> {
     }
 
     fn body(&mut self, step: &Step, media_type: &str) -> Content {
-        let is_form = media_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(FORM));
+        let is_form = media_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(plan::FORM_TYPE));
         let text = match &step.body {
             Body::Empty => return Content::None,
             Body::File(path) => return Content::Fixed(self.file(step, path)),
@@ -722,9 +722,6 @@ impl Compiling<'_> {
         })
     }
 }
-
-/// What the fields of a form are sent as.
-const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A text that is the same each time.
 fn fixed_text(text: &Text) -> Option<Vec<u8>> {
