@@ -6,7 +6,7 @@
 //!
 //! One request is a plan like any other, unless it has checks, or values that were given to it, which no plan is to keep. Several are a
 //! scenario: they are sent one after the other by each user, with cookies and values
-//! that one takes from another, and that is what scenarios are for. So such a file is printed as one, in memory, and goes on as if it
+//! that one takes from another, and that is what scenarios are for. So such a file makes the work of one, and goes on as if it
 //! had been written by hand; secrets stand in it as they are, since it is never written down.
 //!
 //! Invariant: what is given as the value of a variable is not saved; a plan names the variable, and asks for the value when it is run again.

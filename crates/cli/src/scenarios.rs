@@ -10,7 +10,7 @@ use std::io::{self, Read as _};
 use std::rc::Rc;
 
 use engine::RunError;
-use import::collection::{Collection, FILE_BYTES_MAX, Wishes, printed};
+use import::collection::{Collection, FILE_BYTES_MAX, Wishes};
 use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT};
 use scenario::{Mistake, Reach, Ready, Scenario, Surroundings};
 
@@ -118,20 +118,21 @@ impl Scenarios {
         let held = self.held(path)?;
         held.scenario
             .get_or_init(|| {
-                let text = match &held.requests {
-                    Some(Ok(requests)) => printed(requests, path, &[]),
+                let read = match &held.requests {
+                    Some(Ok(requests)) => {
+                        let made = requests.work(path);
+                        Ok(Scenario::new(made.name, made.settings, made.work))
+                    }
                     Some(Err(why)) => return Err(PlanErrors(vec![why.clone()])),
                     None => {
                         let bytes = held.bytes.take();
                         if bytes.len() as u64 > BYTES_MAX {
                             return Err(unreadable(path, "it is larger than 16 MiB"));
                         }
-                        String::from_utf8(bytes).map_err(|_| unreadable(path, "it is not text in UTF-8"))?
+                        let text = String::from_utf8(bytes).map_err(|_| unreadable(path, "it is not text in UTF-8"))?;
+                        scenario::read_among(path, &text, &Here { own_data: !self.0.data_typed.get() })
                     }
                 };
-                let here = Here { own_data: !self.0.data_typed.get() };
-                // Of what was made of another tool's file nobody has seen the lines.
-                let read = if held.requests.is_some() { scenario::read(path, &text) } else { scenario::read_among(path, &text, &here) };
                 learnt(read).map(Rc::new)
             })
             .clone()

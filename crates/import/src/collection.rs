@@ -1,8 +1,8 @@
 //! Requests that other tools keep: curl's command lines, recordings, collections, descriptions of APIs, lists of targets.
 //!
 //! Whoever wants to load an API has its requests somewhere already, and typing them again is where wrong tests come from. Each kind
-//! of file is read into one [`Collection`], and from there on nobody asks where it came from: it is printed as a scenario, or one
-//! request of it is run as it stands. Going straight from each kind to each use was rejected: eight readers times two writers, each
+//! of file is read into one [`Collection`], whose parts are those of the model of what users do, and from there on nobody asks where it
+//! came from: it makes [work](Import), or one request of it is run as it stands. Going straight from each kind to each use was rejected: eight readers times two writers, each
 //! with its own idea of a variable.
 //!
 //! Invariants: nothing is opened, asked or sent here; what cannot be carried over is listed by name and place, never dropped in
@@ -19,25 +19,27 @@ mod openapi;
 mod postman;
 mod promise;
 mod recording;
-mod scenario;
 pub mod targets;
-mod text;
 mod tree;
+mod url;
 pub mod urls;
 mod words;
+mod work;
 
 use std::collections::HashSet;
 use std::fmt;
 
-use plan::{Also, Target};
+use plan::template::{Piece, Template, Value};
+use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue};
+use plan::{Also, FORM_TYPE, Target};
 
 pub use concealed::Placeholder;
 pub use described::Described;
 pub use draft::Unfit;
 pub use environment::Environment;
 pub use guess::{Unread, guess};
-pub use scenario::{printed, printed_body};
-pub use text::{Part, Text, variable_name};
+use url::{origin, placed_on, variable_name, with_origin_of};
+pub use work::Import;
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,7 +117,7 @@ pub struct Variable {
     /// As it may stand in a template.
     pub name: String,
     /// May name others.
-    pub value: Text,
+    pub value: Template,
     /// Whether the file says that it is a secret.
     pub secret: bool,
 }
@@ -130,113 +132,21 @@ pub struct Request {
     /// The method, such as `GET`.
     pub method: String,
     /// The whole URL.
-    pub url: Text,
+    pub url: Template,
     /// Names and values, in order.
-    pub headers: Vec<(String, Text)>,
+    pub headers: Vec<(String, Template)>,
     /// What follows the head.
     pub body: Body,
     /// How it authenticates, beyond its headers.
-    pub auth: Auth,
+    pub auth: Option<Auth>,
     /// What its answer is held against.
-    pub checks: Vec<Check>,
+    pub checks: Vec<AnswerCheck>,
     /// What is taken out of its answer.
     pub extractions: Vec<Extraction>,
     /// What is said of its connection.
     pub connection: Connection,
     /// Where it stands, such as `line 3` or `Orders / Create`.
     pub place: String,
-}
-
-/// What follows the head of a request.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Body {
-    /// Nothing.
-    #[default]
-    None,
-    /// This text; its type stands in the headers.
-    Raw(Text),
-    /// Fields, percent-encoded when sent.
-    Fields(Vec<(Text, Text)>),
-    /// A multipart form.
-    Form(Vec<Field>),
-    /// What is in this file.
-    File(String),
-}
-
-/// A field of a multipart form.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Field {
-    /// What it is called.
-    pub name: String,
-    /// What it holds.
-    pub value: FieldValue,
-}
-
-/// What a field of a form holds.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FieldValue {
-    /// Text.
-    Text(Text),
-    /// A file to upload, and its media type where it is said.
-    File {
-        /// Where it is.
-        path: String,
-        /// What it is, such as `image/png`.
-        media_type: Option<String>,
-    },
-}
-
-/// How a request authenticates.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub enum Auth {
-    /// Not at all, or by its headers.
-    #[default]
-    None,
-    /// Name and password (RFC 7617).
-    Basic(Text, Text),
-    /// A token (RFC 6750).
-    Bearer(Text),
-    /// Name and password, proved (RFC 7616).
-    Digest(Text, Text),
-    /// A signature of Amazon's, version 4.
-    Aws(Box<Aws>),
-}
-
-/// What signs for Amazon's services.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Aws {
-    /// The name of the key.
-    pub access_key: Text,
-    /// The key.
-    pub secret_key: Text,
-    /// Of a temporary key.
-    pub session_token: Option<Text>,
-    /// Such as `eu-west-1`.
-    pub region: Text,
-    /// Such as `execute-api`.
-    pub service: Text,
-}
-
-/// What an answer is held against.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Check {
-    /// The status is one of these.
-    Status(Vec<u16>),
-    /// The status is from 200 to 299.
-    Success,
-    /// It took less, in milliseconds.
-    BelowMillis(u64),
-    /// The body holds this.
-    Holds(String),
-}
-
-/// What is taken out of an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Extraction {
-    /// The variable that has it afterwards.
-    pub variable: String,
-    /// Where it is in the JSON of the body, such as `$.data.token`.
-    pub json_path: String,
 }
 
 /// What a file says of the connection.
@@ -408,7 +318,7 @@ impl Collection {
     /// understands, and what a scenario cannot say.
     #[must_use]
     pub fn all_left_out(&self) -> Vec<String> {
-        self.left_out.iter().map(ToString::to_string).chain(scenario::unsaid(self)).collect()
+        self.left_out.iter().map(ToString::to_string).chain(self.work("").left_out).collect()
     }
 
     /// The environments of the file whose values do not hold, the first ones by their names.
@@ -440,17 +350,19 @@ impl Collection {
             values.iter().for_each(|value| self.set(value.clone()));
         }
         for (name, value) in &wishes.variables {
-            self.set(Variable { name: variable_name(name), value: Text::literal(value), secret: false });
+            self.set(Variable { name: variable_name(name), value: Template::fixed(value), secret: false });
         }
         if let Some(host) = &wishes.host {
-            let named = self.requests.iter().filter_map(|request| match request.url.parts() {
+            let named = self.requests.iter().filter_map(|request| match request.url.pieces() {
                 // A part of the host or the scheme alone is none.
-                [Part::Variable(_), Part::Literal(next), ..] if !next.starts_with(['/', '?', '#']) => None,
-                [Part::Variable(name), ..] if !self.variables.iter().any(|variable| variable.name == *name) => Some(name.clone()),
+                [Piece::Value(Value::Variable(_)), Piece::Text(next), ..] if !next.starts_with(['/', '?', '#']) => None,
+                [Piece::Value(Value::Variable(name)), ..] if !self.variables.iter().any(|variable| variable.name == *name) => {
+                    Some(name.clone())
+                }
                 _ => None,
             });
             let open: HashSet<String> = named.collect();
-            let value = Text::literal(host.trim_end_matches('/'));
+            let value = Template::fixed(host.trim_end_matches('/'));
             open.into_iter().for_each(|name| self.set(Variable { name, value: value.clone(), secret: false }));
         }
         for request in &mut self.requests {
@@ -458,20 +370,18 @@ impl Collection {
                 "GET".clone_into(&mut request.method);
             }
             // Tools write down an empty form for every request whose form was once looked at.
-            if matches!(&request.body, Body::Fields(fields) if fields.is_empty())
-                || matches!(&request.body, Body::Form(fields) if fields.is_empty())
-            {
-                request.body = Body::None;
+            if matches!(&request.body, Body::Multipart(fields) if fields.is_empty()) {
+                request.body = Body::Empty;
             }
-            request.url = request.url.clone().with_origin_of(&self.variables);
-            if let Some(host) = wishes.host.as_ref().filter(|_| request.url.origin().is_err()) {
-                request.url = request.url.placed_on(host, &self.variables);
+            request.url = with_origin_of(&request.url, &self.variables);
+            if let Some(host) = wishes.host.as_ref().filter(|_| origin(&request.url).is_err()) {
+                request.url = placed_on(&request.url, host, &self.variables);
             }
             if request.name.is_empty() {
                 // Without the query, in which secrets stand as well.
                 let path = request.path();
                 let path = path.split_once('?').map_or_else(|| path.clone(), |(path, _)| path);
-                request.name = format!("{} {}", request.method, path.written());
+                request.name = format!("{} {}", request.method, path);
             }
         }
         self.look_at_headers();
@@ -512,7 +422,7 @@ impl Collection {
                 Some(why) => {
                     extracted.extend(request.extractions.into_iter().map(|taken| taken.variable));
                     self.leave_out(
-                        format!("the request to '{}'", shortened(&plan::url_without_secrets(&request.url.written()))),
+                        format!("the request to '{}'", shortened(&plan::url_without_secrets(&request.url.to_string()))),
                         request.place,
                         why,
                     );
@@ -524,7 +434,7 @@ impl Collection {
             let is_known = self.variables.iter().any(|variable| variable.name == name)
                 || self.requests.iter().any(|request| request.extractions.iter().any(|taken| taken.variable == name));
             if !is_known {
-                self.variables.push(Variable { name, value: Text::default(), secret: false });
+                self.variables.push(Variable { name, value: Template::default(), secret: false });
             }
         }
     }
@@ -541,7 +451,7 @@ impl Collection {
     #[must_use]
     pub fn servers(&self) -> Vec<(Target, usize)> {
         let mut servers: Vec<(Target, usize)> = Vec::new();
-        for (server, _) in self.requests.iter().filter_map(|request| request.url.origin().ok()) {
+        for (server, _) in self.requests.iter().filter_map(|request| origin(&request.url).ok()) {
             match servers.iter_mut().find(|(known, _)| known.same_origin(&server)) {
                 Some((_, requests)) => *requests += 1,
                 None => servers.push((server, 1)),
@@ -555,10 +465,10 @@ impl Collection {
     pub fn send_to(&mut self, target: &Target, also: &Also) {
         let mut left = Vec::new();
         for request in &mut self.requests {
-            if let Ok((origin, path)) = request.url.origin()
+            if let Ok((origin, path)) = origin(&request.url)
                 && !also.holds(&origin)
             {
-                let mut url = Text::literal(target.origin());
+                let mut url = Template::fixed(target.origin());
                 url.append(path);
                 request.url = url;
             }
@@ -574,11 +484,11 @@ impl Collection {
     /// A page asks many servers, and only one of them is the one that whoever loads it may load.
     pub fn keep_first_site(&mut self, also: &Also) -> Vec<(String, usize)> {
         let host =
-            |request: &Request| request.url.origin().map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
+            |request: &Request| origin(&request.url).map_or_else(|_| String::new(), |(target, _)| target.host().to_ascii_lowercase());
         let Some(first) = self.requests.first().map(host) else { return Vec::new() };
         let mut others: Vec<(String, usize)> = Vec::new();
         self.requests.retain(|request| {
-            let is_named = *also != Also::Any && request.url.origin().is_ok_and(|(target, _)| also.holds(&target));
+            let is_named = *also != Also::Any && origin(&request.url).is_ok_and(|(target, _)| also.holds(&target));
             let host = host(request);
             if is_named || site(&host) == site(&first) {
                 return true;
@@ -603,11 +513,11 @@ impl Collection {
                 left.push(LeftOut { what: "headers".to_owned(), place: request.place.clone(), why });
             }
             let fields = match &mut request.body {
-                Body::Fields(fields) if fields.len() > PARTS_MAX => {
+                Body::Form(fields) if fields.len() > PARTS_MAX => {
                     fields.truncate(PARTS_MAX);
                     true
                 }
-                Body::Form(fields) if fields.len() > PARTS_MAX => {
+                Body::Multipart(fields) if fields.len() > PARTS_MAX => {
                     fields.truncate(PARTS_MAX);
                     true
                 }
@@ -619,8 +529,8 @@ impl Collection {
             }
             request.headers.retain(|(name, value)| {
                 let is_name = name.len() <= 256 && name.bytes().all(is_token);
-                let breaks = |part: &Part| matches!(part, Part::Literal(text) if text.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f));
-                if is_name && !value.parts().iter().any(breaks) {
+                let breaks = |part: &Piece| matches!(part, Piece::Text(text) if text.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f));
+                if is_name && !value.pieces().iter().any(breaks) {
                     return true;
                 }
                 let why = if is_name { "its value has a control character in it" } else { "that is no name of a header" };
@@ -635,15 +545,15 @@ impl Collection {
     fn look_for_origins(&mut self) {
         let (mut kept, mut left) = (Vec::new(), Vec::new());
         for request in std::mem::take(&mut self.requests) {
-            let why = match request.url.origin() {
-                Ok((_, path)) if path.written().len() > URL_BYTES_MAX => format!("its URL is longer than {URL_BYTES_MAX} bytes"),
+            let why = match origin(&request.url) {
+                Ok((_, path)) if path.to_string().len() > URL_BYTES_MAX => format!("its URL is longer than {URL_BYTES_MAX} bytes"),
                 Ok(_) => {
                     kept.push(request);
                     continue;
                 }
                 Err(why) => why,
             };
-            left.push(LeftOut { what: format!("the request to '{}'", shortened(&request.url.written())), place: request.place, why });
+            left.push(LeftOut { what: format!("the request to '{}'", shortened(&request.url.to_string())), place: request.place, why });
         }
         self.requests = kept;
         self.left_out.extend(left);
@@ -655,9 +565,9 @@ impl Collection {
         let mut known: HashSet<String> = self.variables.iter().map(|variable| variable.name.clone()).collect();
         let mut missing: Vec<(String, String)> = Vec::new();
         for request in &self.requests {
-            for name in request.texts().flat_map(Text::variables) {
-                if known.insert(name.clone()) {
-                    missing.push((name.clone(), request.place.clone()));
+            for name in request.texts().flat_map(Template::variables) {
+                if known.insert(name.to_owned()) {
+                    missing.push((name.to_owned(), request.place.clone()));
                 }
             }
             known.extend(request.extractions.iter().map(|taken| taken.variable.clone()));
@@ -669,7 +579,7 @@ impl Collection {
                 format!("the file gives it none, so it is empty; give it with --variable {name}=VALUE"),
             );
             self.missing.push(name.clone());
-            self.variables.push(Variable { name, value: Text::default(), secret: false });
+            self.variables.push(Variable { name, value: Template::default(), secret: false });
         }
     }
 }
@@ -677,13 +587,13 @@ impl Collection {
 impl Request {
     /// What stands behind scheme, host and port.
     #[must_use]
-    pub fn path(&self) -> Text {
-        self.url.origin().map_or_else(|_| self.url.clone(), |(_, path)| path)
+    pub fn path(&self) -> Template {
+        origin(&self.url).map_or_else(|_| self.url.clone(), |(_, path)| path)
     }
 
     /// Every file that it sends.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        let fields = if let Body::Form(fields) = &self.body { fields.as_slice() } else { &[] };
+        let fields = if let Body::Multipart(fields) = &self.body { fields.as_slice() } else { &[] };
         let of_form = fields.iter().filter_map(|field| match &field.value {
             FieldValue::File { path, .. } => Some(path.as_str()),
             FieldValue::Text(_) => None,
@@ -693,44 +603,59 @@ impl Request {
     }
 
     /// Every text that may name a variable.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &Text> {
-        let mut texts: Vec<&Text> = vec![&self.url];
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &Template> {
+        let mut texts: Vec<&Template> = vec![&self.url];
         texts.extend(self.headers.iter().map(|(_, value)| value));
         match &self.body {
-            Body::None | Body::File(_) => {}
-            Body::Raw(text) => texts.push(text),
-            Body::Fields(fields) => fields.iter().for_each(|(name, value)| texts.extend([name, value])),
-            Body::Form(fields) => texts.extend(fields.iter().filter_map(|field| match &field.value {
+            Body::Empty | Body::File(_) => {}
+            Body::Text(text) | Body::Json(text) => texts.push(text),
+            Body::Form(fields) => texts.extend(fields.iter().map(|(_, value)| value)),
+            Body::Multipart(fields) => texts.extend(fields.iter().filter_map(|field| match &field.value {
                 FieldValue::Text(text) => Some(text),
                 FieldValue::File { .. } => None,
             })),
         }
         match &self.auth {
-            Auth::None => {}
-            Auth::Basic(user, password) | Auth::Digest(user, password) => texts.extend([user, password]),
-            Auth::Bearer(token) => texts.push(token),
-            Auth::Aws(aws) => {
-                texts.extend([&aws.access_key, &aws.secret_key, &aws.region, &aws.service]);
-                texts.extend(&aws.session_token);
+            None => {}
+            Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => texts.extend([user, password]),
+            Some(Auth::Bearer(value) | Auth::Header(_, value) | Auth::Query(_, value)) => texts.push(value),
+            Some(Auth::Aws(keys)) => {
+                texts.extend([&keys.access_key, &keys.secret_key, &keys.region, &keys.service]);
+                texts.extend(&keys.session_token);
             }
         }
         texts.into_iter()
     }
 
     /// The header with this name.
-    pub(crate) fn header(&self, name: &str) -> Option<&Text> {
+    pub(crate) fn header(&self, name: &str) -> Option<&Template> {
         self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Adds a header unless there is one of this name.
-    pub(crate) fn header_if_none(&mut self, name: &str, value: impl Into<Text>) {
+    pub(crate) fn header_if_none(&mut self, name: &str, value: impl Into<Template>) {
         if self.header(name).is_none() {
             self.headers.push((name.to_owned(), value.into()));
         }
     }
 
+    /// Sends these fields as a form, whose type follows from that. A name twice, or one with a value in it, stands in a text.
+    pub(crate) fn set_form(&mut self, fields: Vec<(Template, Template)>) {
+        self.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        let mut names = HashSet::new();
+        let has_names = fields.iter().all(|(name, _)| name.plain().is_some_and(|name| names.insert(name.to_owned())));
+        self.body = if fields.is_empty() {
+            Body::Empty
+        } else if has_names {
+            Body::Form(fields.into_iter().map(|(name, value)| (name.fixed_text(), value)).collect())
+        } else {
+            self.headers.push(("Content-Type".to_owned(), FORM_TYPE.into()));
+            Body::Text(draft::form_text(fields))
+        };
+    }
+
     /// Takes a header that a file lists; what loadline decides itself, or a connection does, is passed over.
-    pub(crate) fn take_header(&mut self, name: &str, value: Text) {
+    pub(crate) fn take_header(&mut self, name: &str, value: Template) {
         let name = name.trim();
         // The engine's affair: they follow from the body and the connection. Pseudo-headers of HTTP/2 are no headers.
         const OWN: [&str; 9] = [
@@ -762,7 +687,7 @@ impl Request {
 
     /// What `--only` and `--except` look at.
     fn searched(&self) -> String {
-        format!("{} / {} / {} {}", self.group.join(" / "), self.name, self.method, self.url.written()).to_lowercase()
+        format!("{} / {} / {} {}", self.group.join(" / "), self.name, self.method, self.url).to_lowercase()
     }
 }
 

@@ -4,7 +4,7 @@
 //! down, each in its own form. Here their logs are read at the speed of memory and told as [`Traffic`].
 //!
 //! And there are the requests themselves, which other tools keep in files of their own: those become a
-//! [`Collection`](collection::Collection).
+//! [`Collection`](collection::Collection). Both can be sent: they make the model of what users do ([`plan::work`]).
 //!
 //! Invariants: no file is opened and no clock is read here, a stream is an argument; memory does not grow with the log; every line
 //! is a request or counted as none; nothing personal is in a result unless it was asked for.
@@ -36,7 +36,7 @@ mod took;
 mod traffic;
 mod unpacked;
 mod users;
-pub mod yaml;
+pub mod workload;
 
 pub use agents::Agents;
 pub use course::{Course, Dispersion, Peak, Point};

@@ -1,6 +1,6 @@
 //! Files that are broken, hostile or merely large: each is read or refused, and nothing of either kind takes long.
 
-use import::collection::{Collection, KINDS, Kind, Wishes, guess, printed};
+use import::collection::{Collection, KINDS, Kind, Wishes, guess};
 
 const MEGABYTE: usize = 1 << 20;
 
@@ -71,8 +71,8 @@ fn a_file_of_the_wrong_kind_is_refused_in_words() {
             }
         }
         let read = read(kind, text.as_bytes()).unwrap();
-        let page = printed(&read, "a file", &[]);
-        assert!(page.contains("target: http://h\n") && page.contains("\nsteps:\n"), "{page}");
+        let made = read.work("");
+        assert_eq!((made.settings.url.as_deref(), made.work.steps().len()), (Some("http://h/"), read.requests.len()), "{text}");
     }
 }
 
@@ -89,8 +89,10 @@ fn a_file_with_very_many_parts_ends_and_says_what_is_beyond() {
     for (kind, text, part) in [(Kind::Har, har, "headers"), (Kind::Postman, postman, "more variables"), (Kind::Curl, curl, "")] {
         let read = read(kind, text.as_bytes()).unwrap();
         let (concealed, placeholders) = read.concealed();
-        let page = printed(&concealed, "a file", &placeholders);
-        assert!(page.contains(part) && !page.contains("secret-"), "{}", kind.name());
+        let made = concealed.work("");
+        let notes = concealed.notes("a file", &placeholders, &made);
+        assert!(notes.top.iter().any(|line| line.contains(part)), "{}", kind.name());
+        assert!(!format!("{notes:?}{made:?}").contains("secret-"), "{}", kind.name());
     }
     let targets = "GET http://h/\n".repeat(MANY);
     let read = read(Kind::Vegeta, targets.as_bytes()).unwrap();

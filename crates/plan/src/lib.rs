@@ -48,7 +48,7 @@ pub use plan::{
 pub use population::{Part, Population, PopulationDraft};
 pub use random::Random;
 pub use replay::{Replay, Speed};
-pub use request::{Body, FormPart, FormValue, Request};
+pub use request::{Body, FILE_TYPE, FORM_TYPE, FormPart, FormValue, Request};
 pub use secret::{is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use secrets::Secrets;
 pub use share::Share;

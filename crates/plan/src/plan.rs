@@ -1363,7 +1363,7 @@ fn read_form_part(r: &mut Reading, field: &str) -> Option<FormPart> {
     let value = match value.strip_prefix('@') {
         None => FormValue::Text(value.to_owned()),
         Some(file) => {
-            let (path, media_type) = file.split_once(";type=").unwrap_or((file, "application/octet-stream"));
+            let (path, media_type) = file.split_once(";type=").unwrap_or((file, crate::FILE_TYPE));
             FormValue::File { path: path.to_owned(), media_type: media_type.to_owned() }
         }
     };
@@ -1485,7 +1485,7 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
         Body::Empty => None,
         Body::Form { boundary, .. } => Some(format!("multipart/form-data; boundary={boundary}")),
         Body::Bytes(_) | Body::File(_) if words.json => Some("application/json".to_owned()),
-        Body::Bytes(_) | Body::File(_) => Some("application/x-www-form-urlencoded".to_owned()),
+        Body::Bytes(_) | Body::File(_) => Some(crate::FORM_TYPE.to_owned()),
     };
     if let Some(content_type) = content_type.filter(|_| !typed) {
         headers.push(("Content-Type".to_owned(), content_type));

@@ -1,5 +1,11 @@
 //! What is sent: method, headers and body, as decided.
 
+/// The media type of a form whose fields are percent-encoded.
+pub const FORM_TYPE: &str = "application/x-www-form-urlencoded";
+
+/// The media type of a file that has no other.
+pub const FILE_TYPE: &str = "application/octet-stream";
+
 /// One request as it will be sent, headers complete but for Content-Length, which follows from the body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {

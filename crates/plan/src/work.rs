@@ -236,9 +236,10 @@ pub struct Step {
 }
 
 /// What follows the head of a request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Body {
     /// Nothing.
+    #[default]
     Empty,
     /// Text as it is.
     Text(Template),
@@ -362,6 +363,12 @@ pub struct Notes {
 }
 
 impl Work {
+    /// Journeys alone, whose users keep cookies.
+    #[must_use]
+    pub const fn of(journeys: Vec<Journey>) -> Self {
+        Self { variables: Vec::new(), cookies: true, setup: Vec::new(), teardown: Vec::new(), user_teardown: Vec::new(), journeys }
+    }
+
     /// Every variable, each once: the status of the last answer, those that are declared, and those that are set on the way.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -477,6 +484,28 @@ impl Work {
 }
 
 impl Step {
+    /// A request of the target's without headers and a body, of whose answer nothing is asked.
+    #[must_use]
+    pub const fn new(name: String, method: String, path: Template) -> Self {
+        Self {
+            name,
+            method,
+            path,
+            elsewhere: None,
+            headers: Vec::new(),
+            shared_secrets: Vec::new(),
+            body: Body::Empty,
+            auth: None,
+            extractions: Vec::new(),
+            checks: Vec::new(),
+            judges_status: false,
+            requests_max: None,
+            redirects: 0,
+            timeout: None,
+            must_succeed: false,
+        }
+    }
+
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
         self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);

@@ -164,13 +164,13 @@ pub const TRAFFIC_FORMATS: &[Rendering<Surveyed>] = &[
         name: "scenario",
         about: "routes, visits and the busiest hour as a scenario, for run",
         extension: "yaml",
-        render: |it| Ok(it.made.scenario.clone().into_bytes()),
+        render: |it| Ok(it.scenario.clone().into_bytes()),
     },
     Rendering {
         name: "paths",
         about: "what routes were asked for and how often, for the scenario",
         extension: "csv",
-        render: |it| Ok(it.made.paths.clone().unwrap_or_default().into_bytes()),
+        render: |it| Ok(it.paths.clone().unwrap_or_default().into_bytes()),
     },
     Rendering { name: "html", about: HTML, extension: "html", render: |it| Ok(page::traffic(&it.traffic).document()) },
 ];

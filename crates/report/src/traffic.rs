@@ -4,9 +4,8 @@
 //! bursts. So those come first, in this order, each with when and of how many; and before all of them, what was read and what
 //! could not be, since a description of half a log is of no traffic at all.
 
-pub(crate) mod scenario;
+mod notes;
 pub(crate) mod urls;
-mod visit;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +13,7 @@ use std::io;
 use analysis::quantity::{NONE, bytes, count, counted, figure, percent, share, time};
 use import::{Agents, Course, File, NameCount, Packed, Referers, Route, Times, Traffic, Users, utc};
 
-pub use scenario::{Beside, Fidelity, Made, Paths, made, stand_ins};
+pub use notes::{in_words, notes, stand_ins};
 
 use crate::Style;
 use crate::columns::{Columns, wrapped};
@@ -32,8 +31,10 @@ const MARGIN: usize = 19;
 pub struct Surveyed {
     /// What the log says.
     pub traffic: Traffic,
-    /// What goes into files to be sent.
-    pub made: Made,
+    /// It as a scenario, in YAML; a comment where nothing can be sent, and nothing where it is not wanted.
+    pub scenario: String,
+    /// The table of paths that the scenario draws from, as CSV, if it does.
+    pub paths: Option<String>,
 }
 
 /// Every figure, with the keys of [`Traffic`].

@@ -637,7 +637,7 @@ impl Compiling<'_> {
         let has_type = step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let media_type = match &step.body {
             Body::Json(_) => Some("application/json".to_owned()),
-            Body::Form(_) => Some(FORM.to_owned()),
+            Body::Form(_) => Some(plan::FORM_TYPE.to_owned()),
             Body::Multipart(_) => Some(self.boundary.content_type()),
             Body::Empty | Body::Text(_) | Body::File(_) => None,
         };
@@ -810,7 +810,7 @@ impl Compiling<'_> {
     }
 
     fn body(&mut self, step: &Step, media_type: &str) -> Content {
-        let is_form = media_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(FORM));
+        let is_form = media_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(plan::FORM_TYPE));
         let text = match &step.body {
             Body::Empty => return Content::None,
             Body::File(path) => return Content::Fixed(self.file(step, path)),
@@ -923,9 +923,6 @@ pub(crate) fn expression(compiler: &mut Compiler<'_>, errors: &mut PlanErrors, w
         work::Expression::Call(function, values) => Expression::Call(*function, values.iter().map(of).collect()),
     }
 }
-
-/// What the fields of a form are sent as.
-const FORM: &str = "application/x-www-form-urlencoded";
 
 /// A text that is the same each time.
 fn fixed_text(text: &Text) -> Option<Vec<u8>> {

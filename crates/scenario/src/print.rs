@@ -15,7 +15,6 @@ use step::Check;
 
 use crate::file::Scenario;
 use crate::keys::{Key, LOAD, POPULATION};
-use crate::read::FILE_TYPE;
 use page::{Map, Value, page};
 
 /// The text of a scenario file, with what its maker has to tell as comments.
@@ -464,7 +463,7 @@ fn body(body: &Body, map: &mut Map) {
                     FieldValue::File { path, media_type } => {
                         let mut file = Map::default();
                         file.put("file", path.as_str());
-                        file.put_some("type", (media_type != FILE_TYPE).then(|| media_type.clone()));
+                        file.put_some("type", (media_type != plan::FILE_TYPE).then(|| media_type.clone()));
                         form.put(&field.name, file);
                     }
                 }

@@ -22,7 +22,6 @@ use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shap
 use crate::mistake::Mistake;
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
-pub(crate) use parts::FILE_TYPE;
 pub use surroundings::Surroundings;
 
 /// Of a file of another kind, so many mistakes are told.

@@ -121,7 +121,7 @@ impl Compiling<'_> {
         let kind = kind.split(';').next().unwrap_or_default().trim();
         let place = match &request.body {
             Body::Bytes(_) | Body::File(_) if kind == "application/json" || kind.ends_with("+json") => Place::Json,
-            Body::Bytes(_) | Body::File(_) if kind == "application/x-www-form-urlencoded" => Place::Url,
+            Body::Bytes(_) | Body::File(_) if kind == plan::FORM_TYPE => Place::Url,
             _ => Place::Plain,
         };
         Marked { mark, bytes, values, place }

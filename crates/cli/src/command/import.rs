@@ -8,8 +8,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
-use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess, printed};
+use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess};
 use plan::{Also, PlanError, PlanErrors, Target};
+use scenario::Scenario;
 
 use super::curate;
 use crate::destinations::{Choice, Destinations, Said};
@@ -186,7 +187,9 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
         }
     };
     let (written, placeholders) = if secrets == Secrets::Env { read.concealed() } else { (read, Vec::new()) };
-    let page = printed(&written, &shown, &placeholders);
+    let made = written.work("");
+    let notes = written.notes(&shown, &placeholders, &made);
+    let page = scenario::print(&Scenario::new(made.name, made.settings, made.work), &notes);
     match &output {
         Some(path) => whole(path, page.as_bytes()).map_err(|why| {
             let message = format!("'{}' could not be written: {}", path.display(), plainly(&why));

@@ -10,10 +10,12 @@ use ::replay::{Log, Moment, Options, Pattern};
 use analysis::quantity::{counted, length, share};
 use clap::{ArgAction, Args};
 use import::collection::{Described, FILE_BYTES_MAX};
+use import::workload::{Beside, Workload};
 use import::{Asked, KNOWN, Named, Personal, Survey};
 use plan::{Given, Nanos, PlanError, PlanErrors};
 use report::TRAFFIC_FORMATS;
-use report::traffic::{Beside, Made, Surveyed, made};
+use report::traffic::{Surveyed, in_words, notes};
+use scenario::Scenario;
 
 use super::replay::{MOMENT, PATTERN, value};
 use crate::exit::{Exit, Failed};
@@ -154,21 +156,28 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         survey.read(shown, source).map_err(|why| Failed::from(PlanErrors(vec![unreadable(name, &why)])))?;
     }
     let traffic = survey.finish();
-    let made = if out.iter().any(|out| out.is_of("scenario") || out.is_of("paths")) {
+    let mut workload = None;
+    let mut text = String::new();
+    if out.iter().any(|out| out.is_of("scenario") || out.is_of("paths")) {
         // Beside each other they are called by their names alone.
         let name = paths_file.as_deref().map(|file| match (&scenario, Path::new(file).file_name()) {
             (Some(scenario), Some(name)) if Path::new(scenario).parent() == Path::new(file).parent() => name.to_string_lossy(),
             _ => file.into(),
         });
-        made(&traffic, Beside { paths_file: name.as_deref(), described: described.as_ref() })
-    } else {
-        Made::default()
-    };
-    let outs = if made.paths.is_none() { outs.without("paths") } else { outs };
-    let surveyed = Surveyed { traffic, made };
+        workload = Workload::of(&traffic, Beside { paths_file: name.as_deref(), described: described.as_ref() });
+        text = match &workload {
+            Some(made) => {
+                scenario::print(&Scenario::new(None, made.settings.clone(), made.work.clone()), &notes(&traffic, made, name.as_deref()))
+            }
+            None => "# Nothing in this log can be sent: its requests write, or tell no time.\n".to_owned(),
+        };
+    }
+    let paths = workload.as_mut().and_then(|made| made.paths.take());
+    let outs = if paths.is_none() { outs.without("paths") } else { outs };
+    let surveyed = Surveyed { traffic, scenario: text, paths };
     let mut lost = PlanErrors::default();
     outs.write(&surveyed, &mut lost);
-    let Surveyed { traffic, made } = surveyed;
+    let Surveyed { traffic, paths, .. } = surveyed;
     if !outs.to_stdout()
         && let Err(why) = to_stdout(report::traffic::text(&traffic, &output_args.styles().stdout).as_bytes())
     {
@@ -182,7 +191,9 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
     }
     if let Some(file) = scenario.filter(|_| traffic.requests > 0 && !outs.to_stdout()) {
-        super::print(format!("\n{}", near(&file, paths_file.as_deref().filter(|_| made.paths.is_some()), &traffic, &made)).as_bytes())?;
+        super::print(
+            format!("\n{}", near(&file, paths_file.as_deref().filter(|_| paths.is_some()), &traffic, workload.as_ref())).as_bytes(),
+        )?;
     }
     // Nothing could be read of what is not empty: whoever scripts this must not take it for a quiet day.
     if traffic.requests == 0 && traffic.lines > 0 {
@@ -209,12 +220,14 @@ fn paths_beside(scenario: &str) -> String {
 }
 
 /// What was written, and how near it comes.
-fn near(file: &str, paths: Option<&str>, traffic: &import::Traffic, made: &Made) -> String {
-    let Some(fidelity) = &made.fidelity else { return format!("  {file}: Nothing in this log can be sent.\n") };
-    let mut text = format!("  {file}: {}\n", fidelity.in_words());
+fn near(file: &str, paths: Option<&str>, traffic: &import::Traffic, made: Option<&Workload>) -> String {
+    let Some(made) = made else { return format!("  {file}: Nothing in this log can be sent.\n") };
+    let mut text = format!("  {file}: {}\n", in_words(&made.fidelity));
     let as_what = if made.lasts < Nanos::from_secs(3600) { "as the log does" } else { "the log's busiest hour" };
     text += &format!("  {file}: It lasts {}, {as_what}; -d gives another time.\n", length(made.lasts));
-    let (routes, requests) = made.left_out;
+    let others = traffic.others.as_ref().map_or(0, |others| others.requests);
+    let routes = made.left_out.len() + usize::from(others > 0);
+    let requests = made.left_out.iter().map(|(_, requests, _)| requests).sum::<u64>() + others;
     if routes > 0 {
         let share = share(requests, traffic.requests);
         let is = if routes == 1 { "is" } else { "are" };

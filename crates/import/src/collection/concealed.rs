@@ -6,9 +6,11 @@
 //!
 //! Invariant: no value that its name tells to be a secret is in what is given back.
 
+use plan::template::{Piece, Template, Value};
+use plan::work::{Auth, Body, FieldValue};
 use plan::{is_secret, percent_decoded, secret_values};
 
-use super::{Auth, Body, Collection, FieldValue, LeftOut, Part, Text};
+use super::{Collection, LeftOut};
 
 /// A variable of the environment in the place of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +28,8 @@ impl Collection {
         let mut hiding = Hiding::default();
         let mut collection = self.clone();
         let texts = self.requests.iter().flat_map(|request| request.texts()).chain(self.variables.iter().map(|variable| &variable.value));
-        for part in texts.flat_map(|text| text.parts()) {
-            if let Part::Expression(expression) = part
-                && let Some(name) = expression.strip_prefix("env ")
-            {
+        for value in texts.flat_map(Template::values) {
+            if let Value::Env(name) = value {
                 hiding.named(name);
             }
         }
@@ -46,14 +46,10 @@ impl Collection {
                 }
             }
             match &mut request.body {
-                Body::None | Body::File(_) => {}
-                Body::Raw(text) => *text = hiding.body(text),
-                Body::Fields(fields) => {
-                    for (name, value) in fields {
-                        hiding.field(&name.written(), value);
-                    }
-                }
-                Body::Form(fields) => {
+                Body::Empty | Body::File(_) => {}
+                Body::Text(text) | Body::Json(text) => *text = hiding.body(text),
+                Body::Form(fields) => fields.iter_mut().for_each(|(name, value)| hiding.field(name, value)),
+                Body::Multipart(fields) => {
                     for field in fields {
                         if let FieldValue::Text(value) = &mut field.value {
                             hiding.field(&field.name, value);
@@ -62,13 +58,14 @@ impl Collection {
                 }
             }
             match &mut request.auth {
-                Auth::None => {}
-                Auth::Basic(user, password) | Auth::Digest(user, password) => {
-                    let what = format!("the password of '{}'", user.written());
+                None => {}
+                Some(Auth::Header(name, value) | Auth::Query(name, value)) => *value = hiding.hide(name, &format!("the key {name}"), value),
+                Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {
+                    let what = format!("the password of '{user}'");
                     *password = hiding.hide("PASSWORD", &what, password);
                 }
-                Auth::Bearer(token) => *token = hiding.hide("TOKEN", "the bearer token", token),
-                Auth::Aws(aws) => {
+                Some(Auth::Bearer(token)) => *token = hiding.hide("TOKEN", "the bearer token", token),
+                Some(Auth::Aws(aws)) => {
                     aws.secret_key = hiding.hide("AWS_SECRET_ACCESS_KEY", "the secret key for AWS", &aws.secret_key);
                     if let Some(token) = &mut aws.session_token {
                         *token = hiding.hide("AWS_SESSION_TOKEN", "the session token for AWS", token);
@@ -114,15 +111,15 @@ impl Hiding {
     }
 
     /// With a variable of the environment for every literal part that says something.
-    fn hide(&mut self, base: &str, what: &str, text: &Text) -> Text {
-        let mut hidden = Text::default();
-        for part in text.parts() {
+    fn hide(&mut self, base: &str, what: &str, text: &Template) -> Template {
+        let mut hidden = Template::default();
+        for part in text.pieces() {
             match part {
-                Part::Literal(literal) if literal.chars().any(char::is_alphanumeric) => {
+                Piece::Text(literal) if literal.chars().any(char::is_alphanumeric) => {
                     let name = self.name(base, what, literal);
-                    hidden.push_part(Part::Expression(format!("env {name}")));
+                    hidden.append(Value::Env(name).into());
                 }
-                part => hidden.push_part(part.clone()),
+                part => hidden.push_piece(part.clone()),
             }
         }
         hidden
@@ -153,9 +150,9 @@ impl Hiding {
     }
 
     /// The scheme before a credential is no secret: `Bearer …`.
-    fn header(&mut self, name: &str, value: &Text) -> Text {
+    fn header(&mut self, name: &str, value: &Template) -> Template {
         let what = format!("the header {name}");
-        if name.eq_ignore_ascii_case("cookie") && value.parts().iter().any(|part| matches!(part, Part::Expression(_) | Part::Variable(_))) {
+        if name.eq_ignore_ascii_case("cookie") && !value.is_fixed() {
             return self.cookies(value, &what);
         }
         let is_credential = name.to_ascii_lowercase().ends_with("authorization");
@@ -174,13 +171,13 @@ impl Hiding {
     }
 
     /// Cookies of which some have their values from elsewhere: the names stay.
-    fn cookies(&mut self, value: &Text, what: &str) -> Text {
-        let mut hidden = Text::default();
+    fn cookies(&mut self, value: &Template, what: &str) -> Template {
+        let mut hidden = Template::default();
         for (place, pair) in value.split(';').into_iter().enumerate() {
             hidden.push(if place > 0 { "; " } else { "" });
             match pair.clone().trimmed().split_once('=') {
                 Some((name, value)) if name.plain().is_some() => {
-                    let base = name.written();
+                    let base = name.to_string();
                     hidden.append(name);
                     hidden.push("=");
                     hidden.append(self.hide(&base, what, &value));
@@ -191,16 +188,16 @@ impl Hiding {
         hidden
     }
 
-    fn field(&mut self, name: &str, value: &mut Text) {
+    fn field(&mut self, name: &str, value: &mut Template) {
         if is_secret(name) {
             *value = self.hide(name, &format!("the field {name}"), value);
         }
     }
 
     /// Parameters of the path (`/a;jsessionid=…/b`) and of the query. What is put in is percent-encoded when it is sent.
-    fn url(&mut self, url: &Text) -> Text {
+    fn url(&mut self, url: &Template) -> Template {
         let (path, query) = url.split_once('?').map_or_else(|| (url.clone(), None), |(path, query)| (path, Some(query)));
-        let mut hidden = Text::default();
+        let mut hidden = Template::default();
         for (place, part) in path.split(';').into_iter().enumerate() {
             hidden.push(if place > 0 { ";" } else { "" });
             match part.split_once('/').filter(|_| place > 0) {
@@ -220,24 +217,24 @@ impl Hiding {
         hidden
     }
 
-    fn parameter(&mut self, pair: Text) -> Text {
+    fn parameter(&mut self, pair: Template) -> Template {
         match pair.split_once('=') {
-            Some((name, value)) if is_secret(&percent_decoded(&name.written())) => {
-                let plain = percent_decoded(&name.written());
+            Some((name, value)) if is_secret(&percent_decoded(&name.to_string())) => {
+                let plain = percent_decoded(&name.to_string());
                 let mut hidden = name;
                 hidden.push("=");
-                hidden.append(self.hide(&plain, &format!("the parameter {plain}"), &value.map_literals(percent_decoded)));
+                hidden.append(self.hide(&plain, &format!("the parameter {plain}"), &value.map_text(percent_decoded)));
                 hidden
             }
             _ => pair,
         }
     }
 
-    fn body(&mut self, text: &Text) -> Text {
-        let mut hidden = Text::default();
-        for part in text.parts() {
-            let Part::Literal(literal) = part else {
-                hidden.push_part(part.clone());
+    fn body(&mut self, text: &Template) -> Template {
+        let mut hidden = Template::default();
+        for piece in text.pieces() {
+            let Piece::Text(literal) = piece else {
+                hidden.push_piece(piece.clone());
                 continue;
             };
             let mut from = 0;
@@ -249,7 +246,7 @@ impl Hiding {
                 let key = key_before(&literal[..start]);
                 let name = self.name(key, &format!("the field {key}"), value);
                 hidden.push(&literal[from..start]);
-                hidden.push_part(Part::Expression(format!("env {name}")));
+                hidden.append(Value::Env(name).into());
                 from = end;
             }
             hidden.push(&literal[from..]);
@@ -291,15 +288,15 @@ mod tests {
             ]
         );
         let [first, second, third] = &concealed.requests[..] else { panic!() };
-        assert_eq!(first.url.written(), "http://h/a?api_key={{env API_KEY}}&page=2");
-        assert_eq!(first.header("authorization").unwrap().written(), "Bearer {{env AUTHORIZATION}}");
+        assert_eq!(first.url.to_string(), "http://h/a?api_key={{env API_KEY}}&page=2");
+        assert_eq!(first.header("authorization").unwrap().to_string(), "Bearer {{env AUTHORIZATION}}");
         assert_eq!(second.body, {
-            let mut body = Text::literal("{\"user\": \"me\", \"password\": \"");
-            body.append(Text::expression("env PASSWORD"));
+            let mut body = Template::fixed("{\"user\": \"me\", \"password\": \"");
+            body.append(Value::Env("PASSWORD".to_owned()).into());
             body.push("\"}");
-            Body::Raw(body)
+            Body::Text(body)
         });
-        assert_eq!(third.auth, Auth::Basic("me".into(), Text::expression("env PASSWORD")));
+        assert_eq!(third.auth, Some(Auth::Basic { user: "me".into(), password: Value::Env("PASSWORD".to_owned()).into() }));
         let whole = format!("{concealed:?}");
         for secret in ["hunter22", "tok3n", "s3ss1on", "k ey", "zzzzzz1"] {
             assert!(!whole.contains(secret), "{secret}");
@@ -311,7 +308,7 @@ mod tests {
         let text = "curl 'http://h/a;jsessionid=Sk1x9/b;v=1?page=2' 'http://h/c;jsessionid=Sk1x9' 'http://h/d?'";
         let read = Collection::read(Kind::Curl, text.as_bytes(), &Wishes::default()).unwrap();
         let (concealed, placeholders) = read.concealed();
-        let urls: Vec<String> = concealed.requests.iter().map(|request| request.url.written()).collect();
+        let urls: Vec<String> = concealed.requests.iter().map(|request| request.url.to_string()).collect();
         assert_eq!(
             urls,
             ["http://h/a;jsessionid={{env JSESSIONID}}/b;v=1?page=2", "http://h/c;jsessionid={{env JSESSIONID}}", "http://h/d?"]

@@ -5,11 +5,13 @@
 //! over. All others are told, since a request without its client certificate is another request.
 
 use base64::Engine as _;
-use plan::{percent_decoded, percent_encoded};
+use plan::template::{Template, Value};
+use plan::work::{Auth, AwsKeys, Body, Field, FieldValue};
+use plan::{FILE_TYPE, FORM_TYPE, percent_decoded, percent_encoded};
 
-use super::text::ready_for_a_parameter;
+use super::url::ready_for_a_parameter;
 use super::words::{Command, commands};
-use super::{Auth, Aws, Body, Collection, Connection, Field, FieldValue, Kind, ReadError, Request, Text, is_method, shortened};
+use super::{Collection, Connection, Kind, ReadError, Request, is_method, shortened};
 
 /// How an option is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,7 +218,7 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
                 );
                 continue;
             }
-            let first = command.words.first().map(Text::written).unwrap_or_default();
+            let first = command.words.first().map(ToString::to_string).unwrap_or_default();
             collection.leave_out(format!("the command '{}'", shortened(&first)), &place, "it is not curl");
             continue;
         };
@@ -227,7 +229,7 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
 
 /// Reads one command that a shell has taken apart.
 pub(super) fn of_words(words: &[String]) -> Result<Collection, ReadError> {
-    let words: Vec<Text> = words.iter().map(|word| Text::literal(word.as_str())).collect();
+    let words: Vec<Template> = words.iter().map(|word| Template::fixed(word.as_str())).collect();
     let command = Command { words, line: 1, unread: Vec::new() };
     let mut collection = Collection::new(Kind::Curl);
     command_line(after_curl(&command).unwrap_or(&command.words), "the command line", &mut collection);
@@ -235,8 +237,8 @@ pub(super) fn of_words(words: &[String]) -> Result<Collection, ReadError> {
 }
 
 /// What follows the word `curl`, before which a prompt, variables and `time` may stand.
-fn after_curl(command: &Command) -> Option<&[Text]> {
-    let is_curl = |word: &Text| word.plain().is_some_and(|word| matches!(word.rsplit(['/', '\\']).next(), Some("curl" | "curl.exe")));
+fn after_curl(command: &Command) -> Option<&[Template]> {
+    let is_curl = |word: &Template| word.plain().is_some_and(|word| matches!(word.rsplit(['/', '\\']).next(), Some("curl" | "curl.exe")));
     let at = command.words.iter().position(is_curl)?;
     let before = command.words[..at].iter().all(|word| {
         word.plain().is_some_and(|word| matches!(word, "$" | "%" | ">" | "#" | "time" | "sudo" | "env" | "exec")) || word.contains('=')
@@ -256,20 +258,20 @@ fn assigned(command: &Command) -> Option<String> {
 #[derive(Default)]
 struct Asked {
     method: Option<String>,
-    urls: Vec<Text>,
-    headers: Vec<(String, Option<Text>)>,
-    data: Vec<Text>,
+    urls: Vec<Template>,
+    headers: Vec<(String, Option<Template>)>,
+    data: Vec<Template>,
     /// A whole body from a file.
     file: Option<String>,
     has_data: bool,
     json: bool,
     form: Vec<Field>,
     /// As it stands in a URL.
-    query: Text,
-    user: Option<Text>,
+    query: Template,
+    user: Option<Template>,
     digest: bool,
-    signature: Option<Text>,
-    bearer: Option<Text>,
+    signature: Option<Template>,
+    bearer: Option<Template>,
     get: bool,
     head: bool,
     location: bool,
@@ -280,7 +282,7 @@ struct Asked {
     connection: Connection,
 }
 
-fn command_line(words: &[Text], place: &str, collection: &mut Collection) {
+fn command_line(words: &[Template], place: &str, collection: &mut Collection) {
     let mut asked = Asked::default();
     let mut words = words.iter();
     let mut options = true;
@@ -290,7 +292,7 @@ fn command_line(words: &[Text], place: &str, collection: &mut Collection) {
             options = false;
         } else if options && let Some(name) = text.strip_prefix("--") {
             long(name, &mut words, place, &mut asked, collection);
-        } else if options && word.starts_with('-') && text != "-" {
+        } else if options && begins(word, '-') && text != "-" {
             short(word, &mut words, place, &mut asked, collection);
         } else {
             asked.urls.push(word.clone());
@@ -299,7 +301,7 @@ fn command_line(words: &[Text], place: &str, collection: &mut Collection) {
     asked.finish(place, collection);
 }
 
-fn long(name: &str, words: &mut std::slice::Iter<'_, Text>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+fn long(name: &str, words: &mut std::slice::Iter<'_, Template>, place: &str, asked: &mut Asked, collection: &mut Collection) {
     let Some((.., does)) = OPTIONS.iter().find(|(_, known, _)| *known == name) else {
         // What turns a switch off that is on, or off already.
         let off = name
@@ -314,10 +316,10 @@ fn long(name: &str, words: &mut std::slice::Iter<'_, Text>, place: &str, asked: 
 }
 
 /// Letters behind one dash, of which the last may have its value behind it.
-fn short(word: &Text, words: &mut std::slice::Iter<'_, Text>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+fn short(word: &Template, words: &mut std::slice::Iter<'_, Template>, place: &str, asked: &mut Asked, collection: &mut Collection) {
     let Some((_, mut rest)) = word.split_once('-') else { return };
     loop {
-        let Some(super::Part::Literal(literal)) = rest.parts().first() else { return };
+        let Some(literal) = rest.beginning() else { return };
         let Some(letter) = literal.chars().next() else { return };
         let Some((_, after)) = rest.split_once(letter) else { return };
         let name = letter.to_string();
@@ -335,7 +337,7 @@ fn short(word: &Text, words: &mut std::slice::Iter<'_, Text>, place: &str, asked
     }
 }
 
-fn done(does: Does, shown: &str, value: &mut dyn FnMut() -> Option<Text>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+fn done(does: Does, shown: &str, value: &mut dyn FnMut() -> Option<Template>, place: &str, asked: &mut Asked, collection: &mut Collection) {
     match does {
         Passed { value: false } => {}
         Passed { value: true } => drop(value()),
@@ -343,7 +345,7 @@ fn done(does: Does, shown: &str, value: &mut dyn FnMut() -> Option<Text>, place:
             let given = if takes { value() } else { None };
             // A password may stand there.
             let hidden = plan::is_secret(shown) || matches!(shown, "-U" | "--proxy-user" | "--pass");
-            let given = given.filter(|_| !hidden).map_or_else(String::new, |given| format!(" {}", shortened(&given.written())));
+            let given = given.filter(|_| !hidden).map_or_else(String::new, |given| format!(" {}", shortened(&given.to_string())));
             collection.leave_out(format!("the option {shown}{given}"), place, left_because(shown));
         }
         Is(Word::Next) => {
@@ -388,8 +390,8 @@ impl Asked {
         }
     }
 
-    fn takes(&mut self, word: Word, value: &Text, place: &str, collection: &mut Collection) {
-        let plain = || value.written();
+    fn takes(&mut self, word: Word, value: &Template, place: &str, collection: &mut Collection) {
+        let plain = || value.to_string();
         match word {
             Word::Method => self.method = Some(plain()),
             Word::Header => self.header(value, place, collection),
@@ -418,7 +420,7 @@ impl Asked {
             Word::Agent => self.headers.push(("User-Agent".to_owned(), Some(value.clone()).filter(|value| !value.is_empty()))),
             Word::Referer => self.headers.push(("Referer".to_owned(), Some(value.clone()))),
             Word::Range => {
-                let mut range = Text::literal("bytes=");
+                let mut range = Template::fixed("bytes=");
                 range.append(value.clone());
                 range.push(if value.contains('-') { "" } else { "-" });
                 self.headers.push(("Range".to_owned(), Some(range)));
@@ -426,7 +428,7 @@ impl Asked {
             Word::Url => self.urls.push(value.clone()),
             Word::UrlQuery => {
                 let pair = match value.plain().and_then(|text| text.strip_prefix('+')) {
-                    Some(raw) => Ok(Text::literal(raw)),
+                    Some(raw) => Ok(Template::fixed(raw)),
                     None => urlencoded(value),
                 };
                 match pair {
@@ -484,29 +486,29 @@ impl Asked {
     }
 
     /// `Name: value`; `Name;` sends it empty, `Name:` does not send it.
-    fn header(&mut self, value: &Text, place: &str, collection: &mut Collection) {
-        if value.starts_with('@') {
-            collection.leave_out(format!("the headers in the file '{}'", shortened(&value.written())), place, "write them out");
+    fn header(&mut self, value: &Template, place: &str, collection: &mut Collection) {
+        if begins(value, '@') {
+            collection.leave_out(format!("the headers in the file '{}'", shortened(&value.to_string())), place, "write them out");
             return;
         }
         if let Some((name, value)) = value.split_once(':') {
             let value = value.trimmed();
-            self.headers.push((name.written().trim().to_owned(), Some(value).filter(|value| !value.is_empty())));
+            self.headers.push((name.to_string().trim().to_owned(), Some(value).filter(|value| !value.is_empty())));
         } else if let Some(name) = value.plain().and_then(|text| text.trim().strip_suffix(';')) {
-            self.headers.push((name.to_owned(), Some(Text::default())));
+            self.headers.push((name.to_owned(), Some(Template::default())));
         } else {
-            collection.leave_out(format!("the header '{}'", shortened(&value.written())), place, "it has no colon");
+            collection.leave_out(format!("the header '{}'", shortened(&value.to_string())), place, "it has no colon");
         }
     }
 
     /// A body, or `@FILE`.
-    fn data(&mut self, value: &Text, joined: Joined, place: &str, collection: &mut Collection) {
+    fn data(&mut self, value: &Template, joined: Joined, place: &str, collection: &mut Collection) {
         let separator = if let Joined::With(separator) = joined { separator } else { "" };
-        if !value.starts_with('@') {
+        if !begins(value, '@') {
             self.append(value.clone(), separator);
             return;
         }
-        let file = value.written()[1..].to_owned();
+        let file = value.to_string()[1..].to_owned();
         if file == "-" {
             // The request is still one with a body.
             self.has_data = true;
@@ -518,33 +520,33 @@ impl Asked {
         }
     }
 
-    fn append(&mut self, text: Text, separator: &str) {
+    fn append(&mut self, text: Template, separator: &str) {
         if self.has_data && !separator.is_empty() {
-            self.data.push(Text::literal(separator));
+            self.data.push(Template::fixed(separator));
         }
         self.has_data = true;
         self.data.push(text);
     }
 
     /// `name=value`, `name=@FILE;type=MEDIA`.
-    fn field(&mut self, value: &Text, as_text: bool, place: &str, collection: &mut Collection) {
+    fn field(&mut self, value: &Template, as_text: bool, place: &str, collection: &mut Collection) {
         let Some((name, value)) = value.split_once('=') else {
-            collection.leave_out(format!("the field '{}'", shortened(&value.written())), place, "it has no '='");
+            collection.leave_out(format!("the field '{}'", shortened(&value.to_string())), place, "it has no '='");
             return;
         };
-        let name = name.written();
-        if as_text || !(value.starts_with('@') || value.starts_with('<')) {
+        let name = name.to_string();
+        if as_text || !(begins(&value, '@') || begins(&value, '<')) {
             // A type behind a text is told by few and read by fewer.
             let value =
                 if as_text { value } else { value.split_once(';').filter(|(_, after)| is_media(after)).map_or(value, |(value, _)| value) };
             let value = match value.plain().and_then(|text| text.strip_prefix('"')?.strip_suffix('"')).filter(|_| !as_text) {
-                Some(inner) => Text::literal(inner),
+                Some(inner) => Template::fixed(inner),
                 None => value,
             };
             self.form.push(Field { name, value: FieldValue::Text(value) });
             return;
         }
-        let whole = value.written();
+        let whole = value.to_string();
         let mut parts = whole[1..].split(';');
         let path = parts.next().unwrap_or_default().trim_matches('"').to_owned();
         let mut media_type = None;
@@ -562,10 +564,10 @@ impl Asked {
         }
         if path.is_empty() || path == "-" {
             collection.leave_out(format!("the field '{name}' from standard input"), place, "save it to a file");
-        } else if value.starts_with('<') {
-            self.form.push(Field { name, value: FieldValue::Text(Text::expression(format!("file {}", quoted(&path)))) });
+        } else if begins(&value, '<') {
+            self.form.push(Field { name, value: FieldValue::Text(Value::File(path).into()) });
         } else {
-            let media_type = media_type.or_else(|| media_of(&path).map(str::to_owned));
+            let media_type = media_type.unwrap_or_else(|| media_of(&path).unwrap_or(FILE_TYPE).to_owned());
             self.form.push(Field { name, value: FieldValue::File { path, media_type } });
         }
     }
@@ -575,23 +577,23 @@ impl Asked {
             collection.leave_out("a curl command", place, "it names no URL");
             return;
         }
-        let mut body = Body::None;
+        let mut body = Body::Empty;
         let mut content_type = None;
         let mut query = self.query;
-        let mut data = Text::default();
+        let mut data = Template::default();
         self.data.into_iter().for_each(|part| data.append(part));
         if !self.form.is_empty() {
-            body = Body::Form(self.form);
+            body = Body::Multipart(self.form);
         } else if let Some(file) = self.file {
             if self.get {
                 collection.leave_out(format!("the query in the file '{}'", shortened(&file)), place, "write it into the URL");
             } else {
                 body = Body::File(file);
-                content_type = Some(if self.json { "application/json" } else { "application/x-www-form-urlencoded" });
+                content_type = Some(if self.json { "application/json" } else { FORM_TYPE });
             }
         } else if self.has_data && !self.get {
-            body = Body::Raw(data.clone());
-            content_type = Some(if self.json { "application/json" } else { "application/x-www-form-urlencoded" });
+            body = Body::Text(data.clone());
+            content_type = Some(if self.json { "application/json" } else { FORM_TYPE });
         }
         // A file that is uploaded has no type of its own.
         if self.uploads {
@@ -602,7 +604,7 @@ impl Asked {
                 "HEAD"
             } else if self.uploads {
                 "PUT"
-            } else if body == Body::None {
+            } else if body == Body::Empty {
                 "GET"
             } else {
                 "POST"
@@ -630,14 +632,14 @@ impl Asked {
             request.header_if_none("Content-Type", content_type);
         }
         match (self.user, self.bearer) {
-            (_, Some(token)) => request.auth = Auth::Bearer(token),
+            (_, Some(token)) => request.auth = Some(Auth::Bearer(token)),
             (Some(user), _) => {
-                let (user, password) = user.split_once(':').unwrap_or((user, Text::default()));
-                request.auth = match self.signature {
+                let (user, password) = user.split_once(':').unwrap_or((user, Template::default()));
+                request.auth = Some(match self.signature {
                     Some(signature) => aws(&signature, user, password),
-                    None if self.digest => Auth::Digest(user, password),
-                    None => Auth::Basic(user, password),
-                };
+                    None if self.digest => Auth::Digest { user, password },
+                    None => Auth::Basic { user, password },
+                });
             }
             (None, None) => {}
         }
@@ -663,15 +665,15 @@ impl Asked {
 }
 
 /// Where a file is put: a URL that ends with a directory has the file's name behind it.
-fn uploaded(url: Text, path: &str) -> Text {
+fn uploaded(url: Template, path: &str) -> Template {
     // Standard input has no name.
     let Some(text) = url.plain().filter(|text| path != "-" && !text.contains(['?', '#'])) else { return url };
     let behind = &text[plan::server_in(text).start..];
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     match behind.contains('/') {
-        true if text.ends_with('/') => Text::literal(format!("{text}{}", percent_encoded(name))),
+        true if text.ends_with('/') => Template::fixed(format!("{text}{}", percent_encoded(name))),
         true => url,
-        false => Text::literal(format!("{text}/{}", percent_encoded(name))),
+        false => Template::fixed(format!("{text}/{}", percent_encoded(name))),
     }
 }
 
@@ -701,37 +703,37 @@ enum Joined {
 }
 
 /// `name=value` with the value percent-encoded; `=value`, `value`; a file is refused with its name.
-fn urlencoded(value: &Text) -> Result<Text, String> {
-    let text = value.written();
+fn urlencoded(value: &Template) -> Result<Template, String> {
+    let text = value.to_string();
     if let Some((name, rest)) = value.split_once('=') {
         let mut pair = name.clone();
         if !name.is_empty() {
             pair.push("=");
         }
-        pair.append(rest.map_literals(percent_encoded));
+        pair.append(rest.map_text(percent_encoded));
         return Ok(pair);
     }
     match text.split_once('@') {
         Some((_, file)) => Err(shortened(file)),
-        None => Ok(value.clone().map_literals(percent_encoded)),
+        None => Ok(value.clone().map_text(percent_encoded)),
     }
 }
 
-fn is_media(text: &Text) -> bool {
+fn is_media(text: &Template) -> bool {
     text.plain().is_some_and(|text| text.trim_start().starts_with("type="))
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+fn begins(text: &Template, letter: char) -> bool {
+    text.beginning().is_some_and(|text| text.starts_with(letter))
 }
 
 /// `provider1:provider2:region:service`.
-fn aws(signature: &Text, access_key: Text, secret_key: Text) -> Auth {
-    let text = signature.written();
+fn aws(signature: &Template, access_key: Template, secret_key: Template) -> Auth {
+    let text = signature.to_string();
     let mut parts = text.split(':').skip(2);
-    let region = Text::literal(parts.next().unwrap_or_default());
-    let service = Text::literal(parts.next().unwrap_or_default());
-    Auth::Aws(Box::new(Aws { access_key, secret_key, session_token: None, region, service }))
+    let region = Template::fixed(parts.next().unwrap_or_default());
+    let service = Template::fixed(parts.next().unwrap_or_default());
+    Auth::Aws(Box::new(AwsKeys { access_key, secret_key, session_token: None, region, service }))
 }
 
 /// curl takes seconds, with decimals.
@@ -747,12 +749,10 @@ pub(super) fn credentials_apart(request: &mut Request) {
     let (scheme, behind) = (&text[..server.start], &text[server.end..]);
     let Some((user, host)) = text[server.clone()].rsplit_once('@').filter(|_| !scheme.is_empty()) else { return };
     let (name, password) = user.split_once(':').unwrap_or((user, ""));
-    let auth = Auth::Basic(Text::literal(percent_decoded(name)), Text::literal(percent_decoded(password)));
+    let auth = Auth::Basic { user: percent_decoded(name).into(), password: percent_decoded(password).into() };
     let url = format!("{scheme}{host}{behind}");
-    if request.auth == Auth::None {
-        request.auth = auth;
-    }
-    request.url = Text::literal(url);
+    request.auth.get_or_insert(auth);
+    request.url = Template::fixed(url);
 }
 
 /// `name:password` of Basic authentication.
@@ -781,7 +781,7 @@ mod tests {
     }
 
     fn headers(request: &Request) -> Vec<String> {
-        request.headers.iter().map(|(name, value)| format!("{name}: {}", value.written())).collect()
+        request.headers.iter().map(|(name, value)| format!("{name}: {}", value)).collect()
     }
 
     #[test]
@@ -789,7 +789,7 @@ mod tests {
         let request = one(
             "curl 'https://shop.example.com/api/cart?lang=de' \\\n  -X 'PUT' \\\n  -H 'accept: application/json' \\\n  -H 'content-type: application/json' \\\n  -H $'x-note: it\\'s mine' \\\n  -b 'sid=abc; theme=dark' \\\n  -H 'user-agent: Mozilla/5.0 (X11; Linux x86_64)' \\\n  --data-raw $'{\"item\":\"caf\\u00e9\\u0021\",\"n\":2}' \\\n  --compressed --insecure",
         );
-        assert_eq!((request.method.as_str(), request.url.written().as_str()), ("PUT", "https://shop.example.com/api/cart?lang=de"));
+        assert_eq!((request.method.as_str(), request.url.to_string().as_str()), ("PUT", "https://shop.example.com/api/cart?lang=de"));
         assert_eq!(
             headers(&request),
             [
@@ -801,7 +801,7 @@ mod tests {
                 "Accept-Encoding: deflate, gzip, br, zstd",
             ]
         );
-        assert_eq!(request.body, Body::Raw(Text::literal("{\"item\":\"café!\",\"n\":2}")));
+        assert_eq!(request.body, Body::Text(Template::fixed("{\"item\":\"café!\",\"n\":2}")));
         assert!(request.connection.insecure && request.connection.follow.is_none());
         assert_eq!(request.name, "PUT /api/cart");
     }
@@ -811,29 +811,29 @@ mod tests {
         let request = one(
             "curl ^\"https://shop.example.com/api/cart?a=1^&b=2^\" ^\r\n  -H ^\"content-type: application/json^\" ^\r\n  --data-raw ^\"^{^\\^\"n^\\^\":2^}^\"\r\n",
         );
-        assert_eq!(request.url.written(), "https://shop.example.com/api/cart?a=1&b=2");
-        assert_eq!(request.body, Body::Raw(Text::literal("{\"n\":2}")));
+        assert_eq!(request.url.to_string(), "https://shop.example.com/api/cart?a=1&b=2");
+        assert_eq!(request.body, Body::Text(Template::fixed("{\"n\":2}")));
     }
 
     #[test]
     fn options_say_what_they_say_to_curl() {
         let request = one("$ curl -sSLkXPOST -u me:s3cret -A tool/1 -e http://h/ http://h/x -d a=1 -d 'b=two words'");
-        assert_eq!(request.auth, Auth::Basic("me".into(), "s3cret".into()));
-        assert_eq!(request.body, Body::Raw("a=1&b=two words".into()));
+        assert_eq!(request.auth, Some(Auth::Basic { user: "me".into(), password: "s3cret".into() }));
+        assert_eq!(request.body, Body::Text("a=1&b=two words".into()));
         assert_eq!(request.connection.follow, Some(50));
         assert_eq!(headers(&request), ["User-Agent: tool/1", "Referer: http://h/", "Content-Type: application/x-www-form-urlencoded"]);
         let request = one("curl -G http://h/search -d q=a+b --data-urlencode 'name=a b&c' --url-query 'page=1'");
-        assert_eq!((request.method.as_str(), request.url.written().as_str()), ("GET", "http://h/search?page=1&q=a+b&name=a%20b%26c"));
-        assert_eq!(one("curl \"http://h/?a=$A\" --url-query b=1").url.written(), "http://h/?a={{env A}}&b=1");
+        assert_eq!((request.method.as_str(), request.url.to_string().as_str()), ("GET", "http://h/search?page=1&q=a+b&name=a%20b%26c"));
+        assert_eq!(one("curl \"http://h/?a=$A\" --url-query b=1").url.to_string(), "http://h/?a={{env A}}&b=1");
         let request = one("curl --json '{\"a\":1}' h:8080/items");
-        assert_eq!((request.method.as_str(), request.url.written().as_str()), ("POST", "http://h:8080/items"));
+        assert_eq!((request.method.as_str(), request.url.to_string().as_str()), ("POST", "http://h:8080/items"));
         assert_eq!(headers(&request), ["Accept: application/json", "Content-Type: application/json"]);
         let request = one("curl -F name=me -F 'photo=@me.png;type=image/png' http://h/");
-        let Body::Form(fields) = &request.body else { panic!("{request:?}") };
-        assert_eq!(fields[1].value, FieldValue::File { path: "me.png".to_owned(), media_type: Some("image/png".to_owned()) });
+        let Body::Multipart(fields) = &request.body else { panic!("{request:?}") };
+        assert_eq!(fields[1].value, FieldValue::File { path: "me.png".to_owned(), media_type: "image/png".to_owned() });
         assert_eq!(one("curl -T big.bin http://h/x").body, Body::File("big.bin".to_owned()));
         assert_eq!(one("curl -I http://h/").method, "HEAD");
-        assert_eq!(one("curl http://me:p%40ss@h/").auth, Auth::Basic("me".into(), "p@ss".into()));
+        assert_eq!(one("curl http://me:p%40ss@h/").auth, Some(Auth::Basic { user: "me".into(), password: "p@ss".into() }));
         assert_eq!(one("curl -m 2.5 http://h/").connection.timeout.as_deref(), Some("2500ms"));
         let request = one("curl -H \"Authorization: Bearer $TOKEN\" http://h/");
         assert_eq!(headers(&request), ["Authorization: Bearer {{env TOKEN}}"]);
@@ -843,7 +843,7 @@ mod tests {
     fn several_commands_are_several_requests() {
         let read = collection("# login\ncurl http://h/login -d a=1\ncurl http://h/a http://h/b --next -XDELETE http://h/c\nls -l\n");
         let told: Vec<String> =
-            read.requests.iter().map(|request| format!("{} {} {}", request.method, request.url.written(), request.place)).collect();
+            read.requests.iter().map(|request| format!("{} {} {}", request.method, request.url, request.place)).collect();
         assert_eq!(told, ["POST http://h/login line 2", "GET http://h/a line 3", "GET http://h/b line 3", "DELETE http://h/c line 3"]);
         assert_eq!(read.left_out[0].to_string(), "line 4: the command 'ls': it is not curl");
     }
@@ -861,7 +861,7 @@ mod tests {
 
     #[test]
     fn what_curl_makes_of_an_option_is_made_of_it() {
-        let value = |text: &str, name: &str| one(text).header(name).map(Text::written);
+        let value = |text: &str, name: &str| one(text).header(name).map(ToString::to_string);
         assert_eq!(
             value("curl -H 'Accept-Encoding: gzip, deflate, br' http://h/ --compressed", "accept-encoding").as_deref(),
             Some("gzip, deflate, br")
@@ -875,16 +875,16 @@ mod tests {
             [("-T a/b.bin http://h/d/", "http://h/d/b.bin"), ("-T b.bin http://h", "http://h/b.bin"), ("-T b.bin http://h/c", "http://h/c")]
         {
             let request = one(&format!("curl {line}"));
-            assert_eq!((request.method.as_str(), request.url.written().as_str()), ("PUT", url));
+            assert_eq!((request.method.as_str(), request.url.to_string().as_str()), ("PUT", url));
         }
         assert_eq!(one("curl -X POST -T b.bin http://h/c").method, "POST");
         let request = one("curl -F a=@x.JPG -F b=@y -F 'c=@z.txt;type=text/csv' http://h/");
-        let Body::Form(fields) = &request.body else { panic!("{request:?}") };
-        let types: Vec<Option<&str>> = fields
+        let Body::Multipart(fields) = &request.body else { panic!("{request:?}") };
+        let types: Vec<&str> = fields
             .iter()
-            .map(|field| if let FieldValue::File { media_type, .. } = &field.value { media_type.as_deref() } else { None })
+            .map(|field| if let FieldValue::File { media_type, .. } = &field.value { media_type.as_str() } else { "" })
             .collect();
-        assert_eq!(types, [Some("image/jpeg"), None, Some("text/csv")]);
+        assert_eq!(types, ["image/jpeg", FILE_TYPE, "text/csv"]);
         let read = collection("curl -d @- http://h/");
         assert_eq!((read.requests[0].method.as_str(), read.left_out.len()), ("POST", 1));
         let read = collection("curl http://h/ --url-query name@file");
@@ -897,7 +897,7 @@ mod tests {
         assert_eq!(crate::collection::guess(script.as_bytes()), Ok(Kind::Curl));
         let read =
             Collection::read(Kind::Curl, script.as_bytes(), &Wishes { host: Some("http://h".to_owned()), ..Wishes::default() }).unwrap();
-        assert!(read.requests.iter().any(|request| request.url.written() == "http://h/b"));
+        assert!(read.requests.iter().any(|request| request.url.to_string() == "http://h/b"));
         let told: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
         assert!(
             told.contains(&"line 3: the value of TOKEN: it is taken from the environment: set it there before the run".to_owned()),

@@ -5,8 +5,10 @@
 //! braces, and behind a gateway they may lack what the description's server begins with, or have it. So segments are held against each
 //! other one by one, where what stands in braces in the description fits anything.
 
+use plan::template::{Template, Value};
+
 use super::openapi::{Server, operations};
-use super::{Auth, Part, ReadError, Request, utf8};
+use super::{ReadError, Request, utf8};
 
 /// Requests by method and path.
 #[derive(Debug, Clone)]
@@ -29,9 +31,9 @@ impl Described {
         let (collection, described) = operations(utf8(bytes)?, Server::Any(None))?;
         let operations = collection.requests.into_iter().zip(described).map(|(mut request, (begins, path))| {
             // Who asks is the same for what the log has, which says nothing of it.
-            let is_secret = |part: &Part| matches!(part, Part::Expression(expression) if expression.starts_with("env "));
-            request.headers.retain(|(_, value)| !value.parts().iter().any(is_secret));
-            request.auth = Auth::None;
+            let is_secret = |value: &Template| value.values().any(|value| matches!(value, Value::Env(_)));
+            request.headers.retain(|(_, value)| !is_secret(value));
+            request.auth = None;
             Operation { begins: segments(&begins), path: segments(&path), request }
         });
         Ok(Self(operations.collect()))
@@ -68,8 +70,9 @@ fn fit(described: &[String], asked: &[String]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use plan::work::Body;
+
     use super::*;
-    use crate::collection::printed_body;
 
     const SHOP: &str = r#"
 openapi: 3.1.0
@@ -97,9 +100,11 @@ components: {securitySchemes: {key: {type: apiKey, name: X-Key, in: header}}}
         ] {
             assert_eq!(described.find(method, route).map(|request| request.name.as_str()), found, "{method} {route}");
         }
-        let printed = |method, route| printed_body(described.find(method, route).unwrap(), 1);
-        assert_eq!(printed("POST", "/orders"), "  json: '{\"item\":{{random 1 9}}}'\n");
-        let last = printed("PUT", "/orders/last");
-        assert!(last.contains("    X-Why: test\n") && last.contains("  body: now\n") && !last.contains("X-Key"), "{last}");
+        let sent = |method, route| described.find(method, route).unwrap().sent("");
+        let (headers, body) = sent("POST", "/orders");
+        assert!(headers.is_empty() && matches!(&body, Body::Json(text) if text.to_string() == "{\"item\":{{random 1 9}}}"), "{body:?}");
+        let (headers, body) = sent("PUT", "/orders/last");
+        assert_eq!(body, Body::Text("now".into()));
+        assert!(headers.contains(&("X-Why".to_owned(), "test".into())) && headers.iter().all(|(name, _)| name != "X-Key"), "{headers:?}");
     }
 }

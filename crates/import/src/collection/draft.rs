@@ -3,9 +3,12 @@
 //! Invariant: what is sent is what stands in the file. What a run cannot say is refused, not left out: a load without its signature
 //! measures refusals.
 
-use plan::{Draft, percent_encoded};
+use plan::template::Template;
+use plan::work::{Auth, Body, FieldValue};
+use plan::{Draft, FILE_TYPE, percent_encoded};
 
-use super::{Auth, Body, Collection, FieldValue, Request, Text};
+use super::url::{filled, origin, with_parameter};
+use super::{Collection, Connection, Request};
 
 /// Why a request cannot be run by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,64 +25,68 @@ impl Collection {
     /// # Errors
     /// If it has something that a run does not know.
     pub fn draft(&self, request: &Request) -> Result<Draft, Unfit> {
-        let fill = |text: &Text| text.filled(&self.variables);
+        let fill = |text: &Template| filled(text, &self.variables);
         let unfit = |what: String, help: &str| Unfit { what, help: help.to_owned() };
-        let (target, path) = fill(&request.url).origin().map_err(|why| unfit(why, "give the whole URL"))?;
+        let (target, path) = origin(&fill(&request.url)).map_err(|why| unfit(why, "give the whole URL"))?;
         let mut draft = Draft {
-            url: Some(format!("{}{}", target.absolute().trim_end_matches('/'), path.written())),
+            url: Some(format!("{}{path}", target.absolute().trim_end_matches('/'))),
             // What follows from the body is left to it, so that a body that is typed beside the request has its method.
-            method: Some(request.method.clone()).filter(|method| method != if request.body == Body::None { "GET" } else { "POST" }),
+            method: Some(request.method.clone()).filter(|method| method != if request.body == Body::Empty { "GET" } else { "POST" }),
             ..Draft::default()
         };
         for (name, value) in &request.headers {
-            let value = fill(value).written();
+            let value = fill(value).to_string();
             draft.header.push(if value.trim().is_empty() { format!("{name};") } else { format!("{name}: {value}") });
         }
-        match &request.body {
-            Body::None => {}
-            Body::Raw(text) => {
-                draft.data = Some(fill(text).written_as_text());
-                if request.header("content-type").is_none() {
-                    draft.header.push("Content-Type:".to_owned());
-                }
-            }
-            Body::Fields(fields) => draft.data = Some(fields_as_text(fields, &fill).written_as_text()),
+        let whole = |text: String| (Some(text), request.header("content-type").is_none());
+        let (data, is_bare) = match &request.body {
+            Body::Empty => (None, false),
+            Body::Text(text) | Body::Json(text) => whole(fill(text).typed()),
+            Body::File(path) => whole(format!("@{path}")),
             Body::Form(fields) => {
+                let fields = fields.iter().map(|(name, value)| (Template::fixed(name.as_str()), fill(value)));
+                (Some(form_text(fields).typed()), false)
+            }
+            Body::Multipart(fields) => {
                 for field in fields {
                     if field.name.contains('=') {
                         return Err(unfit(format!("the field '{}' has '=' in its name", field.name), "leave it out"));
                     }
                     let value = match &field.value {
-                        FieldValue::Text(text) => fill(text).written_as_text(),
-                        FieldValue::File { path, media_type: None } => format!("@{path}"),
-                        FieldValue::File { path, media_type: Some(media) } => format!("@{path};type={media}"),
+                        FieldValue::Text(text) => fill(text).typed(),
+                        FieldValue::File { path, media_type } if media_type == FILE_TYPE => format!("@{path}"),
+                        FieldValue::File { path, media_type } => format!("@{path};type={media_type}"),
                     };
                     draft.form.push(format!("{}={value}", field.name));
                 }
+                (None, false)
             }
-            Body::File(path) => {
-                draft.data = Some(format!("@{path}"));
-                if request.header("content-type").is_none() {
-                    draft.header.push("Content-Type:".to_owned());
-                }
-            }
+        };
+        draft.data = data;
+        if is_bare {
+            draft.header.push("Content-Type:".to_owned());
         }
         match &request.auth {
-            Auth::None => {}
-            Auth::Basic(user, password) => {
+            None => {}
+            Some(Auth::Header(name, value)) => draft.header.push(format!("{name}: {}", fill(value))),
+            Some(Auth::Query(name, value)) => {
+                let with_key = with_parameter(&path, &Template::fixed(name.as_str()), &fill(value));
+                draft.url = Some(format!("{}{with_key}", target.absolute().trim_end_matches('/')));
+            }
+            Some(Auth::Basic { user, password }) => {
                 let mut both = fill(user);
                 both.push(":");
                 both.append(fill(password));
-                draft.user = Some(both.written());
+                draft.user = Some(both.to_string());
             }
-            Auth::Bearer(token) => draft.bearer = Some(fill(token).written()),
-            Auth::Digest(..) => {
+            Some(Auth::Bearer(token)) => draft.bearer = Some(fill(token).to_string()),
+            Some(Auth::Digest { .. }) => {
                 return Err(unfit(
                     "it authenticates with Digest, which loadline run does not".to_owned(),
                     "authenticate with --user or --bearer",
                 ));
             }
-            Auth::Aws(_) => {
+            Some(Auth::Aws(_)) => {
                 let help = "send it through a proxy that signs, or make the signature with {{hmac …}} in a header";
                 return Err(unfit("it is signed for AWS, which loadline run does not".to_owned(), help));
             }
@@ -88,29 +95,35 @@ impl Collection {
             // What the file says of it more exactly counts.
             draft.header.retain(|line| !line.to_ascii_lowercase().starts_with("authorization:"));
         }
-        let connection = &request.connection;
-        draft.insecure = connection.insecure;
-        draft.follow = connection.follow.and_then(|most| most.to_string().parse().ok());
-        draft.timeout = connection.timeout.as_ref().and_then(|time| time.parse().ok());
-        draft.connect_timeout = connection.connect_timeout.as_ref().and_then(|time| time.parse().ok());
-        draft.proxy.clone_from(&connection.proxy);
-        draft.unix_socket.clone_from(&connection.unix_socket);
-        draft.connect_to = connection.connect_to.as_ref().and_then(|to| to.parse().ok());
-        draft.cacert.clone_from(&connection.cacert);
-        draft.cert.clone_from(&connection.cert);
-        draft.key.clone_from(&connection.key);
+        request.connection.settle(&mut draft);
+        draft.follow = request.connection.follow.and_then(|most| most.to_string().parse().ok());
         Ok(draft)
     }
 }
 
+impl Connection {
+    /// Puts what is said of it into settings; redirects are the request's.
+    pub(super) fn settle(&self, draft: &mut Draft) {
+        draft.insecure = self.insecure;
+        draft.timeout = self.timeout.as_ref().and_then(|time| time.parse().ok());
+        draft.connect_timeout = self.connect_timeout.as_ref().and_then(|time| time.parse().ok());
+        draft.proxy.clone_from(&self.proxy);
+        draft.unix_socket.clone_from(&self.unix_socket);
+        draft.connect_to = self.connect_to.as_ref().and_then(|to| to.parse().ok());
+        draft.cacert.clone_from(&self.cacert);
+        draft.cert.clone_from(&self.cert);
+        draft.key.clone_from(&self.key);
+    }
+}
+
 /// Fields as `a=1&b=2`.
-pub(super) fn fields_as_text(fields: &[(Text, Text)], fill: &dyn Fn(&Text) -> Text) -> Text {
-    let mut text = Text::default();
-    for (place, (name, value)) in fields.iter().enumerate() {
+pub(super) fn form_text(fields: impl IntoIterator<Item = (Template, Template)>) -> Template {
+    let mut text = Template::default();
+    for (place, (name, value)) in fields.into_iter().enumerate() {
         text.push(if place > 0 { "&" } else { "" });
-        text.append(fill(name).map_literals(percent_encoded));
+        text.append(name.map_text(percent_encoded));
         text.push("=");
-        text.append(fill(value).map_literals(percent_encoded));
+        text.append(value.map_text(percent_encoded));
     }
     text
 }

@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use plan::FILE_TYPE;
+use plan::template::{Template, Value};
+use plan::work::{Auth, AwsKeys, Body, Field, FieldValue};
+
 use super::promise;
-use super::text::{Part, with_parameter};
 use super::tree::Tree;
-use super::{
-    Auth, Aws, Body, Collection, Environment, Field, FieldValue, Kind, PARTS_MAX, ReadError, Request, Text, Variable, is_method, shortened,
-    variable_name,
-};
+use super::url::{expression, variable_name, with_parameter};
+use super::{Collection, Environment, Kind, PARTS_MAX, ReadError, Request, Variable, is_method, shortened};
 
 /// Folders in folders, so deep.
 const DEPTH_MAX: usize = 32;
@@ -43,9 +44,9 @@ pub(super) fn read(text: &str, wish: Option<&Environment>) -> Result<Collection,
 #[derive(Clone, Default)]
 struct Above {
     group: Vec<String>,
-    auth: Auth,
+    auth: Option<Auth>,
     key: Key,
-    headers: Vec<(String, Text)>,
+    headers: Vec<(String, Template)>,
 }
 
 /// Puts the values of the environment that is wished for over those of the base.
@@ -188,7 +189,7 @@ fn environment(data: &Tree, collection: &mut Collection) {
                 continue;
             }
             let text = match value {
-                Tree::List(_) | Tree::Map(_) => Text::literal(value.json()),
+                Tree::List(_) | Tree::Map(_) => Template::fixed(value.json()),
                 _ => text_of(&value.words(), "the environment", collection),
             };
             let name = variable_name(&name);
@@ -248,7 +249,7 @@ fn request(item: &Tree, above: &Above, collection: &mut Collection) {
         if in_query {
             request.url = with_parameter(&request.url, &name, &value);
         } else {
-            request.header_if_none(&name.written(), value);
+            request.header_if_none(&name.to_string(), value);
         }
     }
     let scripts = |new: &str, old: &str| item.at("scripts").at(new).text().or_else(|| item.at(old).text()).unwrap_or_default().to_owned();
@@ -286,14 +287,11 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
     let media = body.at("mimeType").words();
     match media.as_str() {
         "" if body.at("text").is_null() && body.at("fileName").is_null() => {}
-        "application/x-www-form-urlencoded" => {
-            let fields: Vec<(Text, Text)> = enabled(body.at("params"))
-                .map(|field| {
-                    (text_of(&field.at("name").words(), place, collection), text_of(&field.at("value").words(), place, collection))
-                })
-                .collect();
-            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-            request.body = Body::Fields(fields);
+        plan::FORM_TYPE => {
+            let fields = enabled(body.at("params")).map(|field| {
+                (text_of(&field.at("name").words(), place, collection), text_of(&field.at("value").words(), place, collection))
+            });
+            request.set_form(fields.collect());
         }
         "multipart/form-data" => {
             let mut fields = Vec::new();
@@ -305,14 +303,14 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                         collection.leave_out(format!("the file of the field '{}'", shortened(&name)), place, "the export does not name it");
                         continue;
                     }
-                    FieldValue::File { path, media_type: None }
+                    FieldValue::File { path, media_type: FILE_TYPE.to_owned() }
                 } else {
                     FieldValue::Text(text_of(&field.at("value").words(), place, collection))
                 };
                 fields.push(Field { name, value });
             }
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-            request.body = Body::Form(fields);
+            request.body = Body::Multipart(fields);
         }
         "application/octet-stream" => match body.at("fileName").words() {
             path if path.is_empty() => collection.leave_out("the file of the body", place, "the export does not name it"),
@@ -333,63 +331,63 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                 media => media,
             };
             request.header_if_none("Content-Type", media);
-            request.body = Body::Raw(text_of(&text, place, collection));
+            request.body = Body::Text(text_of(&text, place, collection));
         }
     }
 }
 
-type Key = Option<(bool, Text, Text)>;
+type Key = Option<(bool, Template, Template)>;
 
 /// How something authenticates; `None` if it says nothing of it and inherits.
-fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Auth, Key)> {
+fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Option<Auth>, Key)> {
     let kind = tree.at("type").text()?;
     if tree.at("disabled").is_true() {
-        return Some((Auth::None, None));
+        return Some((None, None));
     }
     let mut value = |name: &str| text_of(&tree.at(name).words(), place, collection);
     let auth = match kind {
-        "none" => Auth::None,
-        "basic" => Auth::Basic(value("username"), value("password")),
-        "digest" => Auth::Digest(value("username"), value("password")),
+        "none" => None,
+        "basic" => Some(Auth::Basic { user: value("username"), password: value("password") }),
+        "digest" => Some(Auth::Digest { user: value("username"), password: value("password") }),
         "bearer" => {
             let prefix = value("prefix");
             let token = value("token");
             if prefix.is_empty() || prefix.plain() == Some("Bearer") {
-                Auth::Bearer(token)
+                Some(Auth::Bearer(token))
             } else {
                 let mut credential = prefix;
                 credential.push(" ");
                 credential.append(token);
-                return Some((Auth::None, Some((false, Text::literal("Authorization"), credential))));
+                return Some((None, Some((false, Template::fixed("Authorization"), credential))));
             }
         }
         "apikey" => {
             let in_query = value("addTo").plain() == Some("queryParams");
             let (name, value) = (value("key"), value("value"));
-            return Some((Auth::None, (!name.is_empty()).then_some((in_query, name, value))));
+            return Some((None, (!name.is_empty()).then_some((in_query, name, value))));
         }
-        "iam" => Auth::Aws(Box::new(Aws {
+        "iam" => Some(Auth::Aws(Box::new(AwsKeys {
             access_key: value("accessKeyId"),
             secret_key: value("secretAccessKey"),
             session_token: Some(value("sessionToken")).filter(|token| !token.is_empty()),
             region: value("region"),
             service: value("service"),
-        })),
+        }))),
         "oauth2" => {
             collection.leave_out("OAuth 2", place, "a token must be there before the run; give it as a bearer token");
-            Auth::None
+            None
         }
         other => {
             collection.leave_out(format!("the authentication '{}'", shortened(other)), place, "loadline has nothing like it");
-            Auth::None
+            None
         }
     };
     Some((auth, None))
 }
 
-/// Text with `{{ variables }}` and `{% functions %}`.
-fn text_of(text: &str, place: &str, collection: &mut Collection) -> Text {
-    let mut found = Text::default();
+/// Template with `{{ variables }}` and `{% functions %}`.
+fn text_of(text: &str, place: &str, collection: &mut Collection) -> Template {
+    let mut found = Template::default();
     let mut rest = text;
     loop {
         let next = [("{{", "}}"), ("{%", "%}")]
@@ -404,7 +402,7 @@ fn text_of(text: &str, place: &str, collection: &mut Collection) -> Text {
         rest = &rest[at + length + 4..];
         if open == "{%" {
             match function(inner) {
-                Some(expression) => found.push_part(Part::Expression(expression.to_owned())),
+                Some(made) => found.append(expression(made)),
                 None => {
                     collection.leave_out(
                         format!("the function {}", shortened(whole)),
@@ -419,11 +417,11 @@ fn text_of(text: &str, place: &str, collection: &mut Collection) -> Text {
         let name = name.strip_prefix("_['").and_then(|name| name.strip_suffix("']")).unwrap_or(name);
         if let Some((variable, filter)) = name.split_once('|') {
             collection.leave_out(format!("the filter '{}'", shortened(filter.trim())), place, "values are written as they are");
-            found.push_part(Part::Variable(variable_name(variable)));
+            found.append(Value::Variable(variable_name(variable)).into());
         } else if name.is_empty() {
             found.push(whole);
         } else {
-            found.push_part(Part::Variable(variable_name(name)));
+            found.append(Value::Variable(variable_name(name)).into());
         }
     }
     found.push(rest);
@@ -447,7 +445,9 @@ fn function(text: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collection::{Check, Wishes};
+    use crate::collection::Wishes;
+    use crate::collection::promise::status_check;
+    use crate::collection::url::{origin, variable};
 
     const FOUR: &str = r#"{"_type": "export", "__export_format": 4, "__export_source": "insomnia.desktop.app:v2023.5.8", "resources": [
       {"_id": "req_2", "_type": "request", "parentId": "fld_1", "name": "Create", "method": "POST", "url": "{{ _.base_url }}/orders", "metaSortKey": 2,
@@ -466,7 +466,7 @@ mod tests {
     fn told(text: &str) -> (Vec<String>, Vec<String>) {
         let read = Collection::read(Kind::Insomnia, text.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.name, "Shop");
-        let requests = read.requests.iter().map(|request| format!("{}: {} {}", request.place, request.method, request.url.written()));
+        let requests = read.requests.iter().map(|request| format!("{}: {} {}", request.place, request.method, request.url));
         (requests.collect(), read.left_out.iter().map(|left| format!("{}: {}", left.place, left.what)).collect())
     }
 
@@ -480,14 +480,14 @@ mod tests {
         assert_eq!(left, ["the environments: the environment 'Staging'", "Live: 'Live'"]);
         let read = Collection::read(Kind::Insomnia, FOUR.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.requests[1].body, {
-            let mut body = Text::literal("{\"id\": \"");
-            body.append(Text::expression("uuid"));
+            let mut body = Template::fixed("{\"id\": \"");
+            body.append(expression("uuid"));
             body.push("\", \"by\": \"");
-            body.append(Text::variable("user_name"));
+            body.append(variable("user_name"));
             body.push("\"}");
-            Body::Raw(body)
+            Body::Text(body)
         });
-        assert_eq!(read.requests[1].auth, Auth::Basic("me".into(), "hunter22".into()));
+        assert_eq!(read.requests[1].auth, Some(Auth::Basic { user: "me".into(), password: "hunter22".into() }));
     }
 
     #[test]
@@ -496,8 +496,8 @@ mod tests {
         assert_eq!(requests, ["Orders / One: GET https://shop.example.com/orders/42", "Upload: POST https://shop.example.com/upload"]);
         assert_eq!(left, ["Orders / One: the function {% response 'body', 'req_9', 'b64::x' %}"]);
         let read = Collection::read(Kind::Insomnia, FIVE.as_bytes(), &Wishes::default()).unwrap();
-        assert_eq!(read.requests[0].checks, [Check::Status(vec![200])]);
-        assert!(matches!(&read.requests[1].body, Body::Form(fields) if fields.len() == 2));
+        assert_eq!(read.requests[0].checks, [status_check(&[200])]);
+        assert!(matches!(&read.requests[1].body, Body::Multipart(fields) if fields.len() == 2));
     }
 
     #[test]
@@ -510,7 +510,7 @@ mod tests {
                 Collection::read(Kind::Insomnia, text.as_bytes(), &wishes)
             };
             let staging = read("staging").unwrap();
-            assert_eq!(staging.requests[0].url.origin().unwrap().0.host(), "staging.example.com");
+            assert_eq!(origin(&staging.requests[0].url).unwrap().0.host(), "staging.example.com");
             assert!(staging.left_out.iter().all(|left| !left.what.contains("environment")));
             let why = read("production").unwrap_err();
             assert!(why.message.contains("'production': it has Staging"), "{why}");

@@ -9,11 +9,14 @@
 
 use std::collections::BTreeSet;
 
-use plan::Target;
+use plan::template::{Template, Value as Drawn};
+use plan::work::{AnswerCheck, Auth, Body, Field, FieldValue};
+use plan::{FILE_TYPE, Target};
 
-use super::text::{Part, with_parameter};
+use super::promise::{status_check, success};
 use super::tree::Tree;
-use super::{Auth, Body, Check, Collection, Field, FieldValue, Kind, PARTS_MAX, ReadError, Request, Text, shortened};
+use super::url::{expression, variable, with_parameter};
+use super::{Collection, Kind, PARTS_MAX, ReadError, Request, shortened};
 
 /// References that lead to references, so many.
 const REFERENCES_MAX: usize = 32;
@@ -176,7 +179,7 @@ struct Made<'a> {
 enum Value {
     Fixed(Tree),
     /// An expression of loadline's, and whether it stands in quotation marks in JSON.
-    Drawn(String, Quoted),
+    Drawn(Template, Quoted),
     List(Vec<Value>),
     Map(Vec<(String, Value)>),
 }
@@ -192,19 +195,19 @@ impl Value {
         Self::Fixed(Tree::Text(text.to_owned()))
     }
 
-    fn json(&self) -> Text {
-        let mut text = Text::default();
+    fn json(&self) -> Template {
+        let mut text = Template::default();
         self.write_json(&mut text);
         text
     }
 
-    fn write_json(&self, into: &mut Text) {
+    fn write_json(&self, into: &mut Template) {
         match self {
             Self::Fixed(tree) => into.push(&tree.json()),
             Self::Drawn(expression, quoted) => {
                 let mark = if *quoted == Quoted::Yes { "\"" } else { "" };
                 into.push(mark);
-                into.push_part(Part::Expression(expression.clone()));
+                into.append(expression.clone());
                 into.push(mark);
             }
             Self::List(items) => {
@@ -229,14 +232,14 @@ impl Value {
     }
 
     /// As it stands in a URL or a header.
-    fn plain(&self) -> Text {
+    fn plain(&self) -> Template {
         match self {
             Self::Fixed(Tree::List(_) | Tree::Map(_)) | Self::Map(_) | Self::List(_) => match self.items() {
                 Some(items) => joined(&items, ","),
                 None => self.json(),
             },
-            Self::Fixed(tree) => Text::literal(tree.words()),
-            Self::Drawn(expression, _) => Text::expression(expression.clone()),
+            Self::Fixed(tree) => Template::fixed(tree.words()),
+            Self::Drawn(expression, _) => expression.clone(),
         }
     }
 
@@ -257,8 +260,8 @@ impl Value {
     }
 }
 
-fn joined(items: &[Value], with: &str) -> Text {
-    let mut text = Text::default();
+fn joined(items: &[Value], with: &str) -> Template {
+    let mut text = Template::default();
     for (place, item) in items.iter().enumerate() {
         text.push(if place > 0 { with } else { "" });
         text.append(item.plain());
@@ -323,8 +326,8 @@ impl<'a> Made<'a> {
                 Err(why) => self.note("a parameter", why),
             }
         }
-        let mut parts: Vec<(String, Text)> = Vec::new();
-        let mut queries: Vec<(Text, Text)> = Vec::new();
+        let mut parts: Vec<(String, Template)> = Vec::new();
+        let mut queries: Vec<(Template, Template)> = Vec::new();
         for parameter in parameters {
             let name = parameter.at("name").words();
             let stands_in = parameter.at("in").words();
@@ -340,11 +343,11 @@ impl<'a> Made<'a> {
             match stands_in.as_str() {
                 "path" => {
                     let mut text = match parameter.at("style").text() {
-                        Some("label") => Text::literal("."),
-                        Some("matrix") => Text::literal(format!(";{name}=")),
-                        _ => Text::default(),
+                        Some("label") => Template::fixed("."),
+                        Some("matrix") => Template::fixed(format!(";{name}=")),
+                        _ => Template::default(),
                     };
-                    text.append(value.plain().map_literals(plan::percent_encoded));
+                    text.append(value.plain().map_text(plan::percent_encoded));
                     parts.push((name, text));
                 }
                 "query" => query(parameter, &name, &value, &mut queries),
@@ -352,14 +355,14 @@ impl<'a> Made<'a> {
                 "header" if ["accept", "content-type", "authorization"].contains(&name.to_ascii_lowercase().as_str()) => {}
                 "header" => request.take_header(&name, value.plain()),
                 "cookie" => {
-                    let mut cookie = Text::literal(format!("{name}="));
+                    let mut cookie = Template::fixed(format!("{name}="));
                     cookie.append(value.plain());
                     request.take_header("Cookie", cookie);
                 }
                 other => self.note(format!("the parameter '{}' in '{}'", shortened(&name), shortened(other)), "there is no such place"),
             }
         }
-        request.url = Text::literal(base);
+        request.url = Template::fixed(base);
         request.url.append(filled_path(path, &parts));
         for (name, value) in queries.iter().take(PARTS_MAX) {
             request.url = with_parameter(&request.url, name, value);
@@ -409,7 +412,7 @@ impl<'a> Made<'a> {
         let is = |wanted: &dyn Fn(&str) -> bool| content.iter().find(|(media, _)| wanted(&plain(media)));
         let found = is(&|media| media == "application/json")
             .or_else(|| is(&|media| media.ends_with("+json") || media == "*/*" || media == "application/*"))
-            .or_else(|| is(&|media| media == "application/x-www-form-urlencoded"))
+            .or_else(|| is(&|media| media == plan::FORM_TYPE))
             .or_else(|| is(&|media| media == "multipart/form-data"))
             .or_else(|| content.first());
         let Some((media_type, media)) = found else { return };
@@ -422,7 +425,7 @@ impl<'a> Made<'a> {
             && text.trim_start().starts_with(['{', '['])
         {
             request.header_if_none("Content-Type", media_type);
-            request.body = Body::Raw(Text::literal(text.as_str()));
+            request.body = Body::Text(Template::fixed(text.as_str()));
             return;
         }
         let value = example.map(Value::Fixed).or_else(|| self.value(media.at("schema"), "body", 0));
@@ -431,9 +434,9 @@ impl<'a> Made<'a> {
             return;
         };
         match media_type.as_str() {
-            "application/x-www-form-urlencoded" => {
+            plan::FORM_TYPE => {
                 let entries = value.entries().unwrap_or_default();
-                request.body = Body::Fields(entries.into_iter().map(|(name, value)| (Text::literal(name), value.plain())).collect());
+                request.set_form(entries.into_iter().map(|(name, value)| (Template::fixed(name), value.plain())).collect());
             }
             "multipart/form-data" => {
                 let schema = self.resolved(media.at("schema")).unwrap_or(&Tree::Null);
@@ -445,21 +448,21 @@ impl<'a> Made<'a> {
                         || self.resolved(property.at("items")).is_ok_and(|items| items.at("format").text() == Some("binary"));
                     if is_file {
                         self.note(format!("the file of the field '{}'", shortened(&name)), "put a file of this name beside the scenario");
-                        let media_type = property.at("contentMediaType").text().map(str::to_owned);
+                        let media_type = property.at("contentMediaType").text().unwrap_or(FILE_TYPE).to_owned();
                         fields.push(Field { name: name.clone(), value: FieldValue::File { path: name, media_type } });
                     } else {
                         fields.push(Field { name, value: FieldValue::Text(value.plain()) });
                     }
                 }
-                request.body = Body::Form(fields);
+                request.body = Body::Multipart(fields);
             }
             media if media.contains("json") => {
                 request.header_if_none("Content-Type", media);
-                request.body = Body::Raw(value.json());
+                request.body = Body::Text(value.json());
             }
             media if matches!(value, Value::Fixed(Tree::Text(_)) | Value::Drawn(..)) => {
                 request.header_if_none("Content-Type", media);
-                request.body = Body::Raw(value.plain());
+                request.body = Body::Text(value.plain());
             }
             media => self
                 .note(format!("the body of type {}", shortened(media)), "there is no example of it, and only JSON and forms are made up"),
@@ -585,7 +588,7 @@ impl<'a> Made<'a> {
 
     fn string(&mut self, schema: &Tree, name: &str) -> Value {
         let fixed = |text: &str| Value::text(text);
-        let drawn = |expression: &str| Value::Drawn(expression.to_owned(), Quoted::Yes);
+        let drawn = |made: &str| Value::Drawn(expression(made), Quoted::Yes);
         match schema.at("format").text().unwrap_or_default() {
             "uuid" => return drawn("uuid"),
             "date-time" => return drawn("now"),
@@ -636,18 +639,18 @@ impl<'a> Made<'a> {
                 .collect();
             let variable =
                 if variable.starts_with(|letter: char| letter.is_ascii_alphabetic()) { variable } else { format!("AUTH_{variable}") };
-            let env = |ending: &str| Text::expression(format!("env {variable}{ending}"));
+            let env = |ending: &str| Template::from(Drawn::Env(format!("{variable}{ending}")));
             let kind = scheme.at("type").words();
             match (kind.as_str(), scheme.at("scheme").words().to_ascii_lowercase().as_str()) {
-                ("http", "basic") => request.auth = Auth::Basic(env("_USER"), env("_PASSWORD")),
-                ("http", "bearer") | ("oauth2" | "openIdConnect", _) => request.auth = Auth::Bearer(env("")),
-                ("http", "digest") => request.auth = Auth::Digest(env("_USER"), env("_PASSWORD")),
+                ("http", "basic") => request.auth = Some(Auth::Basic { user: env("_USER"), password: env("_PASSWORD") }),
+                ("http", "bearer") | ("oauth2" | "openIdConnect", _) => request.auth = Some(Auth::Bearer(env(""))),
+                ("http", "digest") => request.auth = Some(Auth::Digest { user: env("_USER"), password: env("_PASSWORD") }),
                 ("apiKey", _) => {
                     let key = scheme.at("name").words();
                     match scheme.at("in").text().unwrap_or_default() {
-                        "query" => request.url = with_parameter(&request.url, &Text::literal(key), &env("")),
+                        "query" => request.url = with_parameter(&request.url, &Template::fixed(key), &env("")),
                         "cookie" => {
-                            let mut cookie = Text::literal(format!("{key}="));
+                            let mut cookie = Template::fixed(format!("{key}="));
                             cookie.append(env(""));
                             request.take_header("Cookie", cookie);
                         }
@@ -661,10 +664,10 @@ impl<'a> Made<'a> {
 }
 
 /// A parameter of the query, by its style.
-fn query(parameter: &Tree, name: &str, value: &Value, into: &mut Vec<(Text, Text)>) {
+fn query(parameter: &Tree, name: &str, value: &Value, into: &mut Vec<(Template, Template)>) {
     let style = parameter.at("style").text().unwrap_or("form");
     let explode = if parameter.has("explode") { parameter.at("explode").is_true() } else { style == "form" };
-    let named = Text::literal(name);
+    let named = Template::fixed(name);
     if let Some(items) = value.items() {
         match style {
             "pipeDelimited" if !explode => into.push((named, joined(&items, "|"))),
@@ -674,8 +677,8 @@ fn query(parameter: &Tree, name: &str, value: &Value, into: &mut Vec<(Text, Text
         }
     } else if let Some(entries) = value.entries() {
         match style {
-            "deepObject" => into.extend(entries.into_iter().map(|(key, value)| (Text::literal(format!("{name}[{key}]")), value.plain()))),
-            _ if explode => into.extend(entries.into_iter().map(|(key, value)| (Text::literal(key), value.plain()))),
+            "deepObject" => into.extend(entries.into_iter().map(|(key, value)| (Template::fixed(format!("{name}[{key}]")), value.plain()))),
+            _ if explode => into.extend(entries.into_iter().map(|(key, value)| (Template::fixed(key), value.plain()))),
             _ => {
                 let flat: Vec<Value> = entries.into_iter().flat_map(|(key, value)| [Value::text(&key), value]).collect();
                 into.push((named, joined(&flat, ",")));
@@ -687,8 +690,8 @@ fn query(parameter: &Tree, name: &str, value: &Value, into: &mut Vec<(Text, Text
 }
 
 /// `/users/{id}` with its values; one that is not described is a variable.
-fn filled_path(path: &str, parts: &[(String, Text)]) -> Text {
-    let mut filled = Text::default();
+fn filled_path(path: &str, parts: &[(String, Template)]) -> Template {
+    let mut filled = Template::default();
     let mut rest = path;
     while let Some(open) = rest.find('{') {
         let Some(length) = rest[open..].find('}') else { break };
@@ -696,7 +699,7 @@ fn filled_path(path: &str, parts: &[(String, Text)]) -> Text {
         let name = &rest[open + 1..open + length];
         match parts.iter().find(|(known, _)| known == name) {
             Some((_, value)) => filled.append(value.clone()),
-            None => filled.append(Text::variable(name)),
+            None => filled.append(variable(name)),
         }
         rest = &rest[open + length + 1..];
     }
@@ -726,7 +729,7 @@ fn number(schema: &Tree, kind: &str) -> Value {
         && most.abs() < EXACT
         && most - least < EXACT
     {
-        return Value::Drawn(format!("random {} {}", least.ceil(), most.floor()), Quoted::No);
+        return Value::Drawn(expression(&format!("random {} {}", least.ceil(), most.floor())), Quoted::No);
     }
     let mut value = least.unwrap_or(1.0).max(f64::MIN);
     if let Some(most) = most
@@ -747,13 +750,13 @@ fn number(schema: &Tree, kind: &str) -> Value {
 }
 
 /// The statuses of success that are described.
-fn promised(responses: &Tree) -> Option<Check> {
+fn promised(responses: &Tree) -> Option<AnswerCheck> {
     let codes: Vec<&str> = responses.entries().iter().map(|(code, _)| code.as_str()).collect();
     if codes.iter().any(|code| code.eq_ignore_ascii_case("2xx")) {
-        return Some(Check::Success);
+        return Some(success());
     }
     let statuses: Vec<u16> = codes.iter().filter_map(|code| code.parse().ok()).filter(|status| (200..400).contains(status)).collect();
-    (!statuses.is_empty()).then_some(Check::Status(statuses))
+    (!statuses.is_empty()).then(|| status_check(&statuses))
 }
 
 #[cfg(test)]
@@ -844,7 +847,7 @@ components:
     fn every_operation_is_a_request_with_values_that_fit() {
         let shop = shop(&Wishes::default());
         let told: Vec<String> =
-            shop.requests.iter().map(|request| format!("{}: {} {}", request.name, request.method, request.url.written())).collect();
+            shop.requests.iter().map(|request| format!("{}: {} {}", request.name, request.method, request.url)).collect();
         assert_eq!(
             told,
             [
@@ -856,16 +859,16 @@ components:
             ]
         );
         let [get, delete, order, login, photos] = &shop.requests[..] else { panic!() };
-        assert_eq!((&get.auth, &delete.auth), (&Auth::Bearer(Text::expression("env TOKEN")), &Auth::None));
-        assert_eq!(get.header("x-trace").unwrap().written(), "{{uuid}}");
-        assert_eq!((&get.checks[..], &photos.checks[..]), (&[Check::Status(vec![200])][..], &[Check::Success][..]));
-        let Body::Raw(body) = &order.body else { panic!() };
+        assert_eq!((&get.auth, &delete.auth), (&Some(Auth::Bearer(expression("env TOKEN"))), &None));
+        assert_eq!(get.header("x-trace").unwrap().to_string(), "{{uuid}}");
+        assert_eq!((&get.checks[..], &photos.checks[..]), (&[status_check(&[200])][..], &[success()][..]));
+        let Body::Text(body) = &order.body else { panic!() };
         assert_eq!(
-            body.written(),
+            body.to_string(),
             "{\"id\":\"{{uuid}}\",\"items\":[{\"sku\":\"textxx\",\"count\":3},{\"sku\":\"textxx\",\"count\":3}],\"total\":0.5,\"kind\":\"gift\",\"when\":\"{{now}}\"}"
         );
-        assert_eq!(login.body, Body::Fields(vec![("user".into(), "ann".into())]));
-        assert_eq!(login.auth, Auth::Basic(Text::expression("env BASIC_USER"), Text::expression("env BASIC_PASSWORD")));
+        assert_eq!(login.body, Body::Form(vec![("user".into(), "ann".into())]));
+        assert_eq!(login.auth, Some(Auth::Basic { user: expression("env BASIC_USER"), password: expression("env BASIC_PASSWORD") }));
         let left: Vec<String> = shop.left_out.iter().map(|left| format!("{}: {}", left.place, left.what)).collect();
         assert_eq!(left, ["POST /orders: the field 'parent'", "POST /photos: the file of the field 'photo'"]);
     }
@@ -874,7 +877,7 @@ components:
     fn the_server_is_chosen_by_number_by_its_words_or_by_url() {
         for (wish, host) in [("2", "localhost"), ("this machine", "localhost"), ("https://other.example.com/v2/", "other.example.com")] {
             let shop = shop(&Wishes { server: Some(wish.to_owned()), ..Wishes::default() });
-            assert_eq!(shop.requests[0].url.origin().unwrap().0.host(), host);
+            assert_eq!(crate::collection::origin(&shop.requests[0].url).unwrap().0.host(), host);
         }
         let wishes = Wishes { server: Some("production".to_owned()), ..Wishes::default() };
         let why = Collection::read(Kind::OpenApi, SHOP.as_bytes(), &wishes).unwrap_err();
@@ -921,7 +924,7 @@ components:
             let schema = Tree::Map(vec![("minimum".into(), Tree::Number(least.to_string())), ("maximum".into(), Tree::Number(most.to_string()))]);
             let made = match number(&schema, if whole { "integer" } else { "number" }) {
                 Value::Fixed(tree) => tree.number().unwrap(),
-                Value::Drawn(expression, _) => expression.split(' ').nth(1).unwrap().parse().unwrap(),
+                Value::Drawn(drawn, _) => drawn.to_string().split(' ').nth(1).unwrap().parse().unwrap(),
                 other => panic!("{other:?}"),
             };
             prop_assert!((least..=most).contains(&made), "{made} for {least}..{most}");
@@ -935,7 +938,9 @@ components:
                 "openapi: 3.1.0\nservers: [{{url: '{server}'}}]\npaths:\n  /a: {{get: {{responses: {{'200': {{description: ok}}}}}}}}\n"
             );
             let wishes = Wishes { host: host.map(str::to_owned), ..Wishes::default() };
-            Collection::read(Kind::OpenApi, text.as_bytes(), &wishes).map(|read| read.requests[0].url.written()).map_err(|why| why.message)
+            Collection::read(Kind::OpenApi, text.as_bytes(), &wishes)
+                .map(|read| read.requests[0].url.to_string())
+                .map_err(|why| why.message)
         };
         for (server, path, suggested) in [
             ("/v1", "/v1/a", "http://HOST/v1"),
@@ -965,7 +970,7 @@ components:
         let text = "openapi: 3.1.0\nservers: [{url: 'http://h'}]\nsecurity: [{key: []}]\npaths:\n  /a: {get: {responses: {'200': {description: ok}}}}\ncomponents: {securitySchemes: {key: {type: apiKey, in: cookie, name: SESSIONID}}}\n";
         let read = Collection::read(Kind::OpenApi, text.as_bytes(), &Wishes::default()).unwrap();
         let (concealed, _) = read.concealed();
-        let cookie = concealed.requests[0].header("cookie").unwrap().written();
+        let cookie = concealed.requests[0].header("cookie").unwrap().to_string();
         assert!(cookie.starts_with("SESSIONID={{env "), "{cookie}");
     }
 }

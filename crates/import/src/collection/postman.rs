@@ -3,12 +3,14 @@
 //! A collection is folders in folders, and authentication, variables and scripts may stand at each of them. What a request inherits
 //! is put into it here, so that nothing that comes later needs to know of folders.
 
+use plan::FILE_TYPE;
+use plan::template::{Template, Value};
+use plan::work::{Auth, AwsKeys, Body, Field, FieldValue};
+
 use super::promise;
-use super::text::{Part, with_parameter};
 use super::tree::{Tree, json_string};
-use super::{
-    Auth, Aws, Body, Collection, Field, FieldValue, Kind, ReadError, Request, Text, Variable, is_method, shortened, variable_name,
-};
+use super::url::{expression, variable_name, with_parameter};
+use super::{Collection, Kind, ReadError, Request, Variable, is_method, shortened};
 
 /// Folders in folders, so deep.
 const DEPTH_MAX: usize = 32;
@@ -34,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
             collection.variables.push(Variable { name: variable_name(name), value, secret });
         }
     }
-    let above = Above { group: Vec::new(), auth: Auth::None, key: None, scripts: Vec::new() };
+    let above = Above { group: Vec::new(), auth: None, key: None, scripts: Vec::new() };
     let above = above.with(root, &mut collection);
     items(root.at("item"), &above, 0, &mut collection);
     Ok(collection)
@@ -47,9 +49,9 @@ const WITHOUT_BODY: [&str; 5] = ["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
 #[derive(Clone)]
 struct Above {
     group: Vec<String>,
-    auth: Auth,
+    auth: Option<Auth>,
     /// A key in a header or the query: whether it is the query, name and value.
-    key: Option<(bool, Text, Text)>,
+    key: Option<(bool, Template, Template)>,
     scripts: Vec<String>,
 }
 
@@ -139,7 +141,7 @@ fn request(item: &Tree, name: &str, above: &Above, collection: &mut Collection) 
         if in_query {
             request.url = with_parameter(&request.url, &name, &value);
         } else {
-            request.header_if_none(&name.written(), value);
+            request.header_if_none(&name.to_string(), value);
         }
     }
     for script in above.scripts.iter().cloned().chain(script(item, "test")) {
@@ -179,9 +181,9 @@ fn script(tree: &Tree, listen: &str) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Text with `{{variables}}`.
-pub(super) fn text_of(text: &str, place: &str, collection: &mut Collection) -> Text {
-    let mut found = Text::default();
+/// Template with `{{variables}}`.
+pub(super) fn text_of(text: &str, place: &str, collection: &mut Collection) -> Template {
+    let mut found = Template::default();
     let mut rest = text;
     while let Some(open) = rest.find("{{") {
         // Of more than two opening braces the last two open.
@@ -198,7 +200,7 @@ pub(super) fn text_of(text: &str, place: &str, collection: &mut Collection) -> T
         rest = &after[close + 2..];
         if let Some(dynamic) = name.strip_prefix('$') {
             match dynamic_value(dynamic) {
-                Some(expression) => found.push_part(Part::Expression(expression.to_owned())),
+                Some(made) => found.append(expression(made)),
                 None => {
                     collection.leave_out(
                         format!("the value of {{{{${}}}}}", shortened(dynamic)),
@@ -211,7 +213,7 @@ pub(super) fn text_of(text: &str, place: &str, collection: &mut Collection) -> T
         } else if name.is_empty() {
             found.push("{{}}");
         } else {
-            found.push_part(Part::Variable(variable_name(name)));
+            found.append(Value::Variable(variable_name(name)).into());
         }
     }
     found.push(rest);
@@ -230,7 +232,7 @@ fn dynamic_value(name: &str) -> Option<&'static str> {
     })
 }
 
-fn url_of(url: &Tree, place: &str, collection: &mut Collection) -> Text {
+fn url_of(url: &Tree, place: &str, collection: &mut Collection) -> Template {
     let written = match url {
         Tree::Text(text) => text.clone(),
         _ => {
@@ -322,7 +324,7 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                 _ => "text/plain",
             };
             request.header_if_none("Content-Type", content_type);
-            request.body = Body::Raw(text_of(&raw, place, collection));
+            request.body = Body::Text(text_of(&raw, place, collection));
         }
         "urlencoded" => {
             let fields = match body.at("urlencoded") {
@@ -335,15 +337,14 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                 fields => enabled(fields).iter().map(|field| (field.at("key").words(), field.at("value").words())).collect::<Vec<_>>(),
             };
             let fields = fields.into_iter().map(|(name, value)| (text_of(&name, place, collection), text_of(&value, place, collection)));
-            request.body = Body::Fields(fields.collect());
-            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            request.set_form(fields.collect());
         }
         "formdata" => {
             let mut fields = Vec::new();
             for field in enabled(body.at("formdata")) {
                 let name = field.at("key").words();
                 if field.at("type").text() == Some("file") {
-                    let media_type = field.at("contentType").text().map(str::to_owned);
+                    let media_type = field.at("contentType").text().unwrap_or(FILE_TYPE).to_owned();
                     let paths: Vec<String> = match field.at("src") {
                         Tree::List(paths) => paths.iter().map(Tree::words).collect(),
                         path => vec![path.words()],
@@ -364,7 +365,7 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                 }
             }
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-            request.body = Body::Form(fields);
+            request.body = Body::Multipart(fields);
         }
         "graphql" => {
             let graphql = body.at("graphql");
@@ -375,7 +376,7 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                 Tree::Null => String::new(),
                 other => other.json(),
             };
-            let mut text = Text::literal("{\"query\":");
+            let mut text = Template::fixed("{\"query\":");
             text.append(query);
             if !variables.is_empty() {
                 text.push(",\"variables\":");
@@ -387,7 +388,7 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
             }
             text.push("}");
             request.header_if_none("Content-Type", "application/json");
-            request.body = Body::Raw(text);
+            request.body = Body::Text(text);
         }
         "file" => {
             let path = body.at("file").at("src").words();
@@ -402,12 +403,12 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
     }
 }
 
-type Key = Option<(bool, Text, Text)>;
+type Key = Option<(bool, Template, Template)>;
 
 /// How something authenticates; `None` if it says nothing of it and inherits.
-fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Auth, Key)> {
+fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Option<Auth>, Key)> {
     let kind = tree.at("type").text()?.to_owned();
-    let mut value = |name: &str| -> Text {
+    let mut value = |name: &str| -> Template {
         // A list of pairs in 2.1, an object in 2.0.
         let found = match tree.at(&kind) {
             Tree::List(pairs) => pairs.iter().find(|pair| pair.at("key").text() == Some(name)).map(|pair| pair.at("value").words()),
@@ -416,36 +417,36 @@ fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Auth, 
         text_of(&found.unwrap_or_default(), place, collection)
     };
     let auth = match kind.as_str() {
-        "noauth" => Auth::None,
-        "basic" => Auth::Basic(value("username"), value("password")),
-        "bearer" => Auth::Bearer(value("token")),
-        "digest" => Auth::Digest(value("username"), value("password")),
+        "noauth" => None,
+        "basic" => Some(Auth::Basic { user: value("username"), password: value("password") }),
+        "bearer" => Some(Auth::Bearer(value("token"))),
+        "digest" => Some(Auth::Digest { user: value("username"), password: value("password") }),
         "apikey" => {
             let in_query = value("in").plain() == Some("query");
             let (name, value) = (value("key"), value("value"));
-            return Some((Auth::None, (!name.is_empty()).then_some((in_query, name, value))));
+            return Some((None, (!name.is_empty()).then_some((in_query, name, value))));
         }
-        "awsv4" => Auth::Aws(Box::new(Aws {
+        "awsv4" => Some(Auth::Aws(Box::new(AwsKeys {
             access_key: value("accessKey"),
             secret_key: value("secretKey"),
             session_token: Some(value("sessionToken")).filter(|token| !token.is_empty()),
             region: value("region"),
             service: value("service"),
-        })),
+        }))),
         "oauth2" => {
             let token = value("accessToken");
             if token.is_empty() {
                 collection.leave_out("OAuth 2", place, "a token must be there before the run; give it as a bearer token");
-                Auth::None
+                None
             } else if value("addTokenTo").plain() == Some("queryParams") {
-                return Some((Auth::None, Some((true, Text::literal("access_token"), token))));
+                return Some((None, Some((true, Template::fixed("access_token"), token))));
             } else {
-                Auth::Bearer(token)
+                Some(Auth::Bearer(token))
             }
         }
         other => {
             collection.leave_out(format!("the authentication '{}'", shortened(other)), place, "loadline has nothing like it");
-            Auth::None
+            None
         }
     };
     Some((auth, None))
@@ -454,7 +455,9 @@ fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Auth, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collection::{Check, Wishes};
+    use crate::collection::Wishes;
+    use crate::collection::promise::status_check;
+    use crate::collection::url::variable;
 
     const SHOP: &str = r#"{
       "info": {"_postman_id": "5f1c", "name": "Shop", "schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
@@ -484,7 +487,7 @@ mod tests {
     fn a_collection_is_its_requests_with_what_folders_say() {
         let shop = shop();
         let told: Vec<String> =
-            shop.requests.iter().map(|request| format!("{}: {} {}", request.place, request.method, request.url.written())).collect();
+            shop.requests.iter().map(|request| format!("{}: {} {}", request.place, request.method, request.url)).collect();
         assert_eq!(
             told,
             [
@@ -497,16 +500,16 @@ mod tests {
             ]
         );
         let [login, list, one, upload, search, signed] = &shop.requests[..] else { panic!() };
-        assert_eq!((&login.auth, &list.auth), (&Auth::None, &Auth::Bearer(Text::variable("token"))));
-        assert_eq!(login.checks, [Check::Status(vec![200])]);
-        assert_eq!(login.extractions[0].json_path, "$.token");
-        assert_eq!(login.header("x-trace").unwrap().written(), "{{uuid}}");
+        assert_eq!((&login.auth, &list.auth), (&None, &Some(Auth::Bearer(variable("token")))));
+        assert_eq!(login.checks, [status_check(&[200])]);
+        assert_eq!(login.extractions[0].expression, "$.token");
+        assert_eq!(login.header("x-trace").unwrap().to_string(), "{{uuid}}");
         assert!(login.header("x-off").is_none());
-        assert_eq!((one.auth.clone(), one.header("x-api-key").unwrap().written()), (Auth::None, "k".to_owned()));
-        assert!(matches!(&upload.body, Body::Form(fields) if fields.len() == 2));
-        let Body::Raw(graphql) = &search.body else { panic!() };
-        assert_eq!(graphql.written(), "{\"query\":\"query { a(b: \\\"c\\\") }\",\"variables\":{\"id\": {{random 0 1000}}}}");
-        assert!(matches!(&signed.auth, Auth::Aws(aws) if aws.region == "eu-west-1".into()));
+        assert_eq!((one.auth.clone(), one.header("x-api-key").unwrap().to_string()), (None, "k".to_owned()));
+        assert!(matches!(&upload.body, Body::Multipart(fields) if fields.len() == 2));
+        let Body::Text(graphql) = &search.body else { panic!() };
+        assert_eq!(graphql.to_string(), "{\"query\":\"query { a(b: \\\"c\\\") }\",\"variables\":{\"id\": {{random 0 1000}}}}");
+        assert!(matches!(&signed.auth, Some(Auth::Aws(aws)) if aws.region == "eu-west-1".into()));
     }
 
     #[test]
@@ -532,7 +535,7 @@ mod tests {
         assert!(why.message.contains("--variable base=http://HOST"), "{why}");
         let wishes = Wishes { variables: vec![("base".to_owned(), "http://h:8080".to_owned())], ..Wishes::default() };
         let read = Collection::read(Kind::Postman, text.as_bytes(), &wishes).unwrap();
-        assert_eq!(read.requests[0].url.written(), "http://h:8080/a");
+        assert_eq!(read.requests[0].url.to_string(), "http://h:8080/a");
     }
 
     #[test]
@@ -556,9 +559,7 @@ mod tests {
                 "{{\"request\": {{\"method\": \"POST\", \"url\": \"http://h/a\", \"body\": {{\"mode\": \"{mode}\", \"{mode}\": []}}}}}}, {{\"request\": {{\"url\": \"http://h/b\"}}}}"
             );
             let read = read_items(&items);
-            assert_eq!(read.requests[0].body, Body::None, "{mode}");
-            let page = super::super::printed(&read, "a.json", &[]);
-            assert!(!page.contains("form:") && !page.contains("multipart:"), "{page}");
+            assert_eq!(read.requests[0].body, Body::Empty, "{mode}");
         }
     }
 
@@ -572,7 +573,7 @@ mod tests {
         let off = "\"disableBodyPruning\": true";
         let read = read_items(&[item("GET", ""), item("HEAD", ""), item("GET", off), item("POST", ""), item("DELETE", "")].join(","));
         let sent: Vec<(bool, bool)> =
-            read.requests.iter().map(|request| (request.body != Body::None, request.header("content-type").is_some())).collect();
+            read.requests.iter().map(|request| (request.body != Body::Empty, request.header("content-type").is_some())).collect();
         assert_eq!(sent, [(false, false), (false, false), (true, true), (true, true), (true, true)]);
     }
 
@@ -584,8 +585,11 @@ mod tests {
             )
         };
         let read = read_items(&[body(""), body(", \"variables\": \"\""), body(", \"variables\": \"{\\\"a\\\": 1}\"")].join(","));
-        let bodies: Vec<String> =
-            read.requests.iter().map(|request| if let Body::Raw(text) = &request.body { text.written() } else { String::new() }).collect();
+        let bodies: Vec<String> = read
+            .requests
+            .iter()
+            .map(|request| if let Body::Text(text) = &request.body { text.to_string() } else { String::new() })
+            .collect();
         assert_eq!(bodies, ["{\"query\":\"{a}\"}", "{\"query\":\"{a}\"}", "{\"query\":\"{a}\",\"variables\":{\"a\": 1}}"]);
     }
 
@@ -597,17 +601,21 @@ mod tests {
             )
         };
         let read = read_items(&[item("header"), item("queryParams")].join(","));
-        assert_eq!((read.requests[0].auth.clone(), read.requests[0].url.written().as_str()), (Auth::Bearer("t".into()), "http://h/a"));
-        assert_eq!((read.requests[1].auth.clone(), read.requests[1].url.written().as_str()), (Auth::None, "http://h/a?access_token=t"));
+        assert_eq!(
+            (read.requests[0].auth.clone(), read.requests[0].url.to_string().as_str()),
+            (Some(Auth::Bearer("t".into())), "http://h/a")
+        );
+        assert_eq!((read.requests[1].auth.clone(), read.requests[1].url.to_string().as_str()), (None, "http://h/a?access_token=t"));
     }
 
     #[test]
     fn a_form_whose_field_is_named_by_a_variable_keeps_its_type() {
         let item = "{\"request\": {\"method\": \"POST\", \"url\": \"http://h/a\", \"body\": {\"mode\": \"urlencoded\", \"urlencoded\": [{\"key\": \"{{k}}\", \"value\": \"a b\"}]}}}";
         let read = read_items(&format!("{item},{item}"));
-        let page = super::super::printed(&read, "a.json", &[]);
-        assert_eq!(page.matches("Content-Type: application/x-www-form-urlencoded").count(), 2, "{page}");
-        assert!(page.contains("{{k}}=a%20b"), "{page}");
+        for request in &read.requests {
+            assert_eq!(request.header("content-type").and_then(Template::plain), Some(plan::FORM_TYPE));
+            assert!(matches!(&request.body, Body::Text(text) if text.to_string() == "{{k}}=a%20b"), "{request:?}");
+        }
     }
 
     #[test]
@@ -617,7 +625,7 @@ mod tests {
             let text = format!(
                 "{{\"info\": {{\"name\": \"A\"}}, \"item\": [{{\"request\": {{\"url\": \"{url}\"}}}}], \"variable\": [{variables}]}}"
             );
-            Collection::read(Kind::Postman, text.as_bytes(), &wishes).map(|read| (read.requests[0].url.written(), read.missing))
+            Collection::read(Kind::Postman, text.as_bytes(), &wishes).map(|read| (read.requests[0].url.to_string(), read.missing))
         };
         let placed = |path: &str| Ok((format!("http://127.0.0.1:9{path}"), Vec::new()));
         assert_eq!(url("", "{{protocol}}://{{hostname}}:{{port}}/a/b?c=1"), placed("/a/b?c=1"));

@@ -6,8 +6,11 @@
 //!
 //! Invariant: what is not understood is told with its first line.
 
-use super::text::variable_name;
-use super::{Check, Extraction, Request, shortened};
+use plan::Nanos;
+use plan::work::{AnswerCheck, Extraction, Kind, Subject, Which};
+
+use super::url::variable_name;
+use super::{Request, shortened};
 
 /// A script is read so far.
 const STATEMENTS_MAX: usize = 2000;
@@ -148,6 +151,26 @@ fn statements(script: &str) -> Vec<String> {
     found
 }
 
+/// The status is one of these.
+pub(super) fn status_check(statuses: &[u16]) -> AnswerCheck {
+    let statuses: Vec<String> = statuses.iter().map(ToString::to_string).collect();
+    check_of(Subject::Status, statuses.join(", "))
+}
+
+/// The status is from 200 to 299.
+pub(super) fn success() -> AnswerCheck {
+    check_of(Subject::Status, "2xx".to_owned())
+}
+
+/// The body holds this.
+fn holds(text: &str) -> AnswerCheck {
+    check_of(Subject::Body, format!("contains {}", super::tree::json_string(text)))
+}
+
+fn check_of(subject: Subject, condition: String) -> AnswerCheck {
+    AnswerCheck { subject, condition, against: None }
+}
+
 /// What stands around a promise and says nothing itself.
 fn is_frame(statement: &str) -> bool {
     let opens = statement.ends_with('{')
@@ -169,12 +192,12 @@ fn answer_kept(statement: &str, answers: &[(String, String)]) -> Option<(String,
     is_name.then(|| (name.to_owned(), path))
 }
 
-fn check(statement: &str) -> Option<Check> {
+fn check(statement: &str) -> Option<AnswerCheck> {
     let statement = statement.trim_end_matches(['}', ')', ';', ' ']).to_owned();
     // The old way: tests["…"] = responseCode.code === 200
     if statement.starts_with("tests[") {
         let (_, code) = statement.split_once("responseCode.code")?;
-        return status(code.trim_start_matches(['=', ' '])).map(|status| Check::Status(vec![status]));
+        return status(code.trim_start_matches(['=', ' '])).map(|status| status_check(&[status]));
     }
     // A whole test on one line has the promise behind its arrow.
     let from = statement.find("pm.response.").into_iter().chain(statement.find("pm.expect(")).min()?;
@@ -185,10 +208,10 @@ fn check(statement: &str) -> Option<Check> {
     let rest = &statement[from..];
     let inside = |prefix: &str| rest.strip_prefix(prefix).map(str::trim);
     if let Some(argument) = inside("pm.response.to.have.status(") {
-        return status(argument).map(|status| Check::Status(vec![status])).or_else(|| status_named(argument));
+        return status(argument).map(|status| status_check(&[status])).or_else(|| status_named(argument));
     }
     if matches!(rest, "pm.response.to.be.ok" | "pm.response.to.be.success") {
-        return Some(Check::Success);
+        return Some(success());
     }
     if let Some(rest) =
         ["pm.expect(pm.response.code).", "pm.expect(pm.response.status).", "pm.expect(pm.response).to.have.property('code', "]
@@ -198,11 +221,11 @@ fn check(statement: &str) -> Option<Check> {
         let (verb, argument) = rest.split_once('(').unwrap_or(("to.eql", rest));
         return match verb {
             "to.eql" | "to.equal" | "to.be.equal" | "to.eq" | "to.be.eql" | "to.deep.equal" => {
-                status(argument).map(|status| Check::Status(vec![status])).or_else(|| status_named(argument))
+                status(argument).map(|status| status_check(&[status])).or_else(|| status_named(argument))
             }
             "to.be.oneOf" => {
                 let list = argument.trim().trim_start_matches('[').split(']').next()?;
-                list.split(',').map(status).collect::<Option<Vec<u16>>>().filter(|list| !list.is_empty()).map(Check::Status)
+                list.split(',').map(status).collect::<Option<Vec<u16>>>().filter(|list| !list.is_empty()).map(|list| status_check(&list))
             }
             _ => None,
         };
@@ -210,15 +233,16 @@ fn check(statement: &str) -> Option<Check> {
     if let Some(rest) = inside("pm.expect(pm.response.responseTime).to.be.") {
         let (verb, argument) = rest.split_once('(')?;
         let most: u64 = argument.trim().parse().ok()?;
-        return matches!(verb, "below" | "lessThan" | "at.most" | "lte" | "lt").then_some(Check::BelowMillis(most));
+        return matches!(verb, "below" | "lessThan" | "at.most" | "lte" | "lt")
+            .then(|| check_of(Subject::Time, format!("< {}", Nanos::from_millis(most))));
     }
     if let Some(rest) = inside("pm.expect(pm.response.text()).to.") {
         let (verb, argument) = rest.split_once('(')?;
         let text = quoted(argument)?;
-        return matches!(verb, "include" | "contain" | "includes" | "contains").then_some(Check::Holds(text));
+        return matches!(verb, "include" | "contain" | "includes" | "contains").then(|| holds(&text));
     }
     let text = quoted(inside("pm.response.to.have.body(")?);
-    text.map(Check::Holds)
+    text.map(|text| holds(&text))
 }
 
 fn status(text: &str) -> Option<u16> {
@@ -226,7 +250,7 @@ fn status(text: &str) -> Option<u16> {
 }
 
 /// By its words, as Postman's snippets have it.
-fn status_named(argument: &str) -> Option<Check> {
+fn status_named(argument: &str) -> Option<AnswerCheck> {
     const NAMES: [(&str, u16); 12] = [
         ("OK", 200),
         ("Created", 201),
@@ -242,7 +266,7 @@ fn status_named(argument: &str) -> Option<Check> {
         ("Conflict", 409),
     ];
     let name = quoted(argument)?;
-    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)).map(|(_, status)| Check::Status(vec![*status]))
+    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)).map(|(_, status)| status_check(&[*status]))
 }
 
 /// What stands in quotation marks at the beginning.
@@ -284,7 +308,13 @@ fn taken(statement: &str, answers: &[(String, String)]) -> Option<Extraction> {
     let value = arguments.split_once(',')?.1.trim().trim_end_matches(';').trim_end();
     let value = value.strip_suffix(')')?.trim();
     let json_path = json_path(value, answers)?;
-    (json_path != "$").then(|| Extraction { variable: variable_name(&name), json_path })
+    (json_path != "$").then(|| Extraction {
+        variable: variable_name(&name),
+        kind: Kind::JsonPath,
+        expression: json_path,
+        which: Which::First,
+        default: None,
+    })
 }
 
 /// `json.data[0].token` as `$.data[0].token`.
@@ -327,10 +357,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn told(script: &str) -> (Vec<Check>, Vec<(String, String)>, Vec<String>) {
+    fn told(script: &str) -> (Vec<AnswerCheck>, Vec<(String, String)>, Vec<String>) {
         let mut request = Request::default();
         let unread = read(script, &mut request);
-        (request.checks, request.extractions.into_iter().map(|taken| (taken.variable, taken.json_path)).collect(), unread)
+        (request.checks, request.extractions.into_iter().map(|taken| (taken.variable, taken.expression)).collect(), unread)
     }
 
     #[test]
@@ -348,7 +378,7 @@ mod tests {
         let (checks, taken, unread) = told(script);
         assert_eq!(
             checks,
-            [Check::Status(vec![200]), Check::BelowMillis(300), Check::Status(vec![201, 202]), Check::Holds("it's {here}".to_owned())]
+            [status_check(&[200]), check_of(Subject::Time, "< 300ms".to_owned()), status_check(&[201, 202]), holds("it's {here}")]
         );
         assert_eq!(
             taken,
@@ -361,13 +391,13 @@ mod tests {
     #[test]
     fn other_spellings_of_the_same_are_understood() {
         for (script, check) in [
-            ("pm.expect(pm.response.code).to.eql(200)", Check::Status(vec![200])),
-            ("pm.expect(pm.response.code).to.equal(204);", Check::Status(vec![204])),
-            ("pm.response.to.be.ok;", Check::Success),
-            ("pm.response.to.have.status(\"Created\");", Check::Status(vec![201])),
-            ("tests[\"Status code is 200\"] = responseCode.code === 200;", Check::Status(vec![200])),
-            ("insomnia.test('x', () => {\n insomnia.response.to.have.status(200);\n});", Check::Status(vec![200])),
-            ("pm.test(\"x\", function () {\n    pm.expect(pm.response.code)\n      .to.eql(200);\n});", Check::Status(vec![200])),
+            ("pm.expect(pm.response.code).to.eql(200)", status_check(&[200])),
+            ("pm.expect(pm.response.code).to.equal(204);", status_check(&[204])),
+            ("pm.response.to.be.ok;", success()),
+            ("pm.response.to.have.status(\"Created\");", status_check(&[201])),
+            ("tests[\"Status code is 200\"] = responseCode.code === 200;", status_check(&[200])),
+            ("insomnia.test('x', () => {\n insomnia.response.to.have.status(200);\n});", status_check(&[200])),
+            ("pm.test(\"x\", function () {\n    pm.expect(pm.response.code)\n      .to.eql(200);\n});", status_check(&[200])),
         ] {
             assert_eq!(told(script), (vec![check], vec![], vec![]), "{script}");
         }
@@ -378,7 +408,7 @@ mod tests {
         let (checks, _, unread) = told(
             "pm.test('x', () => {\n  pm.expect(json.total).to.be.above(3);\n});\npm.sendRequest('http://h/');\nif (pm.response.code === 200) {\n  pm.response.to.have.status(200);\n}",
         );
-        assert_eq!(checks, [Check::Status(vec![200])]);
+        assert_eq!(checks, [status_check(&[200])]);
         assert_eq!(unread, ["pm.expect(json.total).to.be.above(3);", "pm.sendRequest('http://h/');", "if (pm.response.code === 200) {"]);
     }
 

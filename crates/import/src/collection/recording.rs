@@ -4,11 +4,14 @@
 //! are all carried over: which of them matter is the user's to say (`--only`, `--except`), since a page that is slow for its pictures
 //! is slow. Answers are skipped while the document is read, so that a recording of a gigabyte of pictures needs no memory for them.
 
+use plan::FILE_TYPE;
+use plan::template::Template;
+use plan::work::{Auth, Body, Field, FieldValue};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::curl::{basic, credentials_apart};
-use super::{Auth, Body, Collection, Field, FieldValue, Kind, ReadError, Request, Text, is_method, shortened};
+use super::{Collection, Kind, ReadError, Request, is_method, shortened};
 use crate::har::is_missing;
 use crate::multipart::{self, Part};
 
@@ -102,7 +105,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
             collection.leave_out(format!("the request with the method '{}'", shortened(&sent.method)), &place, "it is no method");
             continue;
         }
-        let mut request = Request { method: sent.method, url: Text::literal(sent.url), place: place.clone(), ..Request::default() };
+        let mut request = Request { method: sent.method, url: Template::fixed(sent.url), place: place.clone(), ..Request::default() };
         let mut length = None;
         let own_host = host(request.url.plain().unwrap_or_default()).to_owned();
         for header in sent.headers {
@@ -115,25 +118,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
                 continue;
             }
             match basic(&value).filter(|_| header.name.eq_ignore_ascii_case("authorization")) {
-                Some((user, password)) => request.auth = Auth::Basic(user.into(), password.into()),
-                None => request.take_header(&header.name, Text::literal(value)),
+                Some((user, password)) => request.auth = Some(Auth::Basic { user: user.into(), password: password.into() }),
+                None => request.take_header(&header.name, Template::fixed(value)),
             }
         }
         if request.header("cookie").is_none() && !sent.cookies.is_empty() {
             let pairs: Vec<String> =
                 sent.cookies.into_iter().map(|cookie| format!("{}={}", cookie.name, cookie.value.unwrap_or_default())).collect();
-            request.headers.push(("Cookie".to_owned(), Text::literal(pairs.join("; "))));
+            request.headers.push(("Cookie".to_owned(), Template::fixed(pairs.join("; "))));
         }
         if request.header("upgrade").is_some() || request.header("sec-websocket-key").is_some() {
-            collection.leave_out(format!("the WebSocket '{}'", shortened(&request.url.written())), &place, "loadline speaks HTTP");
+            collection.leave_out(format!("the WebSocket '{}'", shortened(&request.url.to_string())), &place, "loadline speaks HTTP");
             continue;
         }
         let posted = sent.post_data.unwrap_or_default();
         let said = posted.mime_type.clone().unwrap_or_default();
         body(posted, &place, &mut request, &mut collection);
-        let media = request.header("content-type").and_then(Text::plain).unwrap_or(&said).to_ascii_lowercase();
+        let media = request.header("content-type").and_then(Template::plain).unwrap_or(&said).to_ascii_lowercase();
         let is_told = collection.left_out.last().is_some_and(|left| left.place == place);
-        if request.body == Body::None && !is_told && is_missing(&sent.body_size, length.as_deref(), &media) {
+        if request.body == Body::Empty && !is_told && is_missing(&sent.body_size, length.as_deref(), &media) {
             let why = "it is not in the recording, and the request goes without; save it to a file and name that in the scenario";
             collection.leave_out(NO_BODY, &place, why);
             // Parts have a boundary, and there are none.
@@ -172,17 +175,16 @@ fn body(posted: Posted, place: &str, request: &mut Request, collection: &mut Col
     if text.is_empty() && !params.is_empty() && !media.trim_start().to_ascii_lowercase().starts_with("multipart/") {
         let pairs = params.into_iter().map(|param| {
             (
-                Text::literal(plan::percent_decoded(&param.name)),
-                Text::literal(plan::percent_decoded(&param.value.unwrap_or_default().replace('+', " "))),
+                Template::fixed(plan::percent_decoded(&param.name)),
+                Template::fixed(plan::percent_decoded(&param.value.unwrap_or_default().replace('+', " "))),
             )
         });
-        request.body = Body::Fields(pairs.collect());
-        request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+        request.set_form(pairs.collect());
     } else if !text.is_empty() {
         if !media.is_empty() {
             request.header_if_none("Content-Type", media);
         }
-        request.body = Body::Raw(Text::literal(text));
+        request.body = Body::Text(Template::fixed(text));
     }
 }
 
@@ -210,18 +212,20 @@ fn form(params: &[Pair], media: &str, place: &str, request: &mut Request, collec
             })
             .collect();
         let (text, boundary) = multipart::written(&parts, media);
-        request.headers.push(("Content-Type".to_owned(), Text::literal(format!("multipart/form-data; boundary={boundary}"))));
-        request.body = Body::Raw(Text::literal(text));
+        request.headers.push(("Content-Type".to_owned(), Template::fixed(format!("multipart/form-data; boundary={boundary}"))));
+        request.body = Body::Text(Template::fixed(text));
         return;
     }
     let fields = params.iter().map(|param| {
         let value = match param.file_name.as_ref().filter(|name| !name.is_empty()) {
-            Some(path) => FieldValue::File { path: path.clone(), media_type: param.content_type.clone() },
+            Some(path) => {
+                FieldValue::File { path: path.clone(), media_type: param.content_type.as_deref().unwrap_or(FILE_TYPE).to_owned() }
+            }
             None => FieldValue::Text(param.value.clone().unwrap_or_default().into()),
         };
         Field { name: param.name.clone(), value }
     });
-    request.body = Body::Form(fields.collect());
+    request.body = Body::Multipart(fields.collect());
 }
 
 #[cfg(test)]
@@ -257,8 +261,8 @@ mod tests {
         assert_eq!(told, ["GET /", "POST /login", "POST /photo"]);
         let names: Vec<&str> = read.requests[0].headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["Accept", "Cookie"]);
-        assert_eq!(read.requests[1].body, Body::Raw("user=me&password=hunter22".into()));
-        let Body::Form(fields) = &read.requests[2].body else { panic!() };
+        assert_eq!(read.requests[1].body, Body::Text("user=me&password=hunter22".into()));
+        let Body::Multipart(fields) = &read.requests[2].body else { panic!() };
         assert_eq!(fields.len(), 2);
         assert!(read.requests[2].header("content-type").is_none(), "the boundary is made anew");
         let left: Vec<String> = read.left_out.iter().map(|left| format!("{}: {}", left.place, left.what)).collect();
@@ -289,9 +293,9 @@ mod tests {
     fn a_form_is_sent_by_its_fields_and_what_nobody_wrote_down_is_told() {
         let read = Collection::read(Kind::Har, UPLOADS.as_bytes(), &Wishes::default()).unwrap();
         let form = "--b1\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nit\r\n--b1\r\nContent-Disposition: form-data; name=\"note\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\ntwo\r\nlines\r\n--b1--\r\n";
-        assert_eq!(read.requests[0].body, Body::Raw(form.into()));
+        assert_eq!(read.requests[0].body, Body::Text(form.into()));
         assert_eq!(read.requests[0].header("content-type"), Some(&"multipart/form-data; boundary=b1".into()));
-        assert!(read.requests[1..].iter().all(|request| request.body == Body::None));
+        assert!(read.requests[1..].iter().all(|request| request.body == Body::Empty));
         assert!(read.requests[1].header("content-type").is_none(), "a type of parts without any");
         assert!(read.requests[2].header("content-type").is_some());
         let left: Vec<String> = read.left_out.iter().map(|left| format!("{}: {}", left.place, left.what)).collect();
@@ -311,7 +315,7 @@ mod tests {
         let text = "{\n \"method\": \"POST\",\n \"url\": \"http://h/a\",\n \"httpVersion\": \"HTTP/1.1\",\n \"headers\": [{\"name\": \"X-A\", \"value\": \"1\"}],\n \"postData\": {\"mimeType\": \"text/plain\", \"text\": \"x\"}\n}";
         assert_eq!(crate::collection::guess(text.as_bytes()), Ok(Kind::Har));
         let read = Collection::read(Kind::Har, text.as_bytes(), &Wishes::default()).unwrap();
-        assert_eq!((read.requests.len(), &read.requests[0].body), (1, &Body::Raw("x".into())));
+        assert_eq!((read.requests.len(), &read.requests[0].body), (1, &Body::Text("x".into())));
         assert!(Collection::read(Kind::Har, b"{\"log\": 1}", &Wishes::default()).is_err());
     }
 }

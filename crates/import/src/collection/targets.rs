@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
+use plan::template::Template;
+use plan::work::Body;
 use serde::Deserialize;
 
 use super::curl::credentials_apart;
-use super::{Body, Collection, Kind, METHOD_BYTES_MAX, ReadError, Request, Text, first_word, is_method, shortened};
+use super::{Collection, Kind, METHOD_BYTES_MAX, ReadError, Request, first_word, is_method, shortened};
 
 /// A target a paragraph: `GET http://host/`, headers, `@file`.
 pub(super) fn read_text(text: &str) -> Result<Collection, ReadError> {
@@ -40,7 +42,7 @@ pub(super) fn read_text(text: &str) -> Result<Collection, ReadError> {
                 continue;
             }
             match line.split_once(':') {
-                Some((name, value)) if !name.trim().is_empty() => request.take_header(name.trim(), Text::literal(value.trim())),
+                Some((name, value)) if !name.trim().is_empty() => request.take_header(name.trim(), Template::fixed(value.trim())),
                 _ => return Err(ReadError::at(number, 1, format!("this is no header: {}", shortened(line)))),
             }
         }
@@ -77,14 +79,14 @@ pub(super) fn read_json(text: &str) -> Result<Collection, ReadError> {
         let place = format!("line {number}");
         let mut request = Request { method: written.method, url: address(&written.url), place: place.clone(), ..Request::default() };
         for (name, values) in written.header.unwrap_or_default() {
-            values.iter().for_each(|value| request.take_header(&name, Text::literal(value.as_str())));
+            values.iter().for_each(|value| request.take_header(&name, Template::fixed(value.as_str())));
         }
         let body = written.body.unwrap_or_default();
         let bytes =
             base64::engine::general_purpose::STANDARD.decode(body).map_err(|_| ReadError::at(number, 1, "the body is not base64"))?;
         match String::from_utf8(bytes) {
             Ok(text) if text.is_empty() => {}
-            Ok(text) => request.body = Body::Raw(Text::literal(text)),
+            Ok(text) => request.body = Body::Text(Template::fixed(text)),
             Err(_) => collection.leave_out("the body", place, "it is not text; save it to a file and name that in the scenario"),
         }
         push(request, &mut collection);
@@ -98,11 +100,11 @@ fn push(mut request: Request, collection: &mut Collection) {
 }
 
 /// Go takes a URL without a host for this machine.
-fn address(url: &str) -> Text {
+fn address(url: &str) -> Template {
     match url.split_once("://") {
-        Some((scheme, rest)) if rest.starts_with([':', '/']) => Text::literal(format!("{scheme}://localhost{rest}")),
-        Some(_) => Text::literal(url),
-        None => Text::default(),
+        Some((scheme, rest)) if rest.starts_with([':', '/']) => Template::fixed(format!("{scheme}://localhost{rest}")),
+        Some(_) => Template::fixed(url),
+        None => Template::default(),
     }
 }
 
@@ -121,8 +123,8 @@ mod tests {
     fn told(kind: Kind, text: &str) -> Vec<String> {
         let read = Collection::read(kind, text.as_bytes(), &Wishes::default()).unwrap();
         let one = |request: &Request| {
-            let headers: String = request.headers.iter().map(|(name, value)| format!(" {name}={}", value.written())).collect();
-            format!("{} {}{headers} {:?}", request.method, request.url.written(), request.body)
+            let headers: String = request.headers.iter().map(|(name, value)| format!(" {name}={}", value)).collect();
+            format!("{} {}{headers} {:?}", request.method, request.url, request.body)
         };
         read.requests.iter().map(one).collect()
     }
@@ -134,14 +136,17 @@ mod tests {
         assert_eq!(
             told(Kind::Vegeta, text),
             [
-                "GET http://a/1 None",
-                "HEAD http://localhost:81/2 None",
+                "GET http://a/1 Empty",
+                "HEAD http://localhost:81/2 Empty",
                 "POST http://a/3 X-A=1, 3 File(\"body.json\")",
-                "PUT http://b:81/ None"
+                "PUT http://b:81/ Empty"
             ]
         );
         let text = "{\"method\":\"GET\",\"url\":\"http://a/\"}\n\n{\"method\":\"POST\",\"url\":\"http://b/\",\"body\":\"aGk=\",\"header\":{\"H\":[\"1\",\"2\"]}}";
-        assert_eq!(told(Kind::VegetaJson, text), ["GET http://a/ None", "POST http://b/ H=1, 2 Raw(Text([Literal(\"hi\")]))"]);
+        assert_eq!(
+            told(Kind::VegetaJson, text),
+            ["GET http://a/ Empty", "POST http://b/ H=1, 2 Text(Template { pieces: [Text(\"hi\")] })"]
+        );
     }
 
     #[test]

@@ -4,8 +4,11 @@
 
 use std::collections::BTreeMap;
 
+use plan::template::Template;
+use plan::work::Body;
+
 use super::curl::credentials_apart;
-use super::{Body, Collection, Kind, METHOD_BYTES_MAX, ReadError, Request, Text, URL_BYTES_MAX, first_word, shortened};
+use super::{Collection, Kind, METHOD_BYTES_MAX, ReadError, Request, URL_BYTES_MAX, first_word, shortened};
 
 const METHODS: [&str; 6] = ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 /// What variables make of a line is at most so long.
@@ -85,15 +88,15 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
     let mut collection = Collection::new(Kind::Siege);
     for (number, line) in lines(text) {
         let Line { method, url, data, .. } = line.map_err(|why| ReadError::at(number, 1, why))?;
-        let mut request = Request { method, url: Text::literal(url), place: format!("line {number}"), ..Request::default() };
+        let mut request = Request { method, url: Template::fixed(url), place: format!("line {number}"), ..Request::default() };
         match data {
             Data::None => {}
-            Data::Text(text) => request.body = Body::Raw(Text::literal(text)),
+            Data::Text(text) => request.body = Body::Text(Template::fixed(text)),
             Data::File(path) => request.body = Body::File(path),
         }
-        if request.body != Body::None {
+        if request.body != Body::Empty {
             // siege calls every body so, also that of a file.
-            request.header_if_none("Content-Type", "application/x-www-form-urlencoded");
+            request.header_if_none("Content-Type", plan::FORM_TYPE);
         }
         credentials_apart(&mut request);
         collection.requests.push(request);
@@ -151,17 +154,17 @@ mod tests {
         let text = "# all\nHOST = h:81\nBASE=http://$(HOST)/a\n\n$(BASE)/1\nh/2?x=\\$5\n${BASE} POST a=1&b=two words\nhttps://me:pw@h/3 PUT <b.json\n";
         let read = Collection::read(Kind::Siege, text.as_bytes(), &Wishes::default()).unwrap();
         let told: Vec<String> =
-            read.requests.iter().map(|request| format!("{} {} {:?}", request.method, request.url.written(), request.body)).collect();
+            read.requests.iter().map(|request| format!("{} {} {:?}", request.method, request.url, request.body)).collect();
         assert_eq!(
             told,
             [
-                "GET http://h:81/a/1 None",
-                "GET http://h/2?x=$5 None",
-                "POST http://h:81/a Raw(Text([Literal(\"a=1&b=two words\")]))",
+                "GET http://h:81/a/1 Empty",
+                "GET http://h/2?x=$5 Empty",
+                "POST http://h:81/a Text(Template { pieces: [Text(\"a=1&b=two words\")] })",
                 "PUT https://h/3 File(\"b.json\")",
             ]
         );
-        let types: Vec<_> = read.requests.iter().map(|request| request.header("content-type").and_then(Text::plain)).collect();
+        let types: Vec<_> = read.requests.iter().map(|request| request.header("content-type").and_then(Template::plain)).collect();
         let form = Some("application/x-www-form-urlencoded");
         assert_eq!(types, [None, None, form, form]);
     }

@@ -9,12 +9,12 @@
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memmem, memrchr};
 
-use super::text::{Part, Text};
+use plan::template::{Template, Value};
 
 /// A command: its words, and the line it begins on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Command {
-    pub(crate) words: Vec<Text>,
+    pub(crate) words: Vec<Template>,
     /// From 1.
     pub(crate) line: usize,
     /// What a shell would have put in, and nobody does here.
@@ -48,7 +48,7 @@ struct Bash<'a> {
     line: (usize, usize),
     done: Vec<Command>,
     command: Command,
-    word: Option<Text>,
+    word: Option<Template>,
 }
 
 impl<'a> Bash<'a> {
@@ -87,7 +87,7 @@ impl<'a> Bash<'a> {
         Open { line: memchr_iter(b'\n', before).count() + 1, column: self.text[begins..at].chars().count() }
     }
 
-    fn word(&mut self) -> &mut Text {
+    fn word(&mut self) -> &mut Template {
         if self.command.words.is_empty() && self.word.is_none() {
             let (line, counted) = self.line;
             let line = line + memchr_iter(b'\n', &self.text.as_bytes()[counted..self.at]).count();
@@ -201,7 +201,7 @@ impl<'a> Bash<'a> {
                     }
                 }
                 if is_name(&name) {
-                    self.word().push_part(Part::Expression(format!("env {name}")));
+                    self.word().append(Value::Env(name).into());
                 } else {
                     let whole = format!("${{{name}}}");
                     self.word().push(&whole);
@@ -215,7 +215,7 @@ impl<'a> Bash<'a> {
                     name.push(letter);
                     self.next();
                 }
-                self.word().push_part(Part::Expression(format!("env {name}")));
+                self.word().append(Value::Env(name).into());
                 Ok(())
             }
             _ => {
@@ -366,7 +366,7 @@ fn prompt_commands(text: &str) -> Vec<Command> {
         }
         let words = microsoft_words(&line);
         if !words.is_empty() {
-            commands.push(Command { words: words.into_iter().map(Text::literal).collect(), line: began, unread: Vec::new() });
+            commands.push(Command { words: words.into_iter().map(Template::fixed).collect(), line: began, unread: Vec::new() });
         }
         if !ended {
             return commands;
@@ -421,7 +421,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let commands = commands(text).unwrap();
-        commands.into_iter().flat_map(|command| command.words).map(|word| word.written()).collect()
+        commands.into_iter().flat_map(|command| command.words).map(|word| word.to_string()).collect()
     }
 
     #[test]

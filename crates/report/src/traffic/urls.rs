@@ -9,21 +9,19 @@
 use std::fmt::Write as _;
 
 use analysis::quantity::{count, counted, percent};
+use import::workload::{Unsendable, is_sendable, path_of};
 use import::{Route, Target, Traffic};
 use plan::template::literally;
 
-use super::scenario::stand_ins;
-
-/// What can be made up for a place of a route.
-const MADE_UP: [(&str, &str); 3] = [("{id}", "{{random 1 1000}}"), ("{uuid}", "{{uuid}}"), ("{date}", "{{now date}}")];
-
-/// Methods that only read (RFC 9110 §9.2.1), and have no body.
-pub(super) const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+use super::notes::{stand_ins, why_not};
 
 /// The list: a weight, a method and a path a line.
 pub(crate) fn urls(traffic: &Traffic) -> String {
-    let lines: Vec<(bool, &Route, String)> =
-        traffic.routes.iter().map(|route| lines(route).map_or_else(|why| (false, route, why), |lines| (true, route, lines))).collect();
+    let lines: Vec<(bool, &Route, String)> = traffic
+        .routes
+        .iter()
+        .map(|route| lines(route).map_or_else(|why| (false, route, why_not(&why)), |lines| (true, route, lines)))
+        .collect();
     let told: u64 = lines.iter().filter(|(is_used, ..)| *is_used).map(|(_, route, _)| route.requests).sum();
     let share = if traffic.requests == 0 { 0.0 } else { told as f64 / traffic.requests as f64 * 100.0 };
     let mut list = format!(
@@ -49,12 +47,12 @@ pub(crate) fn urls(traffic: &Traffic) -> String {
 }
 
 /// The lines of a route, or why it cannot be sent.
-fn lines(route: &Route) -> Result<String, String> {
+fn lines(route: &Route) -> Result<String, Unsendable> {
     let listed = route.targets.as_ref().map_or(&[][..], |targets| &targets.listed);
     if listed.is_empty() {
-        return line(route).map(|path| format!("{} {} {path}\n", route.requests, route.method));
+        return path_of(route).map(|path| format!("{} {} {path}\n", route.requests, route.method));
     }
-    look(route)?;
+    is_sendable(route)?;
     let mut text = String::new();
     if let Some(targets) = route.targets.as_ref().filter(|targets| targets.distinct > targets.listed.len() as u64) {
         let shown = literally(&route.path).escape_debug().to_string();
@@ -74,40 +72,6 @@ fn lines(route: &Route) -> Result<String, String> {
         let _ = writeln!(text, "{weight} {} {}", route.method, literally(path));
     }
     Ok(text)
-}
-
-pub(super) const MAY_WRITE: &str = "Left out, since it may write, and its body is not in a log";
-pub(super) const NO_PATH: &str = "Left out, since it is no path";
-
-/// Whether a route is a path that can be sent.
-pub(super) fn is_path(path: &str) -> bool {
-    path.starts_with('/') && !path.chars().any(|letter| letter.is_control() || letter.is_whitespace())
-}
-
-/// Whether a route can be sent as a line.
-fn look(route: &Route) -> Result<(), String> {
-    if !SAFE.contains(&route.method.as_str()) {
-        return Err(MAY_WRITE.to_owned());
-    }
-    if is_path(&route.path) { Ok(()) } else { Err(NO_PATH.to_owned()) }
-}
-
-/// The path with its places filled in, or why it cannot be sent.
-pub(super) fn line(route: &Route) -> Result<String, String> {
-    look(route)?;
-    let mut path = literally(&route.path);
-    for (place, template) in MADE_UP {
-        path = path.replace(place, template);
-    }
-    let open = path.split('/').find_map(|segment| {
-        let plain = MADE_UP.iter().fold(segment.to_owned(), |segment, (_, template)| segment.replace(template, ""));
-        let place = plain.split_once('{')?.1.split_once('}')?.0.to_owned();
-        (!place.is_empty() && place.bytes().all(|letter| letter.is_ascii_lowercase())).then_some(place)
-    });
-    match open {
-        None => Ok(path),
-        Some(place) => Err(format!("To be filled in: {{{place}}}, for example from a data file, as {{{{items.{place}}}}}")),
-    }
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ fn body_of() -> impl Strategy<Value = Body> {
         line().prop_map(|value| Body::Form(vec![("a b".to_owned(), value.clone()), ("c".to_owned(), value)])),
         name().prop_map(Body::File),
         (lines_of(), name(), any::<bool>()).prop_map(|(text, path, is_plain)| {
-            let media_type = if is_plain { "text/plain" } else { FILE_TYPE }.to_owned();
+            let media_type = if is_plain { "text/plain" } else { plan::FILE_TYPE }.to_owned();
             let file = Field { name: "file".to_owned(), value: FieldValue::File { path, media_type } };
             Body::Multipart(vec![Field { name: "a: b".to_owned(), value: FieldValue::Text(text) }, file])
         }),

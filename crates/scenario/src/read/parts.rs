@@ -10,9 +10,6 @@ use super::{Defaults, Entries, OTHERS_MAX, Reading};
 use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, EXTRACTION, FIELD, LOGIN};
 use crate::yaml::{Node, Spot, Value};
 
-/// The media type of a file in a form that has no other.
-pub(crate) const FILE_TYPE: &str = "application/octet-stream";
-
 /// Methods that have a word of their own.
 const SHORT: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "options"];
 
@@ -219,7 +216,7 @@ impl Reading<'_> {
                             };
                             let path = self.beside(&path);
                             self.look_for(spot, &path);
-                            FieldValue::File { path, media_type: media_type.unwrap_or_else(|| FILE_TYPE.to_owned()) }
+                            FieldValue::File { path, media_type: media_type.unwrap_or_else(|| plan::FILE_TYPE.to_owned()) }
                         }
                         _ => match self.template(node) {
                             Some(text) => FieldValue::Text(text),

@@ -7,8 +7,11 @@
 //!
 //! Invariant: what is drawn here is what the scenario says, so that what is counted here holds for it.
 
-use import::Visits;
+use plan::template::{Piece, Template, Value};
+use plan::work::Think;
 use plan::{Nanos, Random};
+
+use crate::Visits;
 
 /// So many lengths stand in a scenario.
 const LENGTHS: usize = 100;
@@ -35,9 +38,9 @@ pub(super) struct Visit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pause(Nanos, Nanos);
 
-impl std::fmt::Display for Pause {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0 == self.1 { write!(f, "{}", self.0) } else { write!(f, "{}..{}", self.0, self.1) }
+impl Pause {
+    pub(super) fn think(self) -> Think {
+        if self.0 == self.1 { Think::Fixed(self.0) } else { Think::Uniform(self.0, self.1) }
     }
 }
 
@@ -71,11 +74,11 @@ impl Visit {
         squares / self.requests.len() as f64 / self.requests_mean()
     }
 
-    /// What `repeat` is to be.
-    pub(super) fn times(&self) -> String {
+    /// How often a visit asks.
+    pub(super) fn times(&self) -> Template {
         match self.requests.first() {
-            Some(first) if self.requests.iter().all(|other| other == first) => first.to_string(),
-            _ => self.requests.iter().fold("{{choice".to_owned(), |text, requests| format!("{text} {requests}")) + "}}",
+            Some(first) if self.requests.iter().all(|other| other == first) => Template::fixed(first.to_string()),
+            _ => Value::Choice(self.requests.iter().map(|requests| Piece::Text(requests.to_string())).collect()).into(),
         }
     }
 
@@ -216,14 +219,15 @@ mod tests {
         let (lengths, pauses) = played(&visit, &log);
         // Promised is a distance of 0.05; a sixth of these pauses are of one length, which no quantile meets halfway.
         assert!(lengths <= 0.02 && pauses <= 0.05, "{lengths} {pauses}");
-        assert!(visit.times().starts_with("{{choice 1 1 ") && visit.times().ends_with(" 40}}"), "{}", visit.times());
+        let times = visit.times().to_string();
+        assert!(times.starts_with("{{choice 1 1 ") && times.ends_with(" 40}}"), "{times}");
     }
 
     #[test]
     fn pauses_told_in_seconds_are_drawn_around_them() {
         let log = Visits { told_in_ns: 1_000_000_000, ..visits(&[(3, 10)], &[(0, 20), (1_000, 30), (2_000, 25), (5_000, 25)]) };
         let visit = Visit::of(&log).unwrap();
-        assert_eq!(visit.times(), "3");
+        assert_eq!(visit.times().plain(), Some("3"));
         let mut random = Random::new(13, 0);
         let mut tally = Tally::of(&visit);
         for _ in 0..20_000 {

@@ -1,0 +1,284 @@
+//! A collection as work: its requests as the steps of one journey, each user one after the other.
+//!
+//! Requests of a recording repeat headers, logins and the server in each of them, and people go on with what was made: so what is common
+//! to all is told from what is a request's own, and what no scenario can say is told by name. Requests were printed as a scenario's text
+//! before, also where nobody was to read it, and understood from that again.
+//!
+//! Invariant: what is sent is what the collection says, or it is told.
+
+use std::collections::BTreeMap;
+
+use plan::template::Template;
+use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Step, Subject, Variable, Work};
+use plan::{Draft, FORM_TYPE, Target};
+
+use super::url::{filled, origin};
+use super::{Collection, Connection, Placeholder, Request};
+
+/// What an import gives: what users do, and the settings beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    /// What the file calls itself.
+    pub name: Option<String>,
+    /// The target, and what is said of the connection.
+    pub settings: Draft,
+    /// One journey of a step for each request.
+    pub work: Work,
+    /// What no scenario can say, beyond what the collection leaves out itself.
+    pub left_out: Vec<String>,
+}
+
+impl Collection {
+    /// What users do who send its requests in order. Paths begin where `file` is; where it is in no folder, as they stand.
+    #[must_use]
+    pub fn work(&self, file: &str) -> Import {
+        let common = Common::of(self, file);
+        let mut settings = Draft { url: Some(common.target.absolute()), ..Draft::default() };
+        if let Some(first) = self.requests.first() {
+            first.connection.settle(&mut settings);
+            for path in [&mut settings.cacert, &mut settings.cert, &mut settings.key, &mut settings.unix_socket].into_iter().flatten() {
+                *path = beside(file, path);
+            }
+        }
+        let name = Some(self.name.clone()).filter(|name| !name.is_empty());
+        let mut items: Vec<Item> = Vec::new();
+        for (request, name) in self.requests.iter().zip(names(&self.requests)) {
+            let group = request.group.join(" / ");
+            let step = Item::Step(Box::new(common.step(request, &name, &group)));
+            match items.last_mut() {
+                _ if group.is_empty() => items.push(step),
+                Some(Item::Group { name, items }) if *name == group => items.push(step),
+                _ => items.push(Item::Group { name: group, items: vec![step] }),
+            }
+        }
+        let journey = Journey { name: name.clone().unwrap_or_else(|| "journey".to_owned()), weight: 1.0, items };
+        let work = Work {
+            variables: self.named_variables(),
+            // Requests that bring cookies bring those that were written down.
+            cookies: self.requests.iter().all(|request| request.header("cookie").is_none()),
+            ..Work::of(vec![journey])
+        };
+        Import { name, settings, work, left_out: common.unsaid }
+    }
+
+    /// What is told in a printed scenario: where it is from, which variables of the environment it needs, what is missing in it. `source` is
+    /// the file, as it is shown.
+    #[must_use]
+    pub fn notes(&self, source: &str, placeholders: &[Placeholder], import: &Import) -> Notes {
+        let mut top = vec![format!("From {source}: {}.", self.kind.about())];
+        if !placeholders.is_empty() {
+            top.extend([String::new(), "Secrets are not in this file. Before it is run, the environment must have".to_owned()]);
+            top.extend(placeholders.iter().map(|Placeholder { name, what }| format!("  {name}  {what}")));
+        }
+        let left = self.left_out.iter().map(ToString::to_string).chain(import.left_out.iter().cloned());
+        let left: Vec<String> = left.map(|left| format!("- {left}")).collect();
+        if !left.is_empty() {
+            top.extend([String::new(), "Not carried over:".to_owned()]);
+            top.extend(left);
+        }
+        let cookies = "Requests bring the cookies that were written down. Without these, and this line, each user has its own.";
+        Notes { top, defaults: if import.work.cookies { Vec::new() } else { vec![cookies.to_owned()] }, ..Notes::default() }
+    }
+
+    /// Those that requests name. What their values name may stand below them.
+    fn named_variables(&self) -> Vec<Variable> {
+        let is_named =
+            |name: &str| self.requests.iter().any(|request| request.texts().any(|text| text.variables().any(|known| known == name)));
+        let named = self.variables.iter().filter(|variable| is_named(&variable.name));
+        named.map(|variable| Variable { name: variable.name.clone(), value: filled(&variable.value, &self.variables) }).collect()
+    }
+}
+
+/// What all requests have in common.
+struct Common<'a> {
+    /// The file, beside which others are.
+    file: &'a str,
+    /// Where most of them go.
+    target: Target,
+    headers: Vec<(String, Template)>,
+    /// Whether answers are looked into, which must not be compressed then.
+    reads_answers: bool,
+    unsaid: Vec<String>,
+}
+
+impl<'a> Common<'a> {
+    fn of(collection: &Collection, file: &'a str) -> Self {
+        let requests = &collection.requests;
+        let mut origins: BTreeMap<String, usize> = BTreeMap::new();
+        for request in requests {
+            *origins.entry(server(request).absolute()).or_default() += 1;
+        }
+        let most = origins.values().max().copied();
+        // Of several the first.
+        let target = requests.iter().map(server).find(|server| origins.get(&server.absolute()).copied() == most).unwrap_or_else(nowhere);
+        let reads_answers = requests
+            .iter()
+            .any(|request| !request.extractions.is_empty() || request.checks.iter().any(|check| check.subject == Subject::Body));
+        let stay_home = requests.iter().all(|request| server(request) == target);
+        let headers = requests.first().map_or(&[][..], |first| &first.headers).iter().filter(|(name, _)| {
+            // What is a secret is, under what all steps have, for the target alone.
+            let is_for_all = (!plan::is_secret(name) || stay_home) && !(reads_answers && is_about_packing(name));
+            is_for_all && !name.eq_ignore_ascii_case("content-type")
+        });
+        let shared = headers.filter(|header| requests.len() > 1 && requests.iter().all(|request| request.headers.contains(header)));
+        Self { file, target, headers: shared.cloned().collect(), reads_answers, unsaid: unsaid(collection, reads_answers) }
+    }
+
+    fn step(&self, request: &Request, name: &str, group: &str) -> Step {
+        let (server, path) = (server(request), request.path());
+        let is_whole = server != self.target || path.beginning().is_some_and(|path| path.starts_with("//"));
+        let mut whole = Template::default();
+        if is_whole {
+            whole.push(server.absolute().trim_end_matches('/'));
+        }
+        whole.append(path);
+        let (mut own, body) = request.sent(self.file);
+        own.retain(|header| !(self.headers.contains(header) || self.reads_answers && is_about_packing(&header.0)));
+        let name = plan::url_without_secrets(name);
+        let mut checks = request.checks.clone();
+        checks.retain(|check| !is_template(&check.condition));
+        // Two of a kind cannot both stand there; the first is the one that was written first.
+        let mut kinds: Vec<&'static str> = Vec::new();
+        checks.retain(|check| {
+            !kinds.contains(&check.subject.word()) && {
+                kinds.push(check.subject.word());
+                true
+            }
+        });
+        let name = if group.is_empty() { name } else { format!("{group} / {name}") };
+        Step {
+            elsewhere: is_whole.then_some(server),
+            headers: self.headers.iter().cloned().chain(own).collect(),
+            shared_secrets: self.headers.iter().map(|(name, _)| name.clone()).filter(|name| plan::is_secret(name)).collect(),
+            body,
+            auth: request.auth.clone(),
+            extractions: request.extractions.clone(),
+            judges_status: checks.iter().any(|check| check.subject == Subject::Status),
+            checks,
+            redirects: request.connection.follow.unwrap_or(0),
+            ..Step::new(name, request.method.clone(), whole)
+        }
+    }
+}
+
+impl Request {
+    /// Headers and body of a step that sends the same; who asks is not among them. Paths begin where `file` is.
+    #[must_use]
+    pub fn sent(&self, file: &str) -> (Vec<(String, Template)>, Body) {
+        let (body, says_type) = body(self, file);
+        let headers = self.headers.iter().filter(|(name, _)| !(says_type && name.eq_ignore_ascii_case("content-type")));
+        (headers.cloned().collect(), body)
+    }
+}
+
+/// What no scenario can say, each with its place.
+fn unsaid(collection: &Collection, reads_answers: bool) -> Vec<String> {
+    let requests = &collection.requests;
+    let mut unsaid = Vec::new();
+    if reads_answers && let Some(request) = requests.iter().find(|request| request.header("accept-encoding").is_some()) {
+        unsaid
+            .push(format!("{}: the header Accept-Encoding: answers are looked into, and compressed ones are not unpacked", request.place));
+    }
+    let Some(first) = requests.first() else { return unsaid };
+    let without_follow = |connection: &Connection| Connection { follow: None, ..connection.clone() };
+    for request in requests {
+        if without_follow(&request.connection) != without_follow(&first.connection) {
+            unsaid.push(format!(
+                "{}: what is said of its connection: a load has one for all requests, here that of {}",
+                request.place, first.place
+            ));
+        }
+        if let Body::Multipart(fields) = &request.body {
+            for (at, field) in fields.iter().enumerate() {
+                if fields[..at].iter().any(|before| before.name == field.name) {
+                    unsaid.push(format!("{}: the field '{}' a second time: a scenario has each name once", request.place, field.name));
+                }
+            }
+        }
+        for (at, check) in request.checks.iter().enumerate() {
+            if request.checks[..at].iter().any(|other| other.subject == check.subject) {
+                unsaid.push(format!("{}: a second check of the same kind: a scenario has one", request.place));
+            }
+            if is_template(&check.condition) {
+                unsaid.push(format!("{}: the check on the body: a check cannot hold {{{{", request.place));
+            }
+        }
+    }
+    unsaid
+}
+
+/// Whether a condition would be filled in for each answer.
+fn is_template(condition: &str) -> bool {
+    condition.contains("{{")
+}
+
+/// The server that a request goes to.
+fn server(request: &Request) -> Target {
+    origin(&request.url).map_or_else(|_| nowhere(), |(target, _)| target.with_path_and_query("/".to_owned()))
+}
+
+/// Of requests that lead nowhere, which no collection keeps.
+fn nowhere() -> Target {
+    "http://127.0.0.1/".parse().expect("it is a URL")
+}
+
+fn is_about_packing(name: &str) -> bool {
+    name.eq_ignore_ascii_case("accept-encoding")
+}
+
+/// Reports know steps by their names, so each has one of its own.
+fn names(requests: &[Request]) -> Vec<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    requests
+        .iter()
+        .map(|request| {
+            let plain: String = request.name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(120).collect();
+            let times = seen.entry(format!("{} / {plain}", request.group.join(" / "))).or_default();
+            *times += 1;
+            if *times > 1 { format!("{plain} ({times})") } else { plain }
+        })
+        .collect()
+}
+
+/// A path that begins where a file is.
+fn beside(file: &str, path: &str) -> String {
+    match file.rsplit_once('/') {
+        Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// A body as a step has it, and whether its type follows from that.
+fn body(request: &Request, file: &str) -> (Body, bool) {
+    let content_type = request.header("content-type").and_then(Template::plain).unwrap_or_default();
+    let plain_type = content_type.split(';').next().unwrap_or_default().trim();
+    match &request.body {
+        Body::Text(text) if plain_type.eq_ignore_ascii_case(JSON_TYPE) && is_json(text) => {
+            (Body::Json(text.clone()), content_type.eq_ignore_ascii_case(JSON_TYPE))
+        }
+        Body::Multipart(fields) => {
+            // A name that comes again cannot be said, and has been told.
+            let first = fields.iter().enumerate().filter(|(at, field)| fields[..*at].iter().all(|before| before.name != field.name));
+            let moved = first.map(|(_, field)| {
+                let value = match &field.value {
+                    FieldValue::File { path, media_type } => FieldValue::File { path: beside(file, path), media_type: media_type.clone() },
+                    text @ FieldValue::Text(_) => text.clone(),
+                };
+                Field { name: field.name.clone(), value }
+            });
+            (Body::Multipart(moved.collect()), true)
+        }
+        Body::Form(_) => (request.body.clone(), content_type.eq_ignore_ascii_case(FORM_TYPE)),
+        Body::Json(_) => (request.body.clone(), content_type.eq_ignore_ascii_case(JSON_TYPE)),
+        Body::File(path) => (Body::File(beside(file, path)), false),
+        Body::Empty | Body::Text(_) => (request.body.clone(), false),
+    }
+}
+
+const JSON_TYPE: &str = "application/json";
+
+/// Whether a text is JSON once values stand in it, as numbers or in strings.
+fn is_json(text: &Template) -> bool {
+    let marked = text.marked(|_| "0".to_owned());
+    marked.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(&marked).is_ok()
+}
