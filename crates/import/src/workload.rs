@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use plan::template::{Template, Value};
-use plan::work::{AnswerCheck, Body, Item, Journey, Step, Subject, Weights, Work};
+use plan::work::{AnswerCheck, Body, Duration, Item, Journey, Step, Subject, Weights, Work};
 use plan::{Draft, Nanos};
 
 use crate::collection::{Described, Request};
@@ -297,7 +297,7 @@ fn work(model: &Model<'_>) -> Work {
             let pauses = visit.pauses.iter();
             let pauses = weighted(
                 pauses.clone().map(|(weight, _)| f64::from(*weight)).collect(),
-                pauses.map(|(_, pause)| vec![Item::Pause(pause.think())]).collect(),
+                pauses.map(|(_, pause)| vec![Item::Pause(Duration::Drawn(pause.think()))]).collect(),
             );
             let items = vec![Item::Repeat { times: visit.times(), items: vec![asked, pauses] }];
             vec![Journey { name: "visit".to_owned(), weight: 1.0, items }]
