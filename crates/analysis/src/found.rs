@@ -35,7 +35,7 @@ const CPU_SHARE_BUSY: f64 = 0.5;
 
 /// A search and all it measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct CapacityReport {
     /// Always [`FIND_SCHEMA`].
     pub schema: String,
     /// What its files are named after.
@@ -62,7 +62,7 @@ pub struct Found {
     /// Pauses until the server had recovered.
     pub rests: Vec<Rested>,
     /// Every trial, in order.
-    pub trials: Vec<FoundTrial>,
+    pub trials: Vec<CapacityTrial>,
     /// What the trial at the rate found was to keep to, beside the promises.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
@@ -105,7 +105,7 @@ impl Rated {
 
 /// A trial with all it measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FoundTrial {
+pub struct CapacityTrial {
     /// Asked for, requests or journeys a second.
     pub rate: f64,
     /// Asked for, seconds.
@@ -122,7 +122,7 @@ pub struct FoundTrial {
     pub summary: Summary,
 }
 
-impl FoundTrial {
+impl CapacityTrial {
     /// A trial as the search learnt it, with its run.
     #[must_use]
     pub fn new(trial: &Trial, doubt: Option<String>, summary: Summary) -> Self {
@@ -152,7 +152,7 @@ pub struct RateRow {
     pub generator_limited: bool,
 }
 
-impl Found {
+impl CapacityReport {
     /// A search of which nothing is measured yet.
     #[must_use]
     pub fn new(name: String, slos: &[Slo], settings: Settings, answer: Answer) -> Self {
@@ -178,11 +178,11 @@ impl Found {
 
     /// The trial that stands for the rate found: the last one that was to confirm it, or else the longest.
     #[must_use]
-    pub fn confirming(&self) -> Option<&FoundTrial> {
+    pub fn confirming(&self) -> Option<&CapacityTrial> {
         let rate = self.answer.carries?;
         let here = || {
             let of_rate =
-                |it: &&FoundTrial| it.rate == rate && it.counts() && !matches!(it.purpose, Purpose::Overload | Purpose::FromAbove);
+                |it: &&CapacityTrial| it.rate == rate && it.counts() && !matches!(it.purpose, Purpose::Overload | Purpose::FromAbove);
             self.trials.iter().filter(of_rate)
         };
         let longest = || here().max_by(|a, b| a.result.seconds.total_cmp(&b.result.seconds));
@@ -272,7 +272,7 @@ impl Found {
 
     /// How many trials do not count, and why the last of them does not.
     fn doubts(&self) -> Option<String> {
-        let doubted: Vec<&FoundTrial> = self.trials.iter().filter(|it| !it.counts()).collect();
+        let doubted: Vec<&CapacityTrial> = self.trials.iter().filter(|it| !it.counts()).collect();
         let why = doubted.last()?.doubt.as_deref()?;
         Some(match doubted.len() {
             1 => format!("One trial does not count: {why}."),
@@ -283,7 +283,7 @@ impl Found {
     /// One row a rate, ascending. Trials straight after an overload are left out: they show the overload too.
     #[must_use]
     pub fn rows(&self) -> Vec<RateRow> {
-        let shown = |it: &&FoundTrial| it.purpose != Purpose::FromAbove && it.result.standing != Standing::Invalid;
+        let shown = |it: &&CapacityTrial| it.purpose != Purpose::FromAbove && it.result.standing != Standing::Invalid;
         let mut rates: Vec<f64> = self.trials.iter().filter(shown).map(|it| it.rate).collect();
         rates.sort_by(f64::total_cmp);
         rates.dedup();
@@ -292,7 +292,7 @@ impl Found {
 
     fn row(&self, rate: f64) -> RateRow {
         let here = || self.trials.iter().filter(|it| it.rate == rate && it.purpose != Purpose::FromAbove);
-        let counted: Vec<&FoundTrial> = here().filter(|it| it.counts()).collect();
+        let counted: Vec<&CapacityTrial> = here().filter(|it| it.counts()).collect();
         let generator_limited = counted.is_empty();
         let runs: Vec<&Summary> =
             if generator_limited { here().collect::<Vec<_>>() } else { counted }.iter().map(|it| &it.summary).collect();
@@ -536,7 +536,7 @@ mod tests {
         let promised = slos(&["p99 < 50ms"]);
         let settings = Settings::new(promised.iter().map(Slo::promise).collect(), 1e6, 1);
         let mut search = Search::new(settings.clone()).unwrap();
-        let mut found = Found::new("x".to_owned(), &promised, settings, search.answer());
+        let mut found = CapacityReport::new("x".to_owned(), &promised, settings, search.answer());
         assert_eq!(found.sentences(), ["Nothing was measured."]);
         found.stopped = Some(Stopped::aborted(&"qps > 1 for 1s".parse().unwrap(), "10/s"));
         assert_eq!(found.sentences(), ["Nothing was measured.", "Stopped: 'qps > 1 for 1s' came true at 10/s."]);
@@ -544,11 +544,11 @@ mod tests {
         let run = run("closed_all_well");
         let (result, doubt) = learnt(&promised, &run, 2.0, None);
         search.learn(TrialResult { seconds: 2.0, ..result });
-        found.trials.push(FoundTrial::new(&search.trials()[0], doubt, run));
+        found.trials.push(CapacityTrial::new(&search.trials()[0], doubt, run));
         found.stopped = Some(Stopped::interrupted());
         found.answer = search.answer();
         assert_eq!(found.sentences(), ["No rate was proven yet; up to 10 req/s short trials kept the promise.", "Stopped: interrupted."]);
         let text = serde_json::to_string(&found).unwrap();
-        assert_eq!(serde_json::from_str::<Found>(&text).unwrap().sentences(), found.sentences());
+        assert_eq!(serde_json::from_str::<CapacityReport>(&text).unwrap().sentences(), found.sentences());
     }
 }

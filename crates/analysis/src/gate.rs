@@ -862,12 +862,12 @@ impl TryFrom<String> for AbortRule {
 
 /// Watches the ticks of a run for an [`AbortRule`].
 #[derive(Debug, Clone)]
-pub struct Watch {
+pub struct AbortWatch {
     rule: AbortRule,
     since: Option<Nanos>,
 }
 
-impl Watch {
+impl AbortWatch {
     /// From the beginning of a run.
     #[must_use]
     pub const fn new(rule: AbortRule) -> Self {
@@ -1169,7 +1169,7 @@ mod tests {
     }
 
     fn aborts_at(rule: &str, ticks: &[Tick]) -> Option<usize> {
-        let mut watch = Watch::new(rule.parse().unwrap_or_else(|why| panic!("{why}")));
+        let mut watch = AbortWatch::new(rule.parse().unwrap_or_else(|why| panic!("{why}")));
         ticks.iter().position(|tick| watch.tick(tick))
     }
 

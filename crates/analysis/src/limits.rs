@@ -2,7 +2,7 @@
 
 use crate::bottleneck::{Finding, Point, findings};
 use crate::curve::{self, Model};
-use crate::found::Found;
+use crate::found::CapacityReport;
 use crate::{Sweep, scaling};
 
 /// The Findings of a sweep, the strongest first, judged together with the law that its levels follow.
@@ -25,6 +25,6 @@ pub fn of_sweep(sweep: &Sweep) -> Vec<Finding> {
 
 /// The Findings of a capacity search, the strongest first: trials beyond the rate found show most.
 #[must_use]
-pub fn of_search(found: &Found) -> Vec<Finding> {
+pub fn of_search(found: &CapacityReport) -> Vec<Finding> {
     findings(&Point::of_all(found.trials.iter().map(|trial| &trial.summary)), None)
 }

@@ -12,11 +12,11 @@ use plan::Nanos;
 use serve::Live;
 use trial::RunError;
 
-use crate::drive::Series;
-use crate::keeping::Keeper;
+use crate::workload::Series;
+use crate::keeping::RunSaver;
 use crate::observers::{Judging, Observers};
-use crate::observing::Eyes;
-use crate::profiling::Probes;
+use crate::server_monitor::ServerMonitors;
+use crate::profiling::Profilers;
 use crate::promises::Guard;
 use crate::saved;
 use crate::screen::Screen;
@@ -30,13 +30,13 @@ pub struct ServerBench<'a> {
     /// The page of a served test.
     pub live: Option<&'a Live>,
     /// The history's journal.
-    pub keeper: &'a Keeper,
+    pub keeper: &'a RunSaver,
     /// Other systems.
     pub exports: &'a Exports,
     /// What of the server's side is watched.
-    pub eyes: &'a Eyes,
+    pub eyes: &'a ServerMonitors,
     /// Which profiles are taken, where a load is for that.
-    pub probes: &'a Probes,
+    pub probes: &'a Profilers,
     /// Conditions of the user to end the experiment on, afresh for each load.
     pub guard: &'a Guard,
     /// Raised when the user wants to end.
@@ -48,13 +48,13 @@ pub struct ServerBench<'a> {
 /// Who looks on beside a screen or a page.
 pub struct Onlookers {
     /// The history's journal.
-    pub keeper: Keeper,
+    pub keeper: RunSaver,
     /// Other systems.
     pub exports: Exports,
     /// What of the server's side is watched.
-    pub eyes: Eyes,
+    pub eyes: ServerMonitors,
     /// Which profiles are taken.
-    pub probes: Probes,
+    pub probes: Profilers,
     /// Conditions of the user.
     pub guard: Guard,
 }
@@ -62,7 +62,7 @@ pub struct Onlookers {
 impl Onlookers {
     /// None: what is measured is no run of a server that anybody is to hear of.
     pub fn nobody() -> Self {
-        Self { keeper: Keeper::NOTHING, exports: Exports::default(), eyes: Eyes::CLOSED, probes: Probes::NONE, guard: Guard::NONE }
+        Self { keeper: RunSaver::NOTHING, exports: Exports::default(), eyes: ServerMonitors::CLOSED, probes: Profilers::NONE, guard: Guard::NONE }
     }
 
     /// A bench before them, and this screen or page.

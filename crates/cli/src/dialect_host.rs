@@ -16,11 +16,11 @@ use jiff::tz::TimeZone;
 use plan::{Draft, Plan, PlanErrors};
 use trial::Observer;
 
-use crate::keeping::Keeping;
+use crate::keeping::HistoryArgs;
 use crate::observers::Observers;
 use crate::outputs::whole;
 use crate::scenarios::Scenarios;
-use crate::screen::{Screen, Voice};
+use crate::screen::{Screen, Remarks};
 use crate::{inputs, interrupt, saved};
 
 /// This process.
@@ -61,8 +61,8 @@ impl Host for Process {
 
     fn stop(&self, verbosity: Verbosity) -> Result<Stop, RunError> {
         let voice = match verbosity {
-            Verbosity::Normal => Voice::Talking,
-            Verbosity::Quiet => Voice::Quiet,
+            Verbosity::Normal => Remarks::Talking,
+            Verbosity::Quiet => Remarks::Quiet,
         };
         let stop = Stop::new();
         let raised = interrupt::raise_on_signal(&stop, &Screen::new(voice));
@@ -78,7 +78,7 @@ impl Host for Process {
 
     fn carry_out(&self, plan: &Plan, stop: &Stop, observers: &mut [&mut dyn Observer], load: Load<'_>) -> Measurement {
         let name = saved::suggested(plan);
-        let mut keeper = Keeping::default().decide(Kind::Run, &name, &mut PlanErrors::default());
+        let mut keeper = HistoryArgs::default().decide(Kind::Run, &name, &mut PlanErrors::default());
         keeper.begin(stop);
         let run = Observers {
             screen: None,

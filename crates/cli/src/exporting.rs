@@ -7,7 +7,7 @@ use clap::{ArgAction, Args};
 use export::{Destination, Exports, Identity, Ready};
 use plan::{Plan, PlanError, PlanErrors, Secrets};
 
-use crate::screen::{Voice, complain};
+use crate::screen::{Remarks, complain};
 use crate::secrets;
 
 /// Where else the numbers go.
@@ -46,8 +46,8 @@ impl Exporting {
 }
 
 /// Opens what was made ready, and says where scrapes are answered. A run that is not kept has a fresh id.
-pub fn open(ready: Ready, run: Option<String>, name: &str, command: &str, plan: Option<&Plan>, voice: Voice) -> Exports {
-    if voice == Voice::Talking {
+pub fn open(ready: Ready, run: Option<String>, name: &str, command: &str, plan: Option<&Plan>, voice: Remarks) -> Exports {
+    if voice == Remarks::Talking {
         for address in ready.addresses() {
             complain(&format!("metrics are at http://{address}/metrics until the end"));
         }
@@ -58,9 +58,9 @@ pub fn open(ready: Ready, run: Option<String>, name: &str, command: &str, plan: 
 }
 
 /// Delivers the last, and says what did not arrive.
-pub fn close(exports: &mut Exports, voice: Voice) {
+pub fn close(exports: &mut Exports, voice: Remarks) {
     for warning in exports.close() {
-        if voice == Voice::Talking {
+        if voice == Remarks::Talking {
             complain(&format!("warning: {warning}"));
         }
     }

@@ -22,7 +22,7 @@ use crate::exit::{Exit, Failed};
 use crate::inputs::{plainly, readable, whole};
 use crate::other_tools;
 use crate::scenarios::{self, Scenarios};
-use crate::screen::{Voice, complain};
+use crate::screen::{Remarks, complain};
 use crate::secrets;
 
 /// What is said about a file in the place of a URL.
@@ -46,7 +46,7 @@ pub struct Importing {
 }
 
 /// A draft with what the file that it names says, and what was read.
-pub struct Imported {
+pub struct ImportedDraft {
     /// What is decided on.
     pub draft: Draft,
     /// For whoever asks for the scenario again: when a plan is decided, and when it is carried out.
@@ -60,7 +60,7 @@ pub const ONE_SERVER: &str = "give --target URL to send all of them to one serve
 
 impl Importing {
     /// Puts what the file that a draft names, if it names one, under what was typed, and a saved plan under both.
-    pub fn take(&self, mut draft: Draft, saved: Option<&Draft>, voice: Voice, errors: &mut PlanErrors) -> Imported {
+    pub fn take(&self, mut draft: Draft, saved: Option<&Draft>, voice: Remarks, errors: &mut PlanErrors) -> ImportedDraft {
         self.look_at_target(errors);
         let (saved, mut left_of_saved) = match (saved.cloned(), &self.target) {
             (Some(saved), Some(_)) => {
@@ -77,7 +77,7 @@ impl Importing {
         if let Some(words) = pasted(&mut draft) {
             let (pasted, left_out) = self.of_words(&words, voice, errors);
             left_of_saved.extend(left_out);
-            return Imported { draft: under(pasted.overlaid(draft)), scenarios: Scenarios::default(), left_out: left_of_saved };
+            return ImportedDraft { draft: under(pasted.overlaid(draft)), scenarios: Scenarios::default(), left_out: left_of_saved };
         }
         let stands_for_url = |url: &String| !plan::has_scheme(url) && Path::new(url).is_file();
         let in_its_place = draft.url.clone().filter(|url| draft.scenario.is_none() && stands_for_url(url));
@@ -94,7 +94,7 @@ impl Importing {
         }
         let Some(path) = named.scenario.clone() else {
             self.complain_without_a_file(&named, errors);
-            return Imported { draft: under(looked_at(draft, errors)), scenarios: Scenarios::default(), left_out: Vec::new() };
+            return ImportedDraft { draft: under(looked_at(draft, errors)), scenarios: Scenarios::default(), left_out: Vec::new() };
         };
         if self.target.is_some() {
             named.url = self.target.clone();
@@ -106,7 +106,7 @@ impl Importing {
         match read {
             None if errors.0.len() == before && in_its_place.is_some() && !scenarios::is_file(&path) => {
                 self.complain_without_a_file(&draft, errors);
-                Imported { draft: under(looked_at(draft, errors)), scenarios, left_out: Vec::new() }
+                ImportedDraft { draft: under(looked_at(draft, errors)), scenarios, left_out: Vec::new() }
             }
             // Its checks are not those of a plan, and a plan would keep what was given as a value.
             Some(Ok(read))
@@ -118,7 +118,7 @@ impl Importing {
                 let (imported, left_out) = self.one(&read, &format!("'{path}'"), voice, errors);
                 draft.url = None;
                 left_of_saved.extend(left_out);
-                Imported { draft: under(imported.overlaid(draft)), scenarios: scenarios.with_single(&path, read), left_out: left_of_saved }
+                ImportedDraft { draft: under(imported.overlaid(draft)), scenarios: scenarios.with_single(&path, read), left_out: left_of_saved }
             }
             _ => {
                 let mut imported = self.of_scenario(named, &path, scenarios, errors);
@@ -131,9 +131,9 @@ impl Importing {
 
     /// The same of one side of several, whose draft is whole but for what its scenario says. What its file leaves open goes to `host`. Files
     /// that were `read` before, for the same wishes, are not read again.
-    pub fn of_side(&self, mut draft: Draft, host: Option<String>, read: &[Scenarios], errors: &mut PlanErrors) -> Imported {
+    pub fn of_side(&self, mut draft: Draft, host: Option<String>, read: &[Scenarios], errors: &mut PlanErrors) -> ImportedDraft {
         let Some(path) = draft.scenario.clone() else {
-            return Imported { draft, scenarios: Scenarios::default(), left_out: Vec::new() };
+            return ImportedDraft { draft, scenarios: Scenarios::default(), left_out: Vec::new() };
         };
         let scenarios = self.reading(&mut draft, host, read, errors);
         self.of_scenario(draft, &path, scenarios, errors)
@@ -158,12 +158,12 @@ impl Importing {
     }
 
     /// A scenario of one's own, or one that is made of another tool's requests.
-    fn of_scenario(&self, mut draft: Draft, path: &str, scenarios: Scenarios, errors: &mut PlanErrors) -> Imported {
+    fn of_scenario(&self, mut draft: Draft, path: &str, scenarios: Scenarios, errors: &mut PlanErrors) -> ImportedDraft {
         let nothing = Vec::new();
         if errors.0.iter().any(|error| matches!(error.setting, "variable" | "environment" | "target")) {
             // What it lacks is told, and what follows from that need not be.
             draft.scenario = None;
-            return Imported { draft: placed(draft), scenarios, left_out: nothing };
+            return ImportedDraft { draft: placed(draft), scenarios, left_out: nothing };
         }
         match scenarios.requests(path) {
             None => {
@@ -174,19 +174,19 @@ impl Importing {
                         "write values under its variables, or take them from the environment with {{env NAME}}",
                     ));
                 }
-                Imported { draft, scenarios, left_out: nothing }
+                ImportedDraft { draft, scenarios, left_out: nothing }
             }
             Some(Err(error)) => {
                 errors.push(error);
                 draft.scenario = None;
-                Imported { draft: placed(draft), scenarios, left_out: nothing }
+                ImportedDraft { draft: placed(draft), scenarios, left_out: nothing }
             }
-            Some(Ok(read)) => Imported { draft, scenarios, left_out: read.all_left_out() },
+            Some(Ok(read)) => ImportedDraft { draft, scenarios, left_out: read.all_left_out() },
         }
     }
 
     /// The words of a curl command as a draft, with what is left out of it.
-    pub fn of_words(&self, words: &[String], voice: Voice, errors: &mut PlanErrors) -> (Draft, Vec<String>) {
+    pub fn of_words(&self, words: &[String], voice: Remarks, errors: &mut PlanErrors) -> (Draft, Vec<String>) {
         match Collection::of_curl(words) {
             Ok(read) => self.one(&read, "the curl command", voice, errors),
             Err(why) => {
@@ -246,8 +246,8 @@ impl Importing {
     }
 
     /// What is not carried over, said once.
-    pub fn tell(&self, shown: &str, left_out: &[String], voice: Voice) {
-        if voice == Voice::Talking || self.strict {
+    pub fn tell(&self, shown: &str, left_out: &[String], voice: Remarks) {
+        if voice == Remarks::Talking || self.strict {
             left_out.iter().for_each(|left| complain(&format!("warning: of {shown} is left out: {}", report::visible(left))));
         }
     }
@@ -261,7 +261,7 @@ impl Importing {
         &self,
         sides: impl IntoIterator<Item = (&'a Plan, &'a Scenarios)>,
         left_out: &[String],
-        voice: Voice,
+        voice: Remarks,
     ) -> Result<(), Failed> {
         let mut told: Vec<Said> = Vec::new();
         let mut ways: Vec<String> = Vec::new();
@@ -286,20 +286,20 @@ impl Importing {
                 None => "name each server that is meant with --also-target ORIGIN, or take the others out of the list",
             };
             match &said {
-                Said::Remark(text) if voice == Voice::Talking => complain(text),
+                Said::Remark(text) if voice == Remarks::Talking => complain(text),
                 Said::Remark(_) => {}
                 Said::Doubt { text, servers } if self.strict => {
                     let message = format_args!("{text}, and --strict allows one server, not {servers}");
                     refused.get_or_insert(Failed::new(Exit::NotTrustworthy, message, help));
                 }
-                Said::Doubt { text, .. } if voice == Voice::Talking => {
+                Said::Doubt { text, .. } if voice == Remarks::Talking => {
                     complain(&format!("warning: {text}\n  help: {help}"));
                 }
                 Said::Doubt { .. } => {}
             }
             told.push(said);
         }
-        if voice == Voice::Talking || self.strict {
+        if voice == Remarks::Talking || self.strict {
             ways.iter().for_each(|left| complain(&format!("warning: of {}", report::visible(left))));
         }
         if let Some(refused) = refused {
@@ -470,7 +470,7 @@ pub fn environment(named: &str) -> Result<(Environment, Option<String>), PlanErr
 
 impl Importing {
     /// The only request of a file, or of the words behind `--`, with what is left out of it.
-    fn one(&self, read: &Collection, shown: &str, voice: Voice, errors: &mut PlanErrors) -> (Draft, Vec<String>) {
+    fn one(&self, read: &Collection, shown: &str, voice: Remarks, errors: &mut PlanErrors) -> (Draft, Vec<String>) {
         let nothing = || (placed(Draft::default()), Vec::new());
         let [request] = read.requests.as_slice() else {
             errors.push(PlanError::new(

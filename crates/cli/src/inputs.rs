@@ -21,7 +21,7 @@ use serde::Deserialize;
 use crate::filling;
 use crate::keeping::{At, ReadError};
 use crate::scenarios::{OwnLoad, Scenarios};
-use crate::screen::{Voice, complain};
+use crate::screen::{Remarks, complain};
 
 /// Puts what stands on standard input into a draft that names it.
 pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
@@ -29,11 +29,11 @@ pub fn read(draft: &mut Draft, errors: &mut PlanErrors) {
 }
 
 /// Says what in a draft may be sent as it is and is hardly meant so: a body that is called JSON and is none.
-pub fn warn_of(draft: &Draft, voice: Voice) {
+pub fn warn_of(draft: &Draft, voice: Remarks) {
     let Some(text) = draft.json.as_ref().filter(|text| !text.starts_with('@') && (draft.no_templates || !is_templated(text))) else {
         return;
     };
-    if let (Voice::Talking, Err(why)) = (voice, serde_json::from_str::<serde::de::IgnoredAny>(text)) {
+    if let (Remarks::Talking, Err(why)) = (voice, serde_json::from_str::<serde::de::IgnoredAny>(text)) {
         complain(&format!(
             "warning: the text of --json is not JSON: {why}\n  help: put it right, or send it on purpose with --data and -H 'Content-Type: \
              application/json'"

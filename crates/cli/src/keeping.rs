@@ -33,7 +33,7 @@ pub struct At {
 
 /// Whether and how a result is saved.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Keeping {
+pub struct HistoryArgs {
     /// Do not save the result in the history
     #[arg(long, help_heading = "History")]
     no_save: bool,
@@ -199,7 +199,7 @@ pub fn refused(error: &HistoryError) -> Failed {
 
 /// A run on its way into the history.
 #[derive(Debug)]
-pub struct Keeper(Wish);
+pub struct RunSaver(Wish);
 
 #[derive(Debug)]
 enum Wish {
@@ -208,13 +208,13 @@ enum Wish {
     /// It is to be kept, and there is no place.
     Nowhere,
     /// It is to be kept there.
-    Somewhere(Box<Kept>),
+    Somewhere(Box<RunToSave>),
 }
 
 #[derive(Debug)]
-struct Kept {
+struct RunToSave {
     path: PathBuf,
-    asked: Asked,
+    asked: SaveRequest,
     kind: Kind,
     name: String,
     tags: Vec<String>,
@@ -234,14 +234,14 @@ struct Begun {
 
 /// Whether saving is an output that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum SaveRequest {
     /// With `--db`.
     ByFlag,
     /// As always.
     Usually,
 }
 
-impl Keeping {
+impl HistoryArgs {
     /// As asked for elsewhere than on the command line.
     pub const fn of(at: At, tag: Vec<String>, note: Option<String>) -> Self {
         Self { no_save: false, tag, note, at }
@@ -253,7 +253,7 @@ impl Keeping {
     }
 
     /// Decides where to save, and looks at it where the user named it. Every mistake goes to `errors`.
-    pub fn decide(self, kind: Kind, name: &str, errors: &mut PlanErrors) -> Keeper {
+    pub fn decide(self, kind: Kind, name: &str, errors: &mut PlanErrors) -> RunSaver {
         let Self { no_save, mut tag, note, at } = self;
         for word in tag.iter().filter(|word| word.is_empty() || word.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',')) {
             errors.push(PlanError::new(
@@ -263,21 +263,21 @@ impl Keeping {
             ));
         }
         if no_save {
-            return Keeper(Wish::Nothing);
+            return RunSaver(Wish::Nothing);
         }
-        let asked = if at.db.is_some() { Asked::ByFlag } else { Asked::Usually };
-        let Some(path) = at.path() else { return Keeper(Wish::Nowhere) };
-        if let (Asked::ByFlag, Err(error)) = (asked, history::look(&path)) {
+        let asked = if at.db.is_some() { SaveRequest::ByFlag } else { SaveRequest::Usually };
+        let Some(path) = at.path() else { return RunSaver(Wish::Nowhere) };
+        if let (SaveRequest::ByFlag, Err(error)) = (asked, history::look(&path)) {
             errors.push(PlanError::new("db", format!("--db: {error}"), error.help()));
         }
         tag.sort();
         tag.dedup();
         let (name, note) = (name.to_owned(), note.unwrap_or_default());
-        Keeper(Wish::Somewhere(Box::new(Kept { path, asked, kind, name, tags: tag, note, begun: None })))
+        RunSaver(Wish::Somewhere(Box::new(RunToSave { path, asked, kind, name, tags: tag, note, begun: None })))
     }
 }
 
-impl Keeper {
+impl RunSaver {
     /// Nothing is kept.
     pub const NOTHING: Self = Self(Wish::Nothing);
 
@@ -345,7 +345,7 @@ impl Keeper {
     /// If the user named the file and it cannot be written. Where it is only the usual place, that is told, and no error: also to who wants to
     /// hear of nothing else, since a result that is believed to be saved is lost.
     pub fn save(&mut self, json: &[u8]) -> Result<String, Failed> {
-        let is_an_output = matches!(&self.0, Wish::Somewhere(kept) if kept.asked == Asked::ByFlag);
+        let is_an_output = matches!(&self.0, Wish::Somewhere(kept) if kept.asked == SaveRequest::ByFlag);
         self.save_or_why(json).or_else(|(message, help)| {
             if is_an_output {
                 return Err(Failed::new(Exit::OutputNotWritten, message, help));
@@ -409,9 +409,9 @@ impl Begun {
 }
 
 /// Saves it: the line that says so, or why not and what to do. The journal is given back.
-fn saved(kept: Kept, mut begun: Begun, json: &[u8]) -> (Journal, Result<String, (String, String)>) {
+fn saved(kept: RunToSave, mut begun: Begun, json: &[u8]) -> (Journal, Result<String, (String, String)>) {
     begun.look();
-    let Kept { path, name, tags, note, .. } = kept;
+    let RunToSave { path, name, tags, note, .. } = kept;
     let Begun { id, revision, looking, journal } = begun;
     let told = |error: &HistoryError| (error.to_string(), error.help().to_owned());
     let ours = || "please report this with the command line".to_owned();

@@ -18,9 +18,9 @@ use serve::Live;
 use trial::{Observer, RunError};
 
 use crate::calibration::note_ceiling;
-use crate::keeping::Keeper;
-use crate::observing::Watch;
-use crate::profiling::Probing;
+use crate::keeping::RunSaver;
+use crate::server_monitor::ServerMonitor;
+use crate::profiling::ProfilingSession;
 use crate::promises::Guard;
 use crate::screen::{Progress, Screen};
 
@@ -31,11 +31,11 @@ pub struct Observers<'a> {
     /// The page of a served test, and what its load is called there.
     pub live: Option<(&'a Live, String)>,
     /// The server's side.
-    pub server: Option<Watch>,
+    pub server: Option<ServerMonitor>,
     /// Profiles of the server; how the names of their files begin.
-    pub profiles: Option<(Probing<'a>, String)>,
+    pub profiles: Option<(ProfilingSession<'a>, String)>,
     /// The history's journal.
-    pub journal: Option<(&'a Keeper, String)>,
+    pub journal: Option<(&'a RunSaver, String)>,
     /// Other systems.
     pub exports: Option<(&'a Exports, String)>,
     /// Conditions of the user to give it up.
@@ -80,8 +80,8 @@ impl Observers<'_> {
 /// A monitor of the server, and profiles of it.
 struct ServerSide<'a> {
     /// Gone when the load is over.
-    watch: Option<Watch>,
-    profiles: Option<(Probing<'a>, String)>,
+    watch: Option<ServerMonitor>,
+    profiles: Option<(ProfilingSession<'a>, String)>,
     now: Rc<Cell<Option<Now>>>,
 }
 
@@ -160,7 +160,7 @@ impl Observer for Export<'_> {
 }
 
 struct Journal<'a> {
-    keeper: &'a Keeper,
+    keeper: &'a RunSaver,
     what: String,
 }
 

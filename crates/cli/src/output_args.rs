@@ -8,7 +8,7 @@ use live::Palette;
 use report::{Colour, Style};
 
 use crate::outputs::{Showing, Styles};
-use crate::screen::{Screen, Sight, Voice};
+use crate::screen::{Screen, DisplayArgs, Remarks};
 
 /// How a command speaks, as typed.
 #[derive(Debug, Clone, Copy, Args)]
@@ -38,8 +38,8 @@ enum When {
 
 impl OutputArgs {
     /// Whether remarks are made.
-    pub fn voice(self) -> Voice {
-        if self.quiet { Voice::Quiet } else { Voice::Talking }
+    pub fn voice(self) -> Remarks {
+        if self.quiet { Remarks::Quiet } else { Remarks::Talking }
     }
 
     /// The screen of this command.
@@ -48,7 +48,7 @@ impl OutputArgs {
     }
 
     /// The same with the live view, where it is wanted and there is room.
-    pub fn screen_with_view(self, sight: Sight, command: &str, stop: &Stop) -> Screen {
+    pub fn screen_with_view(self, sight: DisplayArgs, command: &str, stop: &Stop) -> Screen {
         let palette = match self.styles().stdout.colour {
             Colour::Plain => Palette::Plain,
             Colour::Ansi => Palette::Colours,

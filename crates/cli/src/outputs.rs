@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 
 use crate::detail::Detail;
 use crate::inputs::plainly;
-use crate::screen::Voice;
+use crate::screen::Remarks;
 use crate::step_summary;
 
 /// One `--out FORMAT=FILE`, as typed.
@@ -119,7 +119,7 @@ impl Outputs {
     ///
     /// # Errors
     /// Each output that could not be written, with what to do.
-    pub fn write(&self, reading: &Reading<'_>, detail: Detail, styles: &Styles, voice: Voice) -> Result<(), PlanErrors> {
+    pub fn write(&self, reading: &Reading<'_>, detail: Detail, styles: &Styles, voice: Remarks) -> Result<(), PlanErrors> {
         let mut errors = PlanErrors::default();
         let mut text = self.text;
         for (format, place) in &self.all {
@@ -147,7 +147,7 @@ impl Outputs {
         step_summary::append(&rendered(markdown, reading, &styles.file), &mut errors);
         match text {
             Text::Asked => {}
-            Text::Stderr if voice == Voice::Quiet && errors.is_empty() => {}
+            Text::Stderr if voice == Remarks::Quiet && errors.is_empty() => {}
             Text::Stderr => {
                 let _ = io::stderr().lock().write_all(&detail.report(reading, &styles.file));
             }
@@ -169,9 +169,9 @@ impl Outputs {
 impl Outputs {
     /// What stands below the text report: under which name the run is saved, unless no remarks are wanted, and on a terminal the headline
     /// once more, so that it is in view however long the report is.
-    pub fn close(&self, saved: &str, reading: &Reading<'_>, styles: &Styles, voice: Voice) {
+    pub fn close(&self, saved: &str, reading: &Reading<'_>, styles: &Styles, voice: Remarks) {
         let mut text = String::new();
-        if !saved.is_empty() && voice == Voice::Talking {
+        if !saved.is_empty() && voice == Remarks::Talking {
             text += &format!("{saved}\n");
         }
         if styles.screen == Showing::Terminal && self.text == Text::Stdout {

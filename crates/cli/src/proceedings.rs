@@ -13,15 +13,15 @@ use plan::{Plan, PlanError, PlanErrors};
 use report::{Experiment, ResultFile, Style};
 
 use crate::bench::ServerBench;
-use crate::drive::Series;
+use crate::workload::Series;
 use crate::exit::{Exit, Failed};
 use crate::files::Files;
 use crate::inputs::plainly;
-use crate::keeping::Keeper;
-use crate::observing::Eyes;
+use crate::keeping::RunSaver;
+use crate::server_monitor::ServerMonitors;
 use crate::output_args::OutputArgs;
 use crate::outputs::Renderings;
-use crate::profiling::Probes;
+use crate::profiling::Profilers;
 use crate::promises::Guard;
 use crate::screen::{Screen, complain};
 use crate::{exporting, step_summary};
@@ -30,7 +30,7 @@ use crate::{exporting, step_summary};
 pub struct Proceedings<R: 'static> {
     files: Files,
     outs: Renderings<R>,
-    keeper: Keeper,
+    keeper: RunSaver,
     exports: Exports,
     output_args: OutputArgs,
     screen: Screen,
@@ -59,7 +59,7 @@ pub struct Places<R: 'static> {
     /// What was asked for besides.
     pub outs: Renderings<R>,
     /// The history.
-    pub keeper: Keeper,
+    pub keeper: RunSaver,
     /// Other systems.
     pub exports: Ready,
 }
@@ -74,7 +74,7 @@ impl<R: Experiment> Proceedings<R> {
     }
 
     /// The bench of its loads.
-    pub fn bench<'a>(&'a self, series: Series, (eyes, probes): (&'a Eyes, &'a Probes), guard: &'a Guard) -> ServerBench<'a> {
+    pub fn bench<'a>(&'a self, series: Series, (eyes, probes): (&'a ServerMonitors, &'a Profilers), guard: &'a Guard) -> ServerBench<'a> {
         let Self { keeper, exports, screen, stop, .. } = self;
         let (screen, began) = (Some(screen), Instant::now());
         ServerBench { series, screen, live: None, keeper, exports, eyes, probes, guard, stop, began }

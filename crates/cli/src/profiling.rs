@@ -32,7 +32,7 @@ pub struct Profiling {
 
 /// What is taken of every run that has profiles.
 #[derive(Debug, Clone)]
-pub struct Probes {
+pub struct Profilers {
     asked: Vec<Asked>,
     out: Option<PathBuf>,
 }
@@ -45,14 +45,14 @@ const SIDES: [&str; 2] = ["a=", "b="];
 
 impl Profiling {
     /// Reads what is asked for. Every mistake goes to `errors`.
-    pub fn decide(self, errors: &mut PlanErrors) -> Probes {
+    pub fn decide(self, errors: &mut PlanErrors) -> Profilers {
         let asked = asked(self.profile.iter().map(String::as_str), errors);
         self.make_folder(errors);
-        Probes { asked, out: self.profile_out }
+        Profilers { asked, out: self.profile_out }
     }
 
     /// The same of the two sides of a comparison: what has no side is taken of both.
-    pub fn decide_of_sides(self, errors: &mut PlanErrors) -> [Probes; 2] {
+    pub fn decide_of_sides(self, errors: &mut PlanErrors) -> [Profilers; 2] {
         // What is wrong with both is said once.
         let both = self.profile.iter().map(String::as_str).filter(|text| !SIDES.iter().any(|side| text.starts_with(side)));
         let both = asked(both, errors);
@@ -61,7 +61,7 @@ impl Profiling {
             both.iter().filter(|one| !own.contains(one)).chain(&own).cloned().collect::<Vec<Asked>>()
         });
         self.make_folder(errors);
-        sides.map(|asked| Probes { asked, out: self.profile_out.clone() })
+        sides.map(|asked| Profilers { asked, out: self.profile_out.clone() })
     }
 
     /// Makes the directory for what is taken.
@@ -100,12 +100,12 @@ fn asked<'a>(texts: impl Iterator<Item = &'a str>, errors: &mut PlanErrors) -> V
 }
 
 /// Profiles that are being taken of one run.
-pub struct Probing<'a> {
+pub struct ProfilingSession<'a> {
     profiling: profiling::Profiling,
     out: Option<&'a Path>,
 }
 
-impl Probes {
+impl Profilers {
     /// None are taken.
     pub const NONE: Self = Self { asked: Vec::new(), out: None };
 
@@ -131,12 +131,12 @@ impl Probes {
     }
 
     /// Begins with a run of this plan.
-    pub fn open(&self, plan: &Plan) -> Probing<'_> {
-        Probing { profiling: profiling::Profiling::start(&self.asked, plan), out: self.out.as_deref() }
+    pub fn open(&self, plan: &Plan) -> ProfilingSession<'_> {
+        ProfilingSession { profiling: profiling::Profiling::start(&self.asked, plan), out: self.out.as_deref() }
     }
 }
 
-impl Probing<'_> {
+impl ProfilingSession<'_> {
     /// The run, which began at `origin`, is over: what was taken goes into its result. `name` begins the names of files.
     pub fn close(self, origin: Instant, name: &str, run: &mut SummaryBuilder) {
         let profiling::Outcome { had, warnings } = self.profiling.stop(origin);
@@ -175,7 +175,7 @@ fn write(folder: &Path, file: &str, bytes: &[u8]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn decided(profile: &[&str], out: Option<&Path>) -> Result<Probes, String> {
+    fn decided(profile: &[&str], out: Option<&Path>) -> Result<Profilers, String> {
         let mut errors = PlanErrors::default();
         let flags = Profiling { profile: profile.iter().map(|text| (*text).to_owned()).collect(), profile_out: out.map(Path::to_owned) };
         let probes = flags.decide(&mut errors);
@@ -197,7 +197,7 @@ mod tests {
         let mut errors = PlanErrors::default();
         let profile = ["localhost:1", "a=pid:7", "b=http://new:6060/", "b=localhost:1"].map(str::to_owned).to_vec();
         let [a, b] = Profiling { profile, profile_out: None }.decide_of_sides(&mut errors);
-        let told = |probes: &Probes| probes.asked.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let told = |probes: &Profilers| probes.asked.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert!(errors.is_empty());
         assert_eq!(told(&a), ["http://localhost:1/debug/pprof/profile", "pid:7"]);
         assert_eq!(told(&b), ["http://new:6060/debug/pprof/profile", "http://localhost:1/debug/pprof/profile"]);

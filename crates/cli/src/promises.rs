@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use analysis::gate::{AbortRule, Check, LoadPart, Watch};
+use analysis::gate::{AbortRule, Check, LoadPart, AbortWatch};
 use clap::{ArgAction, Args};
 use measure::Tick;
 use plan::{PlanError, PlanErrors};
@@ -76,7 +76,7 @@ impl Aborts {
     pub fn read(&self, errors: &mut PlanErrors) -> Guard {
         let help = "write it as a check and a time, such as --abort-on 'failed > 50% for 5s'";
         let rules: Vec<AbortRule> = read("abort-on", &self.abort_on, help, errors);
-        Guard { watches: rules.into_iter().map(|rule| (rule.clone(), Watch::new(rule))).collect(), came_true: None }
+        Guard { watches: rules.into_iter().map(|rule| (rule.clone(), AbortWatch::new(rule))).collect(), came_true: None }
     }
 }
 
@@ -94,7 +94,7 @@ fn read<T: FromStr<Err: Display>>(setting: &'static str, texts: &[String], help:
 /// Watches a run for the conditions to abort on.
 #[derive(Debug, Clone)]
 pub struct Guard {
-    watches: Vec<(AbortRule, Watch)>,
+    watches: Vec<(AbortRule, AbortWatch)>,
     came_true: Option<AbortRule>,
 }
 

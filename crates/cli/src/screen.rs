@@ -31,7 +31,7 @@ pub struct Screen {
     /// Hidden where nobody looks, or where the view stands.
     bar: ProgressBar,
     lines: Lines,
-    voice: Voice,
+    voice: Remarks,
     stage: Arc<Stage>,
 }
 
@@ -66,7 +66,7 @@ struct Held {
 
 /// Whether remarks are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Voice {
+pub enum Remarks {
     /// Progress and remarks.
     Talking,
     /// Errors only.
@@ -86,7 +86,7 @@ pub enum Telling {
 
 /// Whether the live view is wanted.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Sight {
+pub struct DisplayArgs {
     /// Tell progress: live (on a terminal), plain (a line every 10 s on standard error), none [default: live on a terminal, else plain]
     #[arg(long, value_name = "HOW", hide_possible_values = true, help_heading = "Output")]
     progress: Option<Telling>,
@@ -104,7 +104,7 @@ pub struct Sight {
     web: bool,
 }
 
-impl Sight {
+impl DisplayArgs {
     /// Whether there is room for the view, if it is asked for by name.
     pub fn check(self, errors: &mut PlanErrors) {
         if self.tui && !live::fits() {
@@ -133,14 +133,14 @@ pub struct Progress {
 impl Screen {
     /// A screen for this voice: with a line of progress that is drawn over where standard error is a terminal, and else with one every
     /// ten seconds.
-    pub fn new(voice: Voice) -> Self {
+    pub fn new(voice: Remarks) -> Self {
         let is_terminal = io::stderr().is_terminal();
-        let bar = if voice == Voice::Talking && is_terminal {
+        let bar = if voice == Remarks::Talking && is_terminal {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style())
         } else {
             ProgressBar::hidden()
         };
-        let lines = if voice == Voice::Talking && !is_terminal { Lines::Written } else { Lines::Unwanted };
+        let lines = if voice == Remarks::Talking && !is_terminal { Lines::Written } else { Lines::Unwanted };
         Self { bar, lines, voice, stage: Arc::default() }
     }
 
@@ -148,13 +148,13 @@ impl Screen {
     fn telling(self, how: Telling) -> Self {
         match how {
             Telling::Live => self,
-            Telling::Plain if self.voice == Voice::Talking => Self { bar: ProgressBar::hidden(), lines: Lines::Written, ..self },
+            Telling::Plain if self.voice == Remarks::Talking => Self { bar: ProgressBar::hidden(), lines: Lines::Written, ..self },
             Telling::Plain | Telling::None => Self { bar: ProgressBar::hidden(), lines: Lines::Unwanted, ..self },
         }
     }
 
     /// The same with the live view of a command, where there is room for it. `q` and Ctrl-C raise `stop`.
-    pub fn with_view(self, sight: Sight, command: &str, palette: Palette, stop: &Stop) -> Self {
+    pub fn with_view(self, sight: DisplayArgs, command: &str, palette: Palette, stop: &Stop) -> Self {
         if sight.web {
             *self.stage.web() = Web::open(command, stop);
         }
@@ -162,7 +162,7 @@ impl Screen {
             return self.telling(how);
         }
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        if self.voice == Voice::Quiet || sight.no_tui || dumb && !sight.tui || !live::fits() {
+        if self.voice == Remarks::Quiet || sight.no_tui || dumb && !sight.tui || !live::fits() {
             return self;
         }
         let stop = stop.clone();
@@ -188,7 +188,7 @@ impl Screen {
 
     /// A remark on standard error, above the line of progress; nothing if quiet.
     pub fn say(&self, text: &str) {
-        if self.voice == Voice::Quiet {
+        if self.voice == Remarks::Quiet {
             return;
         }
         let text = &secrets::without(text);
@@ -281,7 +281,7 @@ impl Screen {
 pub struct Remote {
     bar: ProgressBar,
     lines: Lines,
-    voice: Voice,
+    voice: Remarks,
     stage: Weak<Stage>,
 }
 
@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn progress_tells_elapsed_left_rate_and_failures() {
         let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
-        let mut progress = Screen::new(Voice::Quiet).follow(&Plan::try_from(draft).unwrap(), "");
+        let mut progress = Screen::new(Remarks::Quiet).follow(&Plan::try_from(draft).unwrap(), "");
         let (_, summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
         let tick = |from, to| Tick {
             from: Nanos::from_secs(from),
@@ -468,7 +468,7 @@ mod tests {
     fn a_line_comes_every_ten_seconds_whatever_the_number_of_loads() {
         let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
         let plan = Plan::try_from(draft).unwrap();
-        let screen = Screen::new(Voice::Quiet);
+        let screen = Screen::new(Remarks::Quiet);
         let first = screen.follow(&plan, "level 1 of 2");
         let began = screen.stage.spoke().unwrap();
         let at = |secs| began + Duration::from_secs(secs);
@@ -480,8 +480,8 @@ mod tests {
     #[test]
     fn who_wants_no_progress_or_is_quiet_gets_none() {
         let lines = |voice, how| Screen::new(voice).telling(how).lines;
-        assert_eq!(lines(Voice::Talking, Telling::Plain), Lines::Written);
-        assert_eq!(lines(Voice::Talking, Telling::None), Lines::Unwanted);
-        assert_eq!(lines(Voice::Quiet, Telling::Plain), Lines::Unwanted);
+        assert_eq!(lines(Remarks::Talking, Telling::Plain), Lines::Written);
+        assert_eq!(lines(Remarks::Talking, Telling::None), Lines::Unwanted);
+        assert_eq!(lines(Remarks::Quiet, Telling::Plain), Lines::Unwanted);
     }
 }

@@ -12,7 +12,7 @@ use engine::Stop;
 use measure::Tick;
 use plan::Plan;
 use report::page::{self, Shown};
-use serve::{Begun, Ended, Guard, House, Live, Server, State};
+use serve::{Begun, Ended, Guard, ServerConfig, Live, Server, State};
 
 use crate::inputs::plainly;
 use crate::saved;
@@ -36,7 +36,7 @@ impl Web {
         let live = Live::default();
         let started = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| {
             let guard = Guard::new(listener.local_addr()?, Vec::new(), None);
-            Server::start(listener, House { guard, live: live.clone(), desk: None })
+            Server::start(listener, ServerConfig { guard, live: live.clone(), desk: None })
         });
         match started {
             Ok(server) => {

@@ -9,7 +9,7 @@ mod recovery;
 use std::ops::ControlFlow;
 
 use analysis::ceiling::SHARE_MAX;
-use analysis::found::{Found, FoundTrial, Rated, learnt, lost};
+use analysis::found::{CapacityReport, CapacityTrial, Rated, learnt, lost};
 use analysis::gate::Slo;
 use analysis::quantity::four_digits;
 use analysis::search::{Cap, Early, Purpose, Search, Step};
@@ -68,11 +68,11 @@ impl<'a> Course<'a> {
     pub fn begin(
         mut loads: Loads<'a>,
         slos: Vec<Slo>,
-        (search, found): (Search, &mut Found),
+        (search, found): (Search, &mut CapacityReport),
         ceiling: &dyn Fn(&Plan, &Summary) -> Option<f64>,
         is_profiled: bool,
         bench: &mut dyn Bench,
-        tell: &mut dyn FnMut(&Found, Event),
+        tell: &mut dyn FnMut(&CapacityReport, Event),
     ) -> Result<Self, RunError> {
         let run = recovery::look(&mut loads, bench)?;
         let mut course = Self { unloaded: Unloaded::of(run), loads, slos, search, is_profiled };
@@ -84,7 +84,7 @@ impl<'a> Course<'a> {
     }
 
     /// Where this machine's ceiling is known, higher rates than it can be trusted with are not tried.
-    fn keep_below_the_ceiling(&mut self, found: &mut Found, ceiling: &dyn Fn(&Plan, &Summary) -> Option<f64>) -> Option<f64> {
+    fn keep_below_the_ceiling(&mut self, found: &mut CapacityReport, ceiling: &dyn Fn(&Plan, &Summary) -> Option<f64>) -> Option<f64> {
         // What was measured is requests of one kind, and what is searched is journeys.
         let first = Some(self.loads.first()).filter(|plan| plan.scenario().is_none())?;
         let rate_max = ceiling(first, self.unloaded.run())? * SHARE_MAX;
@@ -101,7 +101,7 @@ impl<'a> Course<'a> {
     ///
     /// # Errors
     /// If a trial cannot be carried out.
-    pub fn carry_out(mut self, found: &mut Found, bench: &mut dyn Bench, tell: &mut dyn FnMut(&Found, Event)) -> Result<(), RunError> {
+    pub fn carry_out(mut self, found: &mut CapacityReport, bench: &mut dyn Bench, tell: &mut dyn FnMut(&CapacityReport, Event)) -> Result<(), RunError> {
         tell(found, Event::Begin);
         let ended = self.search(found, bench, tell);
         found.answer = self.search.answer();
@@ -112,7 +112,7 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn search(&mut self, found: &mut Found, bench: &mut dyn Bench, tell: &mut dyn FnMut(&Found, Event)) -> Result<(), RunError> {
+    fn search(&mut self, found: &mut CapacityReport, bench: &mut dyn Bench, tell: &mut dyn FnMut(&CapacityReport, Event)) -> Result<(), RunError> {
         while found.stopped.is_none() {
             if bench.is_interrupted() {
                 found.stopped = Some(Stopped::interrupted());
@@ -147,7 +147,7 @@ impl<'a> Course<'a> {
     fn trial(
         &mut self,
         (rate, seconds, purpose, seed): (f64, f64, Purpose, u64),
-        found: &mut Found,
+        found: &mut CapacityReport,
         bench: &mut dyn Bench,
     ) -> Result<bool, RunError> {
         let plan = self.loads.trial(rate, seconds, purpose, &found.settings, seed).map_err(|mistakes| undecided(&mistakes))?;
@@ -179,12 +179,12 @@ impl<'a> Course<'a> {
         let (result, doubt) = learnt(&self.slos, &measured.run, took.as_secs_f64(), early);
         self.search.learn(result);
         let trial = self.search.trials().last().expect("one was learnt just now");
-        found.trials.push(FoundTrial::new(trial, doubt, measured.run));
+        found.trials.push(CapacityTrial::new(trial, doubt, measured.run));
         Ok(true)
     }
 
     /// Probes until the server answers as it did before the search.
-    fn rest(&mut self, found: &mut Found, seconds: [f64; 2], bench: &mut dyn Bench) {
+    fn rest(&mut self, found: &mut CapacityReport, seconds: [f64; 2], bench: &mut dyn Bench) {
         if let Some(rested) = recovery::wait(&mut self.loads, &self.unloaded, seconds, bench) {
             self.search.rested(rested);
             found.rests.push(rested);
@@ -193,7 +193,7 @@ impl<'a> Course<'a> {
 
     /// Two runs more with a profile of each, once the rate is known: at a part of it, where nothing is in short supply yet, and at it.
     /// They are no part of the search, whose figures a profile would change, nor of its budget.
-    fn profile(&mut self, found: &mut Found, bench: &mut dyn Bench, tell: &mut dyn FnMut(&Found, Event)) -> Result<(), RunError> {
+    fn profile(&mut self, found: &mut CapacityReport, bench: &mut dyn Bench, tell: &mut dyn FnMut(&CapacityReport, Event)) -> Result<(), RunError> {
         if !self.is_profiled || found.trials.is_empty() || bench.is_interrupted() {
             return Ok(());
         }
@@ -240,7 +240,7 @@ fn in_words(rate: f64, rated: Rated) -> String {
 
 /// How many requests so many arrivals come to: those of journeys as in the trial in which they came to most, and before there was one it
 /// cannot be told.
-fn requests_expected(found: &Found, arrivals: f64) -> f64 {
+fn requests_expected(found: &CapacityReport, arrivals: f64) -> f64 {
     if found.rated == Rated::Requests {
         return arrivals;
     }
@@ -271,7 +271,7 @@ mod tests {
     use crate::simulated::{Pool, SimulatedBench, decide};
 
     struct Searched {
-        found: Found,
+        found: CapacityReport,
         events: Vec<Event>,
         ended: Result<(), RunError>,
     }
@@ -281,11 +281,11 @@ mod tests {
         let slos = vec![Slo::try_from("p99 < 50ms".parse::<Check>().unwrap()).unwrap()];
         let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 100_000.0, 1).quick();
         let search = Search::new(settings.clone()).unwrap();
-        let mut found = Found::new("pool".to_owned(), &slos, settings.clone(), search.answer());
+        let mut found = CapacityReport::new("pool".to_owned(), &slos, settings.clone(), search.answer());
         let draft = Draft { timeout: "10s".parse().ok(), ..Draft::default() };
         let loads = Loads::new(draft, &decide, false, &|_| Nanos::ZERO, &settings).unwrap();
         let events = RefCell::new(Vec::new());
-        let mut tell = |_: &Found, event| events.borrow_mut().push(event);
+        let mut tell = |_: &CapacityReport, event| events.borrow_mut().push(event);
         let ended = Course::begin(loads, slos, (search, &mut found), &|_, _| ceiling, is_profiled, bench, &mut tell)
             .and_then(|course| course.carry_out(&mut found, bench, &mut tell));
         Searched { found, events: events.into_inner(), ended }

@@ -9,7 +9,7 @@ use std::{env, fs};
 
 use analysis::compare::Margins;
 use analysis::comparison::{Comparison, Pair, ProfiledSide, Side, Subject};
-use analysis::found::{Found, FoundTrial, learnt};
+use analysis::found::{CapacityReport, CapacityTrial, learnt};
 use analysis::gate::{Check, Slo};
 use analysis::search::{Rested, Search, Settings, Standing, Step, TrialResult};
 use analysis::{Level, Reading, Stopped, Sweep, Trial};
@@ -390,13 +390,13 @@ fn faster(mut sweep: Sweep) -> Sweep {
 }
 
 /// A search on a server that carries some 800 a second.
-fn searched(name: &str, random: &mut Random) -> Found {
+fn searched(name: &str, random: &mut Random) -> CapacityReport {
     let slos: Vec<Slo> = ["failed < 0.1%", "p99 < 50ms"]
         .map(|text| Slo::try_from(text.parse::<Check>().expect("checks are valid")).expect("promises are checks"))
         .to_vec();
     let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 1e5, 1);
     let mut search = Search::new(settings.clone()).expect("the settings are sound");
-    let mut found = Found::new(name.to_owned(), &slos, settings, search.answer());
+    let mut found = CapacityReport::new(name.to_owned(), &slos, settings, search.answer());
     "2026-01-02T03:04:05Z".clone_into(&mut found.started);
     loop {
         let (rate, seconds) = match search.next() {
@@ -410,7 +410,7 @@ fn searched(name: &str, random: &mut Random) -> Found {
         let run = offered(rate, seconds, random);
         let (result, doubt) = learnt(&slos, &run, seconds + 0.2, None);
         search.learn(TrialResult { seconds, elapsed_s: seconds + 0.2, standing: Standing::Valid, ..result });
-        found.trials.push(FoundTrial::new(search.trials().last().expect("one was just learnt"), doubt, run));
+        found.trials.push(CapacityTrial::new(search.trials().last().expect("one was just learnt"), doubt, run));
     }
     found.answer = search.answer();
     let rate = found.answer.carries.unwrap_or(100.0);

@@ -11,7 +11,7 @@ mod outcome;
 
 use analysis::comparison::{COMPARE_SCHEMA, Comparison};
 use analysis::conclusion;
-use analysis::found::{FIND_SCHEMA, Found};
+use analysis::found::{FIND_SCHEMA, CapacityReport};
 use analysis::gate::{Check, Regression};
 use analysis::{Reading, SWEEP_SCHEMA, Stopped, Sweep, promises_kept, scaling};
 use measure::{Summary, SummaryError};
@@ -32,7 +32,7 @@ pub enum Document {
     /// A ladder of loads.
     Sweep(Box<Sweep>),
     /// A capacity search.
-    Find(Box<Found>),
+    Find(Box<CapacityReport>),
     /// Two sides in pairs.
     Compare(Box<Comparison>),
 }

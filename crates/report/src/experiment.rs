@@ -2,7 +2,7 @@
 
 use analysis::Sweep;
 use analysis::comparison::Comparison;
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 
 use crate::page::{self, Shown};
 use crate::{COMPARE_FORMATS, FIND_FORMATS, Rendering, ResultFile, SWEEP_FORMATS, compare, find, sweep};
@@ -58,7 +58,7 @@ impl Experiment for Sweep {
     }
 }
 
-impl Experiment for Found {
+impl Experiment for CapacityReport {
     const ENDINGS: &'static [&'static str] = &[".find.json", "_find.png", "_find.svg", ".find.md"];
     const FORMATS: &'static [Rendering<Self>] = FIND_FORMATS;
 

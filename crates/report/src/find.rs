@@ -6,7 +6,7 @@ pub mod table;
 use std::io;
 
 use analysis::bottleneck::Finding;
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::gate::Judgement;
 use analysis::limits;
 use analysis::search::LimitedBy;
@@ -21,7 +21,7 @@ use crate::png::Density;
 ///
 /// # Errors
 /// Only where writing JSON to memory fails.
-pub fn files(found: &Found) -> io::Result<Vec<ResultFile>> {
+pub fn files(found: &CapacityReport) -> io::Result<Vec<ResultFile>> {
     let chart = offered_load(&curve(found));
     let file = |ending, about, bytes| ResultFile { ending, about, bytes };
     Ok(vec![
@@ -36,7 +36,7 @@ pub fn files(found: &Found) -> io::Result<Vec<ResultFile>> {
 ///
 /// # Errors
 /// Only where writing to memory fails.
-pub fn json(found: &Found) -> io::Result<ResultFile> {
+pub fn json(found: &CapacityReport) -> io::Result<ResultFile> {
     let mut bytes = Vec::new();
     write_json(&Written { found, judged: found.judged(), bottleneck: limits::of_search(found) }, &mut bytes)?;
     Ok(ResultFile { ending: ".find.json", about: "every figure", bytes })
@@ -46,7 +46,7 @@ pub fn json(found: &Found) -> io::Result<ResultFile> {
 #[derive(Serialize)]
 struct Written<'a> {
     #[serde(flatten)]
-    found: &'a Found,
+    found: &'a CapacityReport,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     judged: Vec<Judgement>,
     bottleneck: Vec<Finding>,
@@ -54,7 +54,7 @@ struct Written<'a> {
 
 /// What the chart draws.
 #[must_use]
-pub fn curve(found: &Found) -> LoadCurve {
+pub fn curve(found: &CapacityReport) -> LoadCurve {
     let promises: Vec<String> = found.slo.iter().map(|promise| promise.text.clone()).collect();
     LoadCurve {
         name: found.name.clone(),

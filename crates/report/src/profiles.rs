@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use analysis::Sweep;
 use analysis::comparison::{Comparison, Side};
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::quantity::{self, bytes, counted, decimal, figure, time};
 use measure::profiled::{CPU, Frame, Function, Unit};
 use measure::{Profiled, Summary};
@@ -165,7 +165,7 @@ pub fn of_sweep(sweep: &Sweep) -> Vec<Taken<'_>> {
 
 /// Those of a search: at a part of the rate that was found, and at it.
 #[must_use]
-pub fn of_search(found: &Found) -> Vec<Taken<'_>> {
+pub fn of_search(found: &CapacityReport) -> Vec<Taken<'_>> {
     found.profiled.iter().map(|trial| Taken::at(format!("{}/s", figure(trial.level.value())), &trial.summary)).collect()
 }
 

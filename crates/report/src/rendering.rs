@@ -7,7 +7,7 @@
 use std::io;
 
 use analysis::comparison::Comparison;
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::{Sweep, scaling};
 use measure::Summary;
 
@@ -63,7 +63,7 @@ pub const SWEEP_FORMATS: &[Rendering<Sweep>] = &[
 ];
 
 /// Every format of a capacity search.
-pub const FIND_FORMATS: &[Rendering<Found>] = &[
+pub const FIND_FORMATS: &[Rendering<CapacityReport>] = &[
     Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(page::find_text(it).into_bytes()) },
     Rendering { name: "json", about: JSON, extension: "json", render: |it| Ok(find::json(it)?.bytes) },
     Rendering { name: "markdown", about: MARKDOWN, extension: "md", render: |it| Ok(find::markdown::markdown(it).into_bytes()) },
@@ -100,7 +100,7 @@ pub enum Two {
     /// Two runs, each with what the user calls it.
     Runs([(String, Box<Summary>); 2]),
     /// Two searches, each with what the user calls it.
-    Searches([(String, Box<Found>); 2]),
+    Searches([(String, Box<CapacityReport>); 2]),
 }
 
 /// Every format of two results side by side.

@@ -4,7 +4,7 @@
 
 use analysis::Sweep;
 use analysis::comparison::{Comparison, Pair};
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::quantity::{NONE, bytes, count, decimal, four_digits, time};
 use analysis::server_side::{LevelSide, ServerSide, server_of};
 use measure::Summary;
@@ -35,7 +35,7 @@ pub(crate) fn levels(sweep: &Sweep) -> Loads<'_> {
 }
 
 /// The trials of a search, each by itself: it may have measured the same rate twice, with a minute between.
-pub(crate) fn trials(found: &Found) -> Loads<'_> {
+pub(crate) fn trials(found: &CapacityReport) -> Loads<'_> {
     found.trials.iter().map(|trial| (format!("{}/s", four_digits(trial.rate)), vec![&trial.summary])).collect()
 }
 
@@ -47,7 +47,7 @@ pub fn of_sweep(sweep: &Sweep, columns: usize) -> String {
 
 /// The same of a search.
 #[must_use]
-pub fn of_search(found: &Found, columns: usize) -> String {
+pub fn of_search(found: &CapacityReport, columns: usize) -> String {
     Rows::of_loads(&trials(found)).map_or_else(String::new, |rows| rows.text(columns))
 }
 

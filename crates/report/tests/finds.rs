@@ -1,6 +1,6 @@
 //! What a reader can rely on in the files of a capacity search: they read back, and table, page and chart tell the same.
 
-use analysis::found::{Found, FoundTrial, learnt};
+use analysis::found::{CapacityReport, CapacityTrial, learnt};
 use analysis::gate::{Check, Slo};
 use analysis::search::{Capacity, Early, Search, Settings, Standing, Step, TrialResult};
 use analysis::{Level, Trial};
@@ -10,7 +10,7 @@ use report::chart::{Chart, Fill, Marks, Note};
 use report::find::{curve, files, markdown, table};
 use report::{DIFF_FORMATS, Document, ReadError, Style, Two, diff, page};
 
-fn read(text: &str) -> Result<Box<Found>, ReadError> {
+fn read(text: &str) -> Result<Box<CapacityReport>, ReadError> {
     Document::read(text).map(|document| match document {
         Document::Find(found) => found,
         other => panic!("read as a {}", other.noun()),
@@ -24,11 +24,11 @@ fn run(name: &str) -> Summary {
 }
 
 /// A search of two promises that ended after three trials: one that held, one that did not count, one that broke.
-fn found() -> Found {
+fn found() -> CapacityReport {
     let slos: Vec<Slo> = ["failed < 0.1%", "p99 < 50ms"].map(|text| Slo::try_from(text.parse::<Check>().unwrap()).unwrap()).to_vec();
     let settings = Settings::new(slos.iter().map(Slo::promise).collect(), 1e6, 1);
     let mut search = Search::new(settings.clone()).unwrap();
-    let mut found = Found::new("checkout".to_owned(), &slos, settings, search.answer());
+    let mut found = CapacityReport::new("checkout".to_owned(), &slos, settings, search.answer());
     for (name, standing, early) in [
         ("closed_all_well", Standing::Valid, None),
         ("closed_all_well", Standing::Invalid, None),
@@ -41,7 +41,7 @@ fn found() -> Found {
         let (result, _) = learnt(&slos, &run, 2.0, early);
         search.learn(TrialResult { standing, seconds: 2.0, ..result });
         let doubt = (standing == Standing::Invalid).then(|| "loadline sent 3 of 90 requests late".to_owned());
-        found.trials.push(FoundTrial::new(search.trials().last().unwrap(), doubt, run));
+        found.trials.push(CapacityTrial::new(search.trials().last().unwrap(), doubt, run));
     }
     found.answer = search.answer();
     found
@@ -95,7 +95,7 @@ fn a_warning_of_the_whole_search_is_kept_and_told_wherever_those_of_its_trials_a
 fn a_check_that_was_broken_opens_the_page_and_its_table() {
     let mut found = found();
     found.answer.carries = Some(found.trials[0].rate);
-    let read = |found: &Found| -> serde_json::Value { serde_json::from_str(page::find(found).json()).unwrap() };
+    let read = |found: &CapacityReport| -> serde_json::Value { serde_json::from_str(page::find(found).json()).unwrap() };
     let asked = |page: &serde_json::Value| -> Vec<String> {
         page["answers"].as_array().unwrap().iter().map(|answer| answer["question"].as_str().unwrap().to_owned()).collect()
     };

@@ -11,7 +11,7 @@ use report::page::{Point, trend};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{self, Answer, Problem};
-use crate::{Desk, Live, NotStarted, Operation, StartTest, State};
+use crate::{Backend, Live, NotStarted, Operation, StartTest, State};
 
 /// So many runs are listed at once, unless fewer are asked for.
 const LISTED: u32 = 50;
@@ -80,7 +80,7 @@ impl Query {
 }
 
 /// Answers what concerns saved runs and starting. `courses` is kept between requests.
-pub(crate) fn answer(desk: &dyn Desk, live: &Live, courses: &Courses, mut request: Request) -> Result<Answer, Problem> {
+pub(crate) fn answer(desk: &dyn Backend, live: &Live, courses: &Courses, mut request: Request) -> Result<Answer, Problem> {
     let query = &mut request.query;
     match request.operation {
         Operation::List => {
@@ -140,7 +140,7 @@ fn object<T: for<'de> Deserialize<'de>>(value: serde_json::Value) -> serde_json:
     if value.is_object() { serde_json::from_value(value) } else { Err(serde::de::Error::custom("it is no object")) }
 }
 
-fn store(desk: &dyn Desk) -> Result<Store, Problem> {
+fn store(desk: &dyn Backend) -> Result<Store, Problem> {
     desk.store().map_err(|error| told(&error))
 }
 
@@ -225,7 +225,7 @@ fn without_defaults(mut plan: serde_json::Value) -> serde_json::Value {
 }
 
 /// What is asked of one saved run.
-fn one(desk: &dyn Desk, courses: &Courses, operation: Operation, run: &str) -> Result<Answer, Problem> {
+fn one(desk: &dyn Backend, courses: &Courses, operation: Operation, run: &str) -> Result<Answer, Problem> {
     let store = store(desk)?;
     let entry = resolved(&store, run)?;
     let damaged = |why: String| told(&HistoryError::Damaged { id: entry.short.clone(), why });
@@ -322,7 +322,7 @@ fn thinned(values: &[f64]) -> Vec<f64> {
     values.chunks(each).map(|some| some.iter().sum::<f64>() / some.len() as f64).map(|mean| (mean * 1e3).round() / 1e3).collect()
 }
 
-fn compare(desk: &dyn Desk, a: &str, b: &str) -> Result<Answer, Problem> {
+fn compare(desk: &dyn Backend, a: &str, b: &str) -> Result<Answer, Problem> {
     let store = store(desk)?;
     let side = |run: &str| {
         let entry = resolved(&store, run)?;
@@ -355,7 +355,7 @@ fn over_time(store: &Store, name: &str, kind: Kind) -> Result<Answer, Problem> {
     Ok(answer::json_text(StatusCode::OK, trend(name, kind.name(), &points).json().to_owned()))
 }
 
-fn start(desk: &dyn Desk, live: &Live, test: StartTest) -> Result<Answer, Problem> {
+fn start(desk: &dyn Backend, live: &Live, test: StartTest) -> Result<Answer, Problem> {
     match desk.start(test, live) {
         Ok(()) => Ok(answer::json(StatusCode::ACCEPTED, &serde_json::json!({ "page": "/live", "stream": "/api/v1/live/stream" }))),
         Err(NotStarted::Mistakes(mistakes)) => Err(Problem::mistaken(mistakes)),

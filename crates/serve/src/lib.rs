@@ -5,14 +5,14 @@
 //! here), the origin (a page may send forms here), the token where more than this machine can reach it. And load goes only where
 //! [`Allowed`] lets it, judged on the address that is connected to.
 //!
-//! The crate knows nothing of the engine. What it can do beside reading the history it is handed as a [`Desk`]; what happens
+//! The crate knows nothing of the engine. What it can do beside reading the history it is handed as a [`Backend`]; what happens
 //! meanwhile it is told through a [`Live`]. It runs on a thread of its own, prints nothing and reads no environment.
 //!
 //! | wanted | is |
 //! |---|---|
-//! | a server | [`Server::start`] with a [`House`] |
+//! | a server | [`Server::start`] with a [`ServerConfig`] |
 //! | what it tells about a run under way | [`Live`] |
-//! | what it can start and show | [`Desk`] |
+//! | what it can start and show | [`Backend`] |
 //! | where load may go | [`Allowed`] |
 //! | who may ask | [`Guard`] |
 //! | the routes, and what each is for | [`ROUTES`]; `docs/api/openapi.json` |
@@ -21,7 +21,7 @@ mod allowed;
 mod answer;
 mod api;
 mod connection;
-mod desk;
+mod backend;
 mod guard;
 mod live;
 mod permitted;
@@ -30,12 +30,12 @@ mod server;
 
 pub use allowed::{Allowed, NoPattern};
 pub use answer::Problem;
-pub use desk::{Checked, Desk, Mistake, NotStarted, StageShown, StartTest};
+pub use backend::{Checked, Backend, Mistake, NotStarted, StageShown, StartTest};
 pub use guard::{Guard, Token};
 pub use live::{Begun, Ended, Live, State};
 pub use permitted::Permitted;
 pub use route::{Operation, ROUTES, Route};
-pub use server::{House, Server};
+pub use server::{ServerConfig, Server};
 
 /// The description of the API, as the server tells it.
 pub const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");

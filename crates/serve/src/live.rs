@@ -24,13 +24,13 @@ pub struct Live(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    told: Mutex<Told>,
+    told: Mutex<Announcement>,
     /// The number of the latest event.
     latest: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Told {
+struct Announcement {
     state: State,
     last: u64,
     begun: Option<Event>,
@@ -41,7 +41,7 @@ struct Told {
     stop: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
-impl fmt::Debug for Told {
+impl fmt::Debug for Announcement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Told").field("state", &self.state).field("last", &self.last).finish_non_exhaustive()
     }
@@ -103,7 +103,7 @@ impl Live {
     pub fn begin(&self, begun: Begun, stop: impl Fn() + Send + Sync + 'static) {
         let data = serde_json::to_string(&begun).expect("text can be written");
         let mut told = self.told();
-        *told = Told { last: told.last, stop: Some(Box::new(stop)), ..Told::default() };
+        *told = Announcement { last: told.last, stop: Some(Box::new(stop)), ..Announcement::default() };
         told.begun = Some(told.event("begun", &data));
         told.state = State::Running(begun);
         self.announce(told);
@@ -181,11 +181,11 @@ impl Live {
         (events, told.ended.is_some())
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn told(&self) -> MutexGuard<'_, Announcement> {
         self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn announce(&self, told: MutexGuard<'_, Told>) {
+    fn announce(&self, told: MutexGuard<'_, Announcement>) {
         let last = told.last;
         drop(told);
         self.0.latest.send_replace(last);
@@ -199,7 +199,7 @@ impl Event {
     }
 }
 
-impl Told {
+impl Announcement {
     /// <https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation>: lines of a field and its value, then
     /// an empty one. JSON as it is written here has no line breaks.
     fn event(&mut self, name: &str, data: &str) -> Event {

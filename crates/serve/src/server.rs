@@ -32,7 +32,7 @@ use crate::api::{self, Courses, Query, Request};
 use crate::connection::Connection;
 use crate::guard::Changes;
 use crate::route::{Led, lead};
-use crate::{Desk, Guard, Live, OPENAPI, Operation, ROUTES};
+use crate::{Backend, Guard, Live, OPENAPI, Operation, ROUTES};
 
 /// A browser opens six for a page.
 const CONNECTIONS_MAX: usize = 64;
@@ -51,13 +51,13 @@ const STILL_HERE: Duration = Duration::from_secs(15);
 const EVENTS_WAITING: usize = 16;
 
 /// What a server serves.
-pub struct House {
+pub struct ServerConfig {
     /// Who may ask.
     pub guard: Guard,
     /// What happens right now.
     pub live: Live,
     /// The history and the means to start; without one there is only the run under way.
-    pub desk: Option<Arc<dyn Desk>>,
+    pub desk: Option<Arc<dyn Backend>>,
 }
 
 /// A running server.
@@ -81,7 +81,7 @@ impl Server {
     ///
     /// # Errors
     /// If the system gives no thread or no runtime.
-    pub fn start(listener: TcpListener, house: House) -> io::Result<Self> {
+    pub fn start(listener: TcpListener, house: ServerConfig) -> io::Result<Self> {
         let address = listener.local_addr()?;
         listener.set_nonblocking(true)?;
         let (shut, shutting) = watch::channel(Shut::Open);
@@ -109,12 +109,12 @@ impl Server {
 }
 
 struct Shared {
-    house: House,
+    house: ServerConfig,
     courses: Courses,
 }
 
 impl Shared {
-    fn of(house: House) -> Self {
+    fn of(house: ServerConfig) -> Self {
         Self { house, courses: Courses::default() }
     }
 }

@@ -19,7 +19,7 @@ use testbed::{Config, Testbed, Tls};
 use super::{compare, print};
 use crate::bench::Onlookers;
 use crate::calibration::Calibration;
-use crate::drive::Series;
+use crate::workload::Series;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::output_args::OutputArgs;

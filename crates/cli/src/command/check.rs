@@ -9,9 +9,9 @@ use report::{load_of, visible};
 
 use super::print;
 use crate::exit::{Exit, Failed};
-use crate::imported::{Imported, Importing};
+use crate::imported::{ImportedDraft, Importing};
 use crate::inputs;
-use crate::screen::Voice;
+use crate::screen::Remarks;
 
 /// Which.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub fn carry_out(check: Check) -> Result<Exit, Failed> {
     let Check { file, importing, also_target } = check;
     let mut errors = PlanErrors::default();
     let named = Draft { scenario: Some(file.clone()), also_target, ..Draft::default() };
-    let Imported { draft, scenarios, left_out } = importing.take(named, None, Voice::Talking, &mut errors);
+    let ImportedDraft { draft, scenarios, left_out } = importing.take(named, None, Remarks::Talking, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }
@@ -43,7 +43,7 @@ pub fn carry_out(check: Check) -> Result<Exit, Failed> {
     let url = draft.url.clone().or_else(|| names_no_target.then(|| "http://127.0.0.1/".to_owned()));
     let plan = inputs::decide(Draft { url, ..draft }, &scenarios, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look([(&plan, &scenarios)], &left_out, Voice::Talking)?;
+    importing.look([(&plan, &scenarios)], &left_out, Remarks::Talking)?;
     let journeys = scenario.work.journeys.len();
     let steps = scenario.work.steps().len();
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };

@@ -32,21 +32,21 @@ use self::server::{Place, Server};
 pub use self::two_targets::TwoTargets;
 use crate::bench::{Onlookers, ServerBench};
 use crate::calibration::Calibration;
-use crate::drive::Series;
+use crate::workload::Series;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::Filing;
-use crate::imported::{Imported, Importing};
+use crate::imported::{ImportedDraft, Importing};
 use crate::inputs::{self, Again};
-use crate::keeping::{At, Keeping};
-use crate::observing::Observing;
+use crate::keeping::{At, HistoryArgs};
+use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, out_help};
 use crate::proceedings::{Places, Proceedings, Writing};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::scenarios::Scenarios;
-use crate::screen::{Sight, Voice};
+use crate::screen::{DisplayArgs, Remarks};
 use crate::{imported, interrupt, name, other_tools, secrets};
 
 /// Two sides and one load.
@@ -94,19 +94,19 @@ pub struct Compare {
     filing: Filing,
 
     #[command(flatten)]
-    keeping: Keeping,
+    keeping: HistoryArgs,
 
     #[command(flatten)]
     exporting: Exporting,
 
     #[command(flatten)]
-    observing: Observing,
+    observing: ObserveArgs,
 
     #[command(flatten)]
     profiling: Profiling,
 
     #[command(flatten)]
-    sight: Sight,
+    sight: DisplayArgs,
 
     #[command(flatten)]
     promises: Promises,
@@ -411,7 +411,7 @@ fn pasted(
     mut draft: Draft,
     [other, served_at]: [Option<String>; 2],
     importing: &Importing,
-    voice: Voice,
+    voice: Remarks,
     errors: &mut PlanErrors,
 ) -> (Draft, [Option<String>; 3], Vec<String>) {
     let words = imported::pasted(&mut draft);
@@ -459,7 +459,7 @@ fn sides(
         (None, None, [Some(a), Some(b)], Some(url)) => {
             look_without_files(&draft, importing, errors);
             let draft = Draft { url: Some(url.clone()), ..draft };
-            let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, Some(url), &[], errors);
+            let ImportedDraft { mut draft, scenarios, left_out } = importing.of_side(draft, Some(url), &[], errors);
             draft.warmup.get_or_insert(Given::Value(Warmup::Lasting(WARMUP_AFTER_START)));
             lasting(&mut draft, &scenarios);
             let side = |command: String| Prepared {
@@ -553,7 +553,7 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
             None => (draft, Vec::new()),
         };
         let side_s_own = draft.url.clone().filter(|_| from_file);
-        let Imported { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);
+        let ImportedDraft { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);
         left_of_saved.extend(left_out);
         read.push(scenarios.clone());
         lasting(&mut draft, &scenarios);

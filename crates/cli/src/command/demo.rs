@@ -28,8 +28,8 @@ use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
 use crate::interrupt;
-use crate::keeping::Keeper;
-use crate::observing::Eyes;
+use crate::keeping::RunSaver;
+use crate::server_monitor::ServerMonitors;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, to_stdout};
 use crate::scenarios::Scenarios;
@@ -112,8 +112,8 @@ fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> 
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
         let Some(mut climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
         climb.fit(Asked::Nothing, &Runner::threads()).map_err(|error| Failed::from(&error))?;
-        let climb = climb.watched_by(Eyes::auto())?;
-        let exit = climb.carry_out(files.clone(), (Keeper::NOTHING, Ready::default()), output_args, (&screen, &stop))?;
+        let climb = climb.watched_by(ServerMonitors::auto())?;
+        let exit = climb.carry_out(files.clone(), (RunSaver::NOTHING, Ready::default()), output_args, (&screen, &stop))?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {
             return Ok(exit);

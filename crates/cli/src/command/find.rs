@@ -4,7 +4,7 @@
 //! it has recovered. A search takes minutes, and anything may end it: so every trial is printed and saved as soon as it is
 //! measured, and whatever ends the search, what is known by then is said.
 
-use analysis::found::{Found, Rated};
+use analysis::found::{CapacityReport, Rated};
 use analysis::gate::{Check, Slo};
 use analysis::quantity::{four_digits, percent};
 use analysis::search::{Cap, LimitedBy, Mistake, Search, Settings as SearchSettings};
@@ -21,25 +21,25 @@ use report::{Experiment as _, Style, prose, server_side};
 use super::sweep::{limits, profiled};
 use crate::bench::ServerBench;
 use crate::calibration::Calibration;
-use crate::drive::Series;
+use crate::workload::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::Filing;
-use crate::imported::{Imported, Importing};
-use crate::keeping::Keeping;
-use crate::observing::Observing;
+use crate::imported::{ImportedDraft, Importing};
+use crate::keeping::HistoryArgs;
+use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::out_help;
 use crate::proceedings::{Places, Proceedings, Writing};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::scenarios::Scenarios;
-use crate::screen::Sight;
+use crate::screen::DisplayArgs;
 use crate::{inputs, interrupt, name, scenarios, secrets};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
-#[command(mut_arg("out", |arg| arg.help(out_help(Found::FORMATS))))]
+#[command(mut_arg("out", |arg| arg.help(out_help(CapacityReport::FORMATS))))]
 pub struct Find {
     #[command(flatten)]
     draft: Draft,
@@ -58,13 +58,13 @@ pub struct Find {
     filing: Filing,
 
     #[command(flatten)]
-    keeping: Keeping,
+    keeping: HistoryArgs,
 
     #[command(flatten)]
     exporting: Exporting,
 
     #[command(flatten)]
-    observing: Observing,
+    observing: ObserveArgs,
 
     #[command(flatten)]
     profiling: Profiling,
@@ -76,7 +76,7 @@ pub struct Find {
     aborts: Aborts,
 
     #[command(flatten)]
-    sight: Sight,
+    sight: DisplayArgs,
 
     #[command(flatten)]
     output_args: OutputArgs,
@@ -93,7 +93,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     secrets::learn(&draft);
     inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
-    let Imported { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
+    let ImportedDraft { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
     let scenario = scenarios.of(&draft);
     let name = filing.name_or(|| name::of_draft(&draft, scenario.as_deref(), "find"));
     let search = CapacitySearch::decide(draft, (&slo, search), scenarios, &mut errors);
@@ -103,8 +103,8 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
     let eyes = observing.decide(&mut errors);
     let probes = profiling.decide(&mut errors);
     sight.check(&mut errors);
-    let files = filing.files(&name, Found::ENDINGS, &mut errors);
-    let outs = filing.renderings(Found::FORMATS, &mut errors);
+    let files = filing.files(&name, CapacityReport::ENDINGS, &mut errors);
+    let outs = filing.renderings(CapacityReport::FORMATS, &mut errors);
     let Some(search) = search else { return Err(errors.into()) };
     let exports = exporting.decide(&mut errors);
     if !errors.is_empty() {
@@ -124,7 +124,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
             .say(&format!("a journey pauses for about {} in all: each trial is loaded for that time before it measures", search.thinking));
     }
     let series = search.begin(&runner, &stop).map_err(|error| Failed::from(&error))?;
-    let mut found = Found { checks, ..search.unmeasured(files.name()) };
+    let mut found = CapacityReport { checks, ..search.unmeasured(files.name()) };
     let around = Proceedings::begin(Places { files, outs, keeper, exports }, "find", Some(first), output_args, screen, stop);
     let mut bench = around.bench(series, (&eyes, &probes), &guard);
     let mut writing = around.writing();
@@ -199,9 +199,9 @@ impl CapacitySearch {
     }
 
     /// A search of which nothing is measured yet.
-    pub fn unmeasured(&self, name: &str) -> Found {
+    pub fn unmeasured(&self, name: &str) -> CapacityReport {
         let rated = if self.is_scenario() { Rated::Journeys } else { Rated::Requests };
-        Found { rated, ..Found::new(name.to_owned(), &self.slos, self.settings.clone(), self.search.answer()) }
+        CapacityReport { rated, ..CapacityReport::new(name.to_owned(), &self.slos, self.settings.clone(), self.search.answer()) }
     }
 
     fn is_scenario(&self) -> bool {
@@ -214,9 +214,9 @@ impl CapacitySearch {
     /// If a trial cannot be carried out; what was measured is in `found`.
     pub fn measure(
         self,
-        found: &mut Found,
+        found: &mut CapacityReport,
         bench: &mut ServerBench<'_>,
-        tell: &mut dyn FnMut(&Found, Event),
+        tell: &mut dyn FnMut(&CapacityReport, Event),
     ) -> Result<(), trial::RunError> {
         let Self { draft, scenarios, slos, search, settings, first, .. } = self;
         let decide = |draft| inputs::decided(draft, &scenarios);
@@ -237,7 +237,7 @@ impl CapacitySearch {
 }
 
 /// A row for each trial, and the result after each step.
-fn tell(writing: &mut Writing<'_, Found>, found: &Found, event: &Event, style: &Style) {
+fn tell(writing: &mut Writing<'_, CapacityReport>, found: &CapacityReport, event: &Event, style: &Style) {
     let row_of = |level: Level, runs: &[&measure::Summary]| levels::row(&LevelRow::new(level, runs, &[]), style) + "\n";
     match event {
         Event::BelowTheCeiling(rate_max) => writing.say(&format!(
@@ -273,7 +273,7 @@ fn tell(writing: &mut Writing<'_, Found>, found: &Found, event: &Event, style: &
 }
 
 /// What was found, and what limits the server.
-fn ending(found: &Found, width: u16) -> String {
+fn ending(found: &CapacityReport, width: u16) -> String {
     let said: String = found.sentences().iter().map(|said| prose(said, width)).collect();
     format!("\n{said}\n{}", prose(&table::legend(found), width))
         + &server_side::of_search(found, width.into())
@@ -466,7 +466,7 @@ fn common(mut draft: Draft, scenarios: &Scenarios, slos: &[Slo], settings: &Sear
 }
 
 /// What a script is told: by the search, and where that has an answer by the checks.
-fn verdict(found: &Found) -> Exit {
+fn verdict(found: &CapacityReport) -> Exit {
     match (found.answer.carries, found.answer.limited_by) {
         (_, LimitedBy::Generator | LimitedBy::Invalid | LimitedBy::Budget) => Exit::NotTrustworthy,
         (Some(_), LimitedBy::Promise(_) | LimitedBy::RateMax) => exit::checked(&found.judged()),
@@ -480,12 +480,12 @@ mod tests {
     use super::*;
     use analysis::search::{Answer, Capacity};
 
-    fn found(carries: Option<f64>, limited_by: LimitedBy) -> Found {
+    fn found(carries: Option<f64>, limited_by: LimitedBy) -> CapacityReport {
         let slos = [Slo::try_from("p99 < 50ms".parse::<Check>().unwrap()).unwrap()];
         let settings = SearchSettings::new(slos.iter().map(Slo::promise).collect(), RATE_MAX, 1);
         let capacity = Capacity { low: carries.unwrap_or(0.0), high: None };
         let answer = Answer { carries, limited_by, capacity, ..Search::new(settings.clone()).unwrap().answer() };
-        Found::new("x".to_owned(), &slos, settings, answer)
+        CapacityReport::new("x".to_owned(), &slos, settings, answer)
     }
 
     #[test]

@@ -13,19 +13,19 @@ use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Speed, Stage,
 use report::FORMATS;
 
 use crate::detail::Detail;
-use crate::drive::Drive;
+use crate::workload::Workload;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
 use crate::inputs::plainly;
-use crate::keeping::Keeping;
-use crate::observing::Observing;
+use crate::keeping::HistoryArgs;
+use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::scenarios::Scenarios;
-use crate::screen::{Sight, Voice, complain};
-use crate::single::Single;
+use crate::screen::{DisplayArgs, Remarks, complain};
+use crate::single_run::SingleRun;
 use crate::{inputs, saved, secrets};
 
 /// A log, how it is played, and where the results go.
@@ -98,13 +98,13 @@ pub struct Replay {
     name: Option<String>,
 
     #[command(flatten)]
-    keeping: Keeping,
+    keeping: HistoryArgs,
 
     #[command(flatten)]
     exporting: Exporting,
 
     #[command(flatten)]
-    observing: Observing,
+    observing: ObserveArgs,
 
     #[command(flatten)]
     profiling: Profiling,
@@ -118,7 +118,7 @@ pub struct Replay {
     force: bool,
 
     #[command(flatten)]
-    sight: Sight,
+    sight: DisplayArgs,
 
     #[command(flatten)]
     detail: Detail,
@@ -189,7 +189,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
     if dry_run {
         return super::print(told.as_bytes());
     }
-    if output_args.voice() == Voice::Talking {
+    if output_args.voice() == Remarks::Talking {
         complain(told.trim_end());
     }
     let name = name.unwrap_or_else(|| saved::suggested(&plan));
@@ -198,7 +198,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
 
-    let single = Single {
+    let single = SingleRun {
         word: "replay",
         plan: &plan,
         name,
@@ -214,7 +214,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         detail,
         output_args,
     };
-    single.carry_out(|_| Drive::replay(&plan, found))
+    single.carry_out(|_| Workload::replay(&plan, found))
 }
 
 /// What a moment is like.

@@ -11,19 +11,19 @@ use report::FORMATS;
 
 use super::try_once::{self, Try};
 use crate::detail::Detail;
-use crate::drive::Drive;
+use crate::workload::Workload;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
-use crate::imported::{self, Imported, Importing};
-use crate::keeping::{At, Keeping};
-use crate::observing::Observing;
+use crate::imported::{self, ImportedDraft, Importing};
+use crate::keeping::{At, HistoryArgs};
+use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::regression::Regression;
-use crate::screen::Sight;
-use crate::single::Single;
+use crate::screen::DisplayArgs;
+use crate::single_run::SingleRun;
 use crate::{inputs, saved, secrets};
 
 /// One load, and where its results go.
@@ -53,13 +53,13 @@ pub struct Run {
     name: Option<String>,
 
     #[command(flatten)]
-    keeping: Keeping,
+    keeping: HistoryArgs,
 
     #[command(flatten)]
     exporting: Exporting,
 
     #[command(flatten)]
-    observing: Observing,
+    observing: ObserveArgs,
 
     #[command(flatten)]
     profiling: Profiling,
@@ -77,7 +77,7 @@ pub struct Run {
     debug: bool,
 
     #[command(flatten)]
-    sight: Sight,
+    sight: DisplayArgs,
 
     #[command(flatten)]
     detail: Detail,
@@ -115,7 +115,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     }
     secrets::learn(&draft);
     inputs::warn_of(&draft, output_args.voice());
-    let Imported { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), output_args.voice(), &mut errors);
+    let ImportedDraft { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), output_args.voice(), &mut errors);
     inputs::read(&mut draft, &mut errors);
     let scenario = scenarios.of(&draft);
     let plan = inputs::decide(draft, &scenarios, &mut errors);
@@ -135,7 +135,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     importing.look([(&plan, &scenarios)], &left_out, output_args.voice())?;
 
-    let single = Single {
+    let single = SingleRun {
         word: "run",
         plan: &plan,
         name,
@@ -151,7 +151,7 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         detail,
         output_args,
     };
-    single.carry_out(|stop| Drive::new(&plan, &scenarios, &Runner::threads(), stop))
+    single.carry_out(|stop| Workload::new(&plan, &scenarios, &Runner::threads(), stop))
 }
 
 /// What is run again, if it can be read, and what it is held against. Every mistake goes to `errors`.

@@ -21,7 +21,7 @@ use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
 use report::Document;
 use report::page::{self, Shown};
 use serde::Serialize;
-use serve::{Allowed, Begun, Checked, Desk, Ended, Guard, House, Live, Mistake, NotStarted, Server, StageShown, StartTest, Token};
+use serve::{Allowed, Begun, Checked, Backend, Ended, Guard, ServerConfig, Live, Mistake, NotStarted, Server, StageShown, StartTest, Token};
 
 use self::test::Test;
 use super::print;
@@ -83,8 +83,8 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     let address = listener.local_addr().map_err(|why| cannot(address, &why))?;
     let token = chosen.or_else(|| (!address.ip().is_loopback()).then(Token::fresh));
     let live = Live::default();
-    let desk = Arc::new(Cabinet { at, path, allowed: Arc::new(allowed), under_way: Arc::default() });
-    let house = House { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
+    let desk = Arc::new(LocalBackend { at, path, allowed: Arc::new(allowed), under_way: Arc::default() });
+    let house = ServerConfig { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
     let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
     let asks = match (token_file, &token) {
         (Some(path), _) => {
@@ -171,7 +171,7 @@ fn token_in(path: &std::path::Path) -> Result<Token, PlanError> {
 }
 
 /// What the server does its work with.
-struct Cabinet {
+struct LocalBackend {
     at: At,
     path: PathBuf,
     allowed: Arc<Allowed>,
@@ -195,7 +195,7 @@ impl UnderWay {
 /// So often it is looked whether another program measures, and what it has done since.
 const LOOK: Duration = Duration::from_millis(500);
 
-impl Desk for Cabinet {
+impl Backend for LocalBackend {
     fn store(&self) -> Result<Store, HistoryError> {
         Store::open(&self.path)
     }
@@ -285,7 +285,7 @@ impl Desk for Cabinet {
     }
 }
 
-impl Cabinet {
+impl LocalBackend {
     fn under_way(&self) -> MutexGuard<'_, Option<UnderWay>> {
         locked(&self.under_way)
     }

@@ -18,20 +18,20 @@ use report::sweep::table;
 use report::{Experiment as _, Style, prose};
 
 use crate::bench::ServerBench;
-use crate::drive::Series;
+use crate::workload::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::{Files, Filing};
-use crate::imported::{Imported, Importing};
-use crate::keeping::{Keeper, Keeping};
-use crate::observing::{Eyes, Observing};
+use crate::imported::{ImportedDraft, Importing};
+use crate::keeping::{RunSaver, HistoryArgs};
+use crate::server_monitor::{ServerMonitors, ObserveArgs};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Renderings, out_help};
 use crate::proceedings::{Places, Proceedings, Writing};
-use crate::profiling::{Probes, Profiling};
+use crate::profiling::{Profilers, Profiling};
 use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
-use crate::screen::{Screen, Sight};
+use crate::screen::{Screen, DisplayArgs};
 use crate::{inputs, interrupt, name, secrets};
 
 /// A ladder of loads, and where its results go.
@@ -61,19 +61,19 @@ pub struct Sweep {
     filing: Filing,
 
     #[command(flatten)]
-    keeping: Keeping,
+    keeping: HistoryArgs,
 
     #[command(flatten)]
     exporting: Exporting,
 
     #[command(flatten)]
-    observing: Observing,
+    observing: ObserveArgs,
 
     #[command(flatten)]
     profiling: Profiling,
 
     #[command(flatten)]
-    sight: Sight,
+    sight: DisplayArgs,
 
     #[command(flatten)]
     output_args: OutputArgs,
@@ -86,7 +86,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     secrets::learn(&draft);
     inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
-    let Imported { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
+    let ImportedDraft { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
     let scenario = scenarios.of(&draft);
     let name = filing.name_or(|| name::of_draft(&draft, scenario.as_deref(), "sweep"));
@@ -148,9 +148,9 @@ pub struct Climb {
     /// Where the result goes besides.
     outs: Renderings<SweepResult>,
     /// What of the server's side is watched at every level.
-    eyes: Eyes,
+    eyes: ServerMonitors,
     /// Which profiles are taken when the best level is known.
-    probes: Probes,
+    probes: Profilers,
     /// Conditions to end the sweep on, afresh for each level.
     guard: Guard,
 }
@@ -197,8 +197,8 @@ impl Climb {
                 slo: Vec::new(),
                 checks: Vec::new(),
                 outs: Renderings::none(),
-                eyes: Eyes::CLOSED,
-                probes: Probes::NONE,
+                eyes: ServerMonitors::CLOSED,
+                probes: Profilers::NONE,
                 guard: Guard::NONE,
             }),
             None => {
@@ -256,7 +256,7 @@ impl Climb {
     ///
     /// # Errors
     /// If it cannot be.
-    pub fn watched_by(self, eyes: Eyes) -> Result<Self, Failed> {
+    pub fn watched_by(self, eyes: ServerMonitors) -> Result<Self, Failed> {
         self.plans.first().map_or(Ok(()), |plan| eyes.check(plan))?;
         Ok(Self { eyes, ..self })
     }
@@ -265,7 +265,7 @@ impl Climb {
     ///
     /// # Errors
     /// If they cannot be had.
-    pub fn profiled_by(self, probes: Probes) -> Result<Self, Failed> {
+    pub fn profiled_by(self, probes: Profilers) -> Result<Self, Failed> {
         self.plans.first().map_or(Ok(()), |plan| probes.check(plan))?;
         Ok(Self { probes, ..self })
     }
@@ -277,7 +277,7 @@ impl Climb {
     pub fn carry_out(
         mut self,
         files: Files,
-        (keeper, exports): (Keeper, Ready),
+        (keeper, exports): (RunSaver, Ready),
         output_args: OutputArgs,
         (screen, stop): (&Screen, &Stop),
     ) -> Result<Exit, Failed> {

@@ -12,11 +12,11 @@ use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
 
 use super::{given, print};
-use crate::drive::Drive;
+use crate::workload::Workload;
 use crate::exit::{Exit, Failed};
-use crate::imported::{Imported, Importing};
+use crate::imported::{ImportedDraft, Importing};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
-use crate::screen::Voice;
+use crate::screen::Remarks;
 use crate::{inputs, interrupt, secrets};
 
 /// What is tried, and where it is shown.
@@ -56,11 +56,11 @@ impl Try {
 pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
     let Try { draft, importing, journey, out, force, saved } = asked;
     secrets::learn(&draft);
-    inputs::warn_of(&draft, Voice::Talking);
+    inputs::warn_of(&draft, Remarks::Talking);
     let mut errors = PlanErrors::default();
     let outs =
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
-    let Imported { draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), Voice::Talking, &mut errors);
+    let ImportedDraft { draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), Remarks::Talking, &mut errors);
     let scenario = scenarios.of(&draft);
     // Whatever load was asked for, this is one request. A journey is one user's, whatever load its file has.
     let mut draft = match scenario {
@@ -92,17 +92,17 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         errors.push(PlanError::new("journey", format!("--journey '{}' is not in the scenario", journey.unwrap_or_default()), help));
     }
     let (Some(plan), Some(place)) = (plan.filter(|_| errors.is_empty()), place) else { return Err(errors.into()) };
-    importing.look([(&plan, &scenarios)], &left_out, Voice::Talking)?;
+    importing.look([(&plan, &scenarios)], &left_out, Remarks::Talking)?;
 
     let stop = Stop::new();
-    let screen = crate::screen::Screen::new(Voice::Quiet);
+    let screen = crate::screen::Screen::new(Remarks::Quiet);
     interrupt::raise_on_signal(&stop, &screen)?;
     let title = match names.get(place) {
         Some(name) => format!("one journey '{}' of {}, once", visible(name), request_of(&plan)),
         None => format!("{}, once", request_of(&plan)),
     };
     let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.work.names());
-    let walked = Drive::new(&plan, &scenarios, &Runner::threads(), &stop)
+    let walked = Workload::new(&plan, &scenarios, &Runner::threads(), &stop)
         .and_then(|drive| drive.walk(place, &variables, &stop))
         .map_err(|error| Failed::from(&error))?;
     let walk = shown(&title, walked);

@@ -6,7 +6,7 @@
 use std::io;
 
 use analysis::compare::{CapacityChange, Verdicts, capacity_change};
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::search::Capacity;
 use analysis::{Level, Standing, Sweep, Validity};
 use measure::{QUANTILES, Summary};
@@ -47,7 +47,7 @@ impl<'a> Side<'a> {
         Self { name, target: Some(run.plan.target().to_string()), standing: Some(Validity::of(run).standing) }
     }
 
-    fn of_search(name: &'a str, found: &Found) -> Self {
+    fn of_search(name: &'a str, found: &CapacityReport) -> Self {
         let target = found.trials.first().map(|trial| trial.summary.plan.target().to_string());
         Self { name, target, standing: None }
     }
@@ -131,7 +131,7 @@ struct Searches {
 ///
 /// # Errors
 /// If `out` does not take it.
-pub fn searches(a: (&str, &Found), b: (&str, &Found), out: &mut dyn io::Write) -> io::Result<()> {
+pub fn searches(a: (&str, &CapacityReport), b: (&str, &CapacityReport), out: &mut dyn io::Write) -> io::Result<()> {
     let (from, to) = (&a.1.answer, &b.1.answer);
     let written = Written {
         schema: DIFF_SCHEMA,

@@ -5,7 +5,7 @@
 
 use analysis::Validity;
 use analysis::compare::{CapacityChange, CapacityVerdict, capacity_change};
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::quantity::{NONE, figure, percent, signed, time};
 
 use super::{paragraph, side_line};
@@ -14,7 +14,7 @@ use crate::{Style, story, unlike, visible};
 
 /// The table of two searches, each with what the user calls it, and whether the capacity changed.
 #[must_use]
-pub fn searches(a: (&str, &Found), b: (&str, &Found), style: &Style) -> String {
+pub fn searches(a: (&str, &CapacityReport), b: (&str, &CapacityReport), style: &Style) -> String {
     let room = style.columns();
     let mut text = String::new();
     for (side, (name, found)) in [("A", a), ("B", b)] {
@@ -40,14 +40,14 @@ pub fn searches(a: (&str, &Found), b: (&str, &Found), style: &Style) -> String {
 }
 
 /// What a search asked of which server.
-pub(crate) fn about(found: &Found) -> String {
+pub(crate) fn about(found: &CapacityReport) -> String {
     let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
     let asked = found.trials.first().map_or_else(|| NONE.to_owned(), |trial| story::request_of(&trial.summary.plan));
     format!("{asked}, {}", visible(&promises.join(" and ")))
 }
 
 /// The rows of the table: what each figure is called, A's, B's, and the change.
-pub(crate) fn cells(a: &Found, b: &Found) -> Vec<[String; 4]> {
+pub(crate) fn cells(a: &CapacityReport, b: &CapacityReport) -> Vec<[String; 4]> {
     let row = |name: String, [from, to]: [Option<f64>; 2], show: &dyn Fn(f64) -> String| {
         let said = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), show);
         let change = from.zip(to).filter(|(from, _)| *from > 0.0);
@@ -86,7 +86,7 @@ fn interval(change: &CapacityChange) -> String {
 }
 
 /// The verdict, and what it rests on.
-pub(crate) fn said(a: &Found, b: &Found) -> String {
+pub(crate) fn said(a: &CapacityReport, b: &CapacityReport) -> String {
     let change = capacity_change(a.answer.capacity, b.answer.capacity);
     let share = |share: f64| percent((share.abs() * 1_000.0).round() / 10.0);
     let margin = format!("{} %", share(change.margin));
@@ -109,8 +109,8 @@ pub(crate) fn said(a: &Found, b: &Found) -> String {
 
 /// What two searches differ in besides where they lead.
 #[must_use]
-pub fn searches_unlike(a: &Found, b: &Found) -> Vec<String> {
-    let promised = |found: &Found| found.slo.iter().map(|promise| promise.text.as_str()).collect::<Vec<_>>().join(" and ");
+pub fn searches_unlike(a: &CapacityReport, b: &CapacityReport) -> Vec<String> {
+    let promised = |found: &CapacityReport| found.slo.iter().map(|promise| promise.text.as_str()).collect::<Vec<_>>().join(" and ");
     let mut said = Vec::new();
     if promised(a) != promised(b) {
         said.push(format!("the promise is {} in A and {} in B", visible(&promised(a)), visible(&promised(b))));
@@ -125,10 +125,10 @@ pub fn searches_unlike(a: &Found, b: &Found) -> Vec<String> {
 
 /// Why a search says nothing about its server, if it does not.
 #[must_use]
-pub fn search_is_invalid(found: &Found) -> Option<String> {
+pub fn search_is_invalid(found: &CapacityReport) -> Option<String> {
     if found.trials.is_empty() {
         return Some("nothing was measured".to_owned());
     }
-    let last = found.trials.last().filter(|_| !found.trials.iter().any(analysis::found::FoundTrial::counts))?;
+    let last = found.trials.last().filter(|_| !found.trials.iter().any(analysis::found::CapacityTrial::counts))?;
     Some(last.doubt.clone().unwrap_or_else(|| Validity::of(&last.summary).why()))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analysis::found::{Found, Rated};
+use analysis::found::{CapacityReport, Rated};
 use analysis::quantity::{counted, nanos};
 
 use super::table;
@@ -12,17 +12,17 @@ use crate::{profiles, story, visible};
 
 /// The page. The chart is linked by the name that [`super::files`] gives it.
 #[must_use]
-pub fn markdown(found: &Found) -> String {
+pub fn markdown(found: &CapacityReport) -> String {
     page(found, Charts::Linked)
 }
 
 /// The page for where no files can stand beside it, such as the summary of a job.
 #[must_use]
-pub fn without_charts(found: &Found) -> String {
+pub fn without_charts(found: &CapacityReport) -> String {
     page(found, Charts::Left)
 }
 
-fn page(found: &Found, charts: Charts) -> String {
+fn page(found: &CapacityReport, charts: Charts) -> String {
     let mut page = String::new();
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
     say(&format!("# {}\n", visible::markdown(&found.name)));

@@ -3,7 +3,7 @@
 //! Its columns follow from the promises: whoever promised a p95 wants to see the p95. Everything that decides a trial stands
 //! in its row, so that the answer under the table can be derived again from the table alone.
 
-use analysis::found::{Found, FoundTrial, Rated};
+use analysis::found::{CapacityReport, CapacityTrial, Rated};
 use analysis::quantity::{count, decimal, four_digits, percent, time};
 use analysis::search::{Early, Standing, Unit};
 
@@ -13,14 +13,14 @@ use crate::{Style, story};
 
 /// The line over the rows.
 #[must_use]
-pub fn header(found: &Found, style: &Style) -> String {
+pub fn header(found: &CapacityReport, style: &Style) -> String {
     let mut heads = heads(found);
     let verdict = heads.pop().unwrap_or_default();
     style.paint(Tone::Aside, &grown(&columns(found), &heads, &verdict, style.columns()))
 }
 
 /// The columns up to the verdict, under [`heads`].
-fn columns(found: &Found) -> Vec<Column> {
+fn columns(found: &CapacityReport) -> Vec<Column> {
     let mut columns = vec![Column::wide(9, 0)];
     if found.rated == Rated::Journeys {
         columns.extend([Column::wide(8, 3), Column::wide(8, 0)]);
@@ -31,7 +31,7 @@ fn columns(found: &Found) -> Vec<Column> {
 }
 
 /// The heads of the columns: those of figures stand right-aligned.
-pub(crate) fn heads(found: &Found) -> Vec<String> {
+pub(crate) fn heads(found: &CapacityReport) -> Vec<String> {
     let mut heads = match found.rated {
         Rated::Requests => vec!["rate/s"],
         Rated::Journeys => vec!["begun/s", "QPS", "TPS"],
@@ -44,7 +44,7 @@ pub(crate) fn heads(found: &Found) -> Vec<String> {
 
 /// One trial.
 #[must_use]
-pub fn row(found: &Found, trial: &FoundTrial, style: &Style) -> String {
+pub fn row(found: &CapacityReport, trial: &CapacityTrial, style: &Style) -> String {
     let mut cells = cells(found, trial);
     let verdict = cells.pop().unwrap_or_default();
     let tone = match (trial.result.standing, trial.missed) {
@@ -57,7 +57,7 @@ pub fn row(found: &Found, trial: &FoundTrial, style: &Style) -> String {
 
 /// What the columns mean, in words; to stand under the table.
 #[must_use]
-pub fn legend(found: &Found) -> String {
+pub fn legend(found: &CapacityReport) -> String {
     let good = match found.good_within {
         Some(limit) => format!("good: succeeded within {limit}, of all requests that fell due."),
         None => "good: succeeded, of all requests that fell due.".to_owned(),
@@ -75,7 +75,7 @@ pub fn legend(found: &Found) -> String {
 }
 
 /// Rate, seconds, purpose, good, a value for each promise, verdict.
-pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
+pub(crate) fn cells(found: &CapacityReport, trial: &CapacityTrial) -> Vec<String> {
     let run = &trial.summary;
     let due = run.requests.due;
     let mut cells = vec![four_digits(trial.rate)];
@@ -100,7 +100,7 @@ pub(crate) fn cells(found: &Found, trial: &FoundTrial) -> Vec<String> {
     cells
 }
 
-fn verdict(found: &Found, trial: &FoundTrial) -> String {
+fn verdict(found: &CapacityReport, trial: &CapacityTrial) -> String {
     match (trial.result.standing, trial.missed, trial.purpose) {
         (Standing::GeneratorLimited | Standing::Invalid, ..) => {
             format!("does not count: {}", trial.doubt.as_deref().unwrap_or("the load generator was the limit"))

@@ -1,7 +1,7 @@
 //! The page of a capacity search.
 
 use analysis::bottleneck::Finding;
-use analysis::found::{Found, Rated};
+use analysis::found::{CapacityReport, Rated};
 use analysis::quantity::{NONE, counted, figure, length, percent, time};
 use analysis::search::{LimitedBy, Purpose, Standing};
 use analysis::search_words::written as written_rate;
@@ -56,18 +56,18 @@ struct Tried {
 
 /// The page.
 #[must_use]
-pub fn find(found: &Found) -> Shown {
+pub fn find(found: &CapacityReport) -> Shown {
     written(view(found))
 }
 
-fn view(found: &Found) -> View<Data> {
+fn view(found: &CapacityReport) -> View<Data> {
     let sentences = found.sentences();
     let findings = analysis::limits::of_search(found);
     let taken = profiles::of_search(found);
     let judged = found.judged();
     let first = found.trials.first().map(|trial| &trial.summary);
     let promises: Vec<&str> = found.slo.iter().map(|promise| promise.text.as_str()).collect();
-    let outcome = |trial: &analysis::found::FoundTrial| match (trial.result.standing, trial.missed) {
+    let outcome = |trial: &analysis::found::CapacityTrial| match (trial.result.standing, trial.missed) {
         (Standing::Valid, None) => "holds",
         (Standing::Valid, Some(_)) => "breaks",
         _ => "does not count",
@@ -124,21 +124,21 @@ fn view(found: &Found) -> View<Data> {
 }
 
 /// Where checks were judged.
-fn judged_at(found: &Found) -> String {
+fn judged_at(found: &CapacityReport) -> String {
     found.confirming().map_or_else(String::new, |trial| {
         format!("Judged by the trial at {} {}.", written_rate(&found.answer)(trial.rate), found.rated.unit())
     })
 }
 
 /// The server's side against the rates.
-fn observed(found: &Found) -> Vec<Climb> {
+fn observed(found: &CapacityReport) -> Vec<Climb> {
     let runs = |rate: f64| found.trials.iter().filter(|trial| trial.rate == rate).map(|trial| &trial.summary).collect();
     let loads: Vec<(f64, Vec<&Summary>)> = found.rows().into_iter().map(|row| (row.rate, runs(row.rate))).collect();
     watched::climbs(&loads, &analysis::limits::of_search(found))
 }
 
 /// What every rate came to.
-pub(super) fn rates(found: &Found) -> Vec<Rate> {
+pub(super) fn rates(found: &CapacityReport) -> Vec<Rate> {
     let rate = |row: analysis::found::RateRow| Rate {
         rate: row.rate,
         throughput: row.throughput,
@@ -150,7 +150,7 @@ pub(super) fn rates(found: &Found) -> Vec<Rate> {
 }
 
 /// The table and what follows from it, as on a terminal.
-pub(crate) fn text(found: &Found) -> String {
+pub(crate) fn text(found: &CapacityReport) -> String {
     let mut text = format!("{}\n", table::header(found, &Style::PLAIN));
     found.trials.iter().for_each(|trial| text += &format!("{}\n", table::row(found, trial, &Style::PLAIN)));
     text += "\n";
@@ -161,7 +161,7 @@ pub(crate) fn text(found: &Found) -> String {
     text
 }
 
-fn answers(found: &Found, sentences: &[String], findings: &[Finding]) -> Vec<Answer> {
+fn answers(found: &CapacityReport, sentences: &[String], findings: &[Finding]) -> Vec<Answer> {
     let carries = sentences.first().cloned().unwrap_or_else(|| "Nothing was measured".to_owned());
     let rate = written_rate(&found.answer);
     let knee = match (&found.answer.breaks_at, found.answer.carries) {
@@ -209,7 +209,7 @@ fn answers(found: &Found, sentences: &[String], findings: &[Finding]) -> Vec<Ans
     vec![Answer::measured(Question::Carries, carries, "load"), knee, changed, limits]
 }
 
-fn figures(found: &Found) -> Vec<Figure> {
+fn figures(found: &CapacityReport) -> Vec<Figure> {
     let range = match found.answer.capacity.high {
         Some(high) => format!("{} to {} with 95 % confidence", figure(found.answer.capacity.low), figure(high)),
         None => format!("at least {}", figure(found.answer.capacity.low)),
@@ -237,7 +237,7 @@ fn figures(found: &Found) -> Vec<Figure> {
     figures
 }
 
-fn warnings(found: &Found) -> Vec<String> {
+fn warnings(found: &CapacityReport) -> Vec<String> {
     let of_trials = found.trials.iter().flat_map(|trial| &trial.summary.warnings);
     let mut warnings: Vec<String> = of_trials.chain(&found.warnings).map(|it| visible(it)).collect();
     warnings.sort();
@@ -245,7 +245,7 @@ fn warnings(found: &Found) -> Vec<String> {
     warnings
 }
 
-fn measured_by(found: &Found) -> String {
+fn measured_by(found: &CapacityReport) -> String {
     let machine = found.trials.first().map(|trial| &trial.summary.machine);
     let by = machine.map_or_else(String::new, |machine| {
         let cores = counted(machine.cores.into(), "core");

@@ -1,7 +1,7 @@
 //! The page of two searches side by side: what each rate came to on both, and where their capacities lie.
 
 use analysis::compare::{CapacityVerdict, capacity_change};
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::quantity::{NONE, figure};
 use serde::Serialize;
 
@@ -27,13 +27,13 @@ struct Side {
 
 /// The page of two searches, each with what the user calls it.
 #[must_use]
-pub fn two_searches(a: (&str, &Found), b: (&str, &Found)) -> Shown {
+pub fn two_searches(a: (&str, &CapacityReport), b: (&str, &CapacityReport)) -> Shown {
     written(view(a, b))
 }
 
-fn view(a: (&str, &Found), b: (&str, &Found)) -> View<Data> {
+fn view(a: (&str, &CapacityReport), b: (&str, &CapacityReport)) -> View<Data> {
     let (from, to) = (a.1, b.1);
-    let side = |found: &Found| Side { carries: found.answer.carries, rates: rates(found) };
+    let side = |found: &CapacityReport| Side { carries: found.answer.carries, rates: rates(found) };
     View {
         schema: SCHEMA,
         kind: Kind::Searches,
@@ -55,8 +55,8 @@ fn view(a: (&str, &Found), b: (&str, &Found)) -> View<Data> {
     }
 }
 
-fn answers(a: &Found, b: &Found) -> Vec<Answer> {
-    let first = |found: &Found| found.sentences().first().map_or_else(|| NONE.to_owned(), |it| visible(it));
+fn answers(a: &CapacityReport, b: &CapacityReport) -> Vec<Answer> {
+    let first = |found: &CapacityReport| found.sentences().first().map_or_else(|| NONE.to_owned(), |it| visible(it));
     let tone = match capacity_change(a.answer.capacity, b.answer.capacity).verdict {
         CapacityVerdict::Worse => Tone::Bad,
         CapacityVerdict::Better => Tone::Good,
@@ -69,7 +69,7 @@ fn answers(a: &Found, b: &Found) -> Vec<Answer> {
     ]
 }
 
-fn figures(a: &Found, b: &Found) -> Vec<Figure> {
-    let rate = |found: &Found| found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate)));
+fn figures(a: &CapacityReport, b: &CapacityReport) -> Vec<Figure> {
+    let rate = |found: &CapacityReport| found.answer.carries.map_or_else(|| NONE.to_owned(), |rate| format!("{}/s", figure(rate)));
     vec![Figure::new("A carries", rate(a), ""), Figure::new("B carries", rate(b), "")]
 }

@@ -6,7 +6,7 @@
 use std::sync::mpsc;
 
 use analysis::Reading;
-use analysis::found::Found;
+use analysis::found::CapacityReport;
 use analysis::gate::{AbortRule, Check};
 use engine::{RunError, RunErrorKind, Runner, Stop};
 use history::Kind;
@@ -19,10 +19,10 @@ use crate::bench::Onlookers;
 use crate::command::compare::TwoTargets;
 use crate::command::find::CapacitySearch;
 use crate::command::sweep::{Asked, Climb, wished};
-use crate::drive::{Drive, Series, look_elsewhere};
-use crate::keeping::{At, Keeper, Keeping};
+use crate::workload::{Workload, Series, look_elsewhere};
+use crate::keeping::{At, RunSaver, HistoryArgs};
 use crate::observers::Observers;
-use crate::observing::Eyes;
+use crate::server_monitor::ServerMonitors;
 use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
 use crate::{inputs, saved, scenarios, secrets};
@@ -33,7 +33,7 @@ pub struct Test {
     checks: Vec<Check>,
     guard: Guard,
     name: String,
-    keeper: Keeper,
+    keeper: RunSaver,
 }
 
 /// What is carried out.
@@ -95,7 +95,7 @@ impl Test {
             other => other.first().map(saved::suggested),
         });
         let name = name.unwrap_or_default();
-        let keeping = Keeping::of(at.clone(), test.tag.clone(), test.note.clone());
+        let keeping = HistoryArgs::of(at.clone(), test.tag.clone(), test.note.clone());
         let keeper = keeping.decide(test.kind(), &name, &mut errors);
         if let Some(plan) = work.as_ref().and_then(Work::first) {
             inputs::look_for_redacted(plan, &mut errors);
@@ -147,7 +147,7 @@ impl Test {
     pub fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) -> Result<Ended, NotStarted> {
         let Self { work, checks, guard, name, keeper } = self;
         let (kind, scenarios, stop) = (work.kind(), Scenarios::default(), Stop::new());
-        let begin = |first: &Plan, keeper: &mut Keeper| {
+        let begin = |first: &Plan, keeper: &mut RunSaver| {
             let raised = stop.clone();
             live.begin(super::begun(kind, &name, first), move || raised.raise());
             keeper.begin(&stop);
@@ -155,10 +155,10 @@ impl Test {
         };
         let look = |first: &Plan| look_elsewhere(first, &scenarios, runner);
         // What a browser asks for names no programs and no places of this machine.
-        let mut onlookers = Onlookers { keeper, eyes: Eyes::auto(), guard, ..Onlookers::nobody() };
+        let mut onlookers = Onlookers { keeper, eyes: ServerMonitors::auto(), guard, ..Onlookers::nobody() };
         let page = (None, Some(live));
         let ended = match work {
-            Work::Run(plan) => Drive::new(&plan, &scenarios, runner, &stop).and_then(Drive::looked_at).map(|mut drive| {
+            Work::Run(plan) => Workload::new(&plan, &scenarios, runner, &stop).and_then(Workload::looked_at).map(|mut drive| {
                 begin(&plan, &mut onlookers.keeper);
                 let Onlookers { keeper, eyes, mut guard, .. } = onlookers;
                 let ended = Observers {
@@ -190,7 +190,7 @@ impl Test {
                 let ready = look(search.first()).and_then(|()| runner.prepare(search.first()).map(drop));
                 ready.and_then(|()| search.begin(runner, &stop)).map(|series| {
                     begin(search.first(), &mut onlookers.keeper);
-                    let mut found = Found { checks, ..search.unmeasured(&name) };
+                    let mut found = CapacityReport { checks, ..search.unmeasured(&name) };
                     let ended = search.measure(&mut found, &mut onlookers.bench(series, page, &stop), &mut |found, _| {
                         so_far(found, live, &onlookers.keeper);
                     });
@@ -217,14 +217,14 @@ impl Test {
 }
 
 /// Shows and remembers what is measured so far.
-fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &Keeper) {
+fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &RunSaver) {
     if !result.is_empty() {
         keeper.result_so_far(|| result.json().bytes);
         live.result(result.page().json());
     }
 }
 
-fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, mut keeper: Keeper) -> Ended {
+fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, mut keeper: RunSaver) -> Ended {
     let trouble = ended.err().map(|error| secrets::without(&error.message));
     keeper.load_is_over();
     if result.is_empty() {
@@ -234,7 +234,7 @@ fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError
     save(&result.json().bytes, result.page().json(), keeper, trouble)
 }
 
-fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_by: Option<AbortRule>, mut keeper: Keeper) -> Ended {
+fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_by: Option<AbortRule>, mut keeper: RunSaver) -> Ended {
     let (measured, trouble) = match ended {
         Ok(run) => (Some(run), None),
         Err(mut error) => (error.measured.take().map(|run| *run), Some(secrets::without(&error.message))),
@@ -248,7 +248,7 @@ fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_
     save(&report::document::run_json(&reading), page::run(&reading).json(), keeper, trouble)
 }
 
-fn save(json: &[u8], page: &str, mut keeper: Keeper, trouble: Option<String>) -> Ended {
+fn save(json: &[u8], page: &str, mut keeper: RunSaver, trouble: Option<String>) -> Ended {
     let id = keeper.id();
     let (saved, unsaved) = match keeper.save(json) {
         Ok(line) if !line.is_empty() => (id, None),

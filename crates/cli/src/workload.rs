@@ -15,9 +15,9 @@ use crate::filling;
 use crate::scenarios::Scenarios;
 
 /// A plan that is about to be carried out.
-pub struct Drive<'a> {
+pub struct Workload<'a> {
     plan: &'a Plan,
-    by: By<'a>,
+    by: Kind<'a>,
     runner: Runner,
     /// What was looked at before.
     prepared: Option<Prepared>,
@@ -26,7 +26,7 @@ pub struct Drive<'a> {
 }
 
 /// What chooses its requests.
-enum By<'a> {
+enum Kind<'a> {
     /// It was carried out.
     Nothing,
     /// The plan: they are all the same.
@@ -80,8 +80,8 @@ impl Series {
     /// # Errors
     /// As the engine's; and if the script fails.
     pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
-        let mut drive = Drive::new(plan, &self.scenarios, &self.runner, stop)?;
-        if let By::Journeys(_, series) = &mut drive.by {
+        let mut drive = Workload::new(plan, &self.scenarios, &self.runner, stop)?;
+        if let Kind::Journeys(_, series) = &mut drive.by {
             *series = self.begun.as_ref();
         }
         drive.run(watch, stop)
@@ -110,7 +110,7 @@ impl Series {
     }
 }
 
-impl<'a> Drive<'a> {
+impl<'a> Workload<'a> {
     /// Loads the plan's script, or compiles its templates.
     ///
     /// # Errors
@@ -118,9 +118,9 @@ impl<'a> Drive<'a> {
     pub fn new(plan: &'a Plan, scenarios: &Scenarios, runner: &Runner, stop: &Stop) -> Result<Self, RunError> {
         refuse_replay(plan)?;
         let by = match (Source::of(plan), scenarios.ready(plan)?) {
-            (Some(source), _) => By::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
-            (None, Some(journeys)) => By::Journeys(Box::new(journeys.on(runner)), None),
-            (None, None) => By::filled(plan)?,
+            (Some(source), _) => Kind::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
+            (None, Some(journeys)) => Kind::Journeys(Box::new(journeys.on(runner)), None),
+            (None, None) => Kind::filled(plan)?,
         };
         Ok(Self { plan, by, runner: runner.clone(), prepared: None, last: None })
     }
@@ -130,7 +130,7 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// If its headers would not be valid on the wire.
     pub fn replay(plan: &'a Plan, found: Found) -> Result<Self, RunError> {
-        Ok(Self { plan, by: By::Log(::replay::Ready::new(plan, found)?), runner: Runner::threads(), prepared: None, last: None })
+        Ok(Self { plan, by: Kind::Log(::replay::Ready::new(plan, found)?), runner: Runner::threads(), prepared: None, last: None })
     }
 
     /// The same after a look at everything that can be wrong with a load before its first request.
@@ -138,7 +138,7 @@ impl<'a> Drive<'a> {
     /// # Errors
     /// As the engine's; and if the target, or a server that a step names, is outside.
     pub fn looked_at(mut self) -> Result<Self, RunError> {
-        if let By::Journeys(journeys, _) = &self.by {
+        if let Kind::Journeys(journeys, _) = &self.by {
             look_at_all(journeys, self.plan, &self.runner)?;
         }
         self.prepared = Some(self.runner.prepare(self.plan)?);
@@ -153,10 +153,10 @@ impl<'a> Drive<'a> {
         let Self { plan, by, runner, .. } = self;
         let prepared = || runner.prepare(plan);
         let ready = match by {
-            By::Journeys(ready, _) => return ready.walk(journey, names, stop),
-            By::Filling(ready) => ready,
-            By::Plan => filling::always_ready(plan)?,
-            By::Nothing | By::Script(_) | By::Log(_) => {
+            Kind::Journeys(ready, _) => return ready.walk(journey, names, stop),
+            Kind::Filling(ready) => ready,
+            Kind::Plan => filling::always_ready(plan)?,
+            Kind::Nothing | Kind::Script(_) | Kind::Log(_) => {
                 return Err(RunError::input(
                     "a script chooses its requests itself",
                     "look at them with print() in the script, or try a URL or a scenario",
@@ -180,18 +180,18 @@ impl<'a> Drive<'a> {
     fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let (plan, runner, prepared) = (self.plan, &self.runner, self.prepared.take());
         let prepared = || prepared.map_or_else(|| runner.prepare(plan), Ok);
-        match std::mem::replace(&mut self.by, By::Nothing) {
-            By::Nothing => unreachable!("a load is carried out once"),
-            By::Script(mut script) => {
+        match std::mem::replace(&mut self.by, Kind::Nothing) {
+            Kind::Nothing => unreachable!("a load is carried out once"),
+            Kind::Script(mut script) => {
                 let summary = script.run(plan, runner, &mut || (), watch, stop)?;
                 self.last = Some((*script, DoneArguments::of(&summary)));
                 Ok(summary)
             }
-            By::Plan => prepared()?.run(watch, stop),
-            By::Filling(ready) => ready.run(prepared()?, watch, stop),
-            By::Journeys(ready, None) => ready.run(prepared()?, watch, stop),
-            By::Journeys(ready, Some(series)) => ready.load(series, prepared()?, watch, stop),
-            By::Log(ready) => ready.run(prepared()?, watch, stop),
+            Kind::Plan => prepared()?.run(watch, stop),
+            Kind::Filling(ready) => ready.run(prepared()?, watch, stop),
+            Kind::Journeys(ready, None) => ready.run(prepared()?, watch, stop),
+            Kind::Journeys(ready, Some(series)) => ready.load(series, prepared()?, watch, stop),
+            Kind::Log(ready) => ready.run(prepared()?, watch, stop),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'a> Drive<'a> {
     }
 }
 
-impl By<'_> {
+impl Kind<'_> {
     /// The plan itself, or its templates.
     fn filled(plan: &Plan) -> Result<Self, RunError> {
         Ok(filling::ready(plan)?.map_or(Self::Plan, Self::Filling))

@@ -20,7 +20,7 @@ use crate::secrets;
 
 /// What of the server's side is watched.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Observing {
+pub struct ObserveArgs {
     /// Watch the server's side as well: auto (who listens, if that is this machine), none, pid:N, port:N, cgroup:PATH, container:ID, prometheus:URL, ssh:USER@HOST (repeatable) [default: auto]
     #[arg(long, value_name = "WHAT", action = ArgAction::Append, help_heading = "Server's side")]
     observe: Vec<String>,
@@ -32,14 +32,14 @@ pub struct Observing {
 
 /// What is to be watched in every run.
 #[derive(Debug, Clone)]
-pub struct Eyes {
+pub struct ServerMonitors {
     asked: Vec<Asked>,
     metrics: Vec<String>,
 }
 
-impl Observing {
+impl ObserveArgs {
     /// Reads what is asked for. Every mistake goes to `errors`.
-    pub fn decide(self, errors: &mut PlanErrors) -> Eyes {
+    pub fn decide(self, errors: &mut PlanErrors) -> ServerMonitors {
         let mut asked = Vec::new();
         // Whoever forgets the word before it has given the password all the same.
         let page = |text: &&String| text.starts_with("prometheus:") || text.starts_with("http");
@@ -68,12 +68,12 @@ impl Observing {
         if asked.is_empty() {
             asked.push(Asked::Auto);
         }
-        Eyes { asked, metrics: self.metric }
+        ServerMonitors { asked, metrics: self.metric }
     }
 }
 
 /// A run that is being watched.
-pub struct Watch {
+pub struct ServerMonitor {
     watcher: Option<Watcher>,
     opened: Instant,
     /// When the run began, as its ticks tell: the earliest moment that any of them leads back to.
@@ -81,7 +81,7 @@ pub struct Watch {
     warnings: Vec<String>,
 }
 
-impl Eyes {
+impl ServerMonitors {
     /// Nothing is watched.
     pub const CLOSED: Self = Self { asked: Vec::new(), metrics: Vec::new() };
 
@@ -94,7 +94,7 @@ impl Eyes {
     ///
     /// # Errors
     /// If something that was asked for cannot be watched.
-    pub fn open(&self, plan: &Plan) -> Result<Watch, Failed> {
+    pub fn open(&self, plan: &Plan) -> Result<ServerMonitor, Failed> {
         self.there(plan).map(|found| Self::watch(found, plan))
     }
 
@@ -107,10 +107,10 @@ impl Eyes {
     }
 
     /// The same where runs went before: what cannot be watched any more is a warning, and the rest is watched.
-    pub fn open_again(&self, plan: &Plan) -> Watch {
+    pub fn open_again(&self, plan: &Plan) -> ServerMonitor {
         let (found, missing) = self.look_around(plan);
         let warnings = missing.into_iter().map(|(asked, why)| format!("--observe {asked}: {}", why.message)).collect();
-        Watch { warnings, ..Self::watch(found, plan) }
+        ServerMonitor { warnings, ..Self::watch(found, plan) }
     }
 
     fn there(&self, plan: &Plan) -> Result<Vec<Found>, Failed> {
@@ -135,7 +135,7 @@ impl Eyes {
         (found, missing)
     }
 
-    fn watch(found: Vec<Found>, plan: &Plan) -> Watch {
+    fn watch(found: Vec<Found>, plan: &Plan) -> ServerMonitor {
         let opened = Instant::now();
         let nothing = found.is_empty();
         let watcher = found.into_iter().fold(Watcher::start(Vec::new()), |watcher, one| match one {
@@ -145,7 +145,7 @@ impl Eyes {
                 watcher.seeking(&Asked::Auto.to_string(), move || listener(&plan))
             }
         });
-        Watch { watcher: (!nothing).then_some(watcher), opened, origin: None, warnings: Vec::new() }
+        ServerMonitor { watcher: (!nothing).then_some(watcher), opened, origin: None, warnings: Vec::new() }
     }
 }
 
@@ -156,7 +156,7 @@ enum Found {
     ToBeSought,
 }
 
-impl Watch {
+impl ServerMonitor {
     /// An interval of the run is over.
     pub fn tick(&mut self, tick: &Tick) {
         // Ticks come after their end, never before; the one that came soonest is nearest to the truth.
@@ -231,10 +231,10 @@ fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Found
 mod tests {
     use super::*;
 
-    fn decided(observe: &[&str], metric: &[&str]) -> Result<Eyes, String> {
+    fn decided(observe: &[&str], metric: &[&str]) -> Result<ServerMonitors, String> {
         let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let mut errors = PlanErrors::default();
-        let eyes = Observing { observe: all(observe), metric: all(metric) }.decide(&mut errors);
+        let eyes = ObserveArgs { observe: all(observe), metric: all(metric) }.decide(&mut errors);
         if errors.is_empty() { Ok(eyes) } else { Err(errors.to_string()) }
     }
 

@@ -11,21 +11,21 @@ use measure::{Ending, Summary};
 use plan::Plan;
 
 use crate::detail::Detail;
-use crate::drive::Drive;
+use crate::workload::Workload;
 use crate::exit::{self, Exit, Failed};
-use crate::keeping::Keeper;
+use crate::keeping::RunSaver;
 use crate::observers::Observers;
-use crate::observing::Eyes;
+use crate::server_monitor::ServerMonitors;
 use crate::output_args::OutputArgs;
 use crate::outputs::Outputs;
-use crate::profiling::Probes;
+use crate::profiling::Profilers;
 use crate::promises::Guard;
 use crate::regression::{self, Reference};
-use crate::screen::{Sight, complain};
+use crate::screen::{DisplayArgs, complain};
 use crate::{exporting, interrupt};
 
 /// Everything that was decided about a load but what drives it.
-pub struct Single<'a> {
+pub struct SingleRun<'a> {
     /// The command's name.
     pub word: &'static str,
     pub plan: &'a Plan,
@@ -36,21 +36,21 @@ pub struct Single<'a> {
     pub before: Option<Reference>,
     pub guard: Guard,
     pub outputs: Outputs,
-    pub keeper: Keeper,
-    pub eyes: Eyes,
-    pub probes: Probes,
+    pub keeper: RunSaver,
+    pub eyes: ServerMonitors,
+    pub probes: Profilers,
     pub exports: Ready,
-    pub sight: Sight,
+    pub sight: DisplayArgs,
     pub detail: Detail,
     pub output_args: OutputArgs,
 }
 
-impl Single<'_> {
+impl SingleRun<'_> {
     /// Measures and reports; what drives it is made when everything else is ready.
     ///
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
-    pub fn carry_out<'d>(self, make: impl FnOnce(&Stop) -> Result<Drive<'d>, RunError>) -> Result<Exit, Failed> {
+    pub fn carry_out<'d>(self, make: impl FnOnce(&Stop) -> Result<Workload<'d>, RunError>) -> Result<Exit, Failed> {
         let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, output_args } =
             self;
         probes.check(plan)?;

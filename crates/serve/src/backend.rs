@@ -127,7 +127,7 @@ pub enum NotStarted {
 }
 
 /// What the server can do beside answering. Called on threads that may wait.
-pub trait Desk: Send + Sync + 'static {
+pub trait Backend: Send + Sync + 'static {
     /// The history.
     ///
     /// # Errors
