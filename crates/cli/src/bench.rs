@@ -12,14 +12,14 @@ use plan::Nanos;
 use serve::Live;
 use trial::RunError;
 
-use crate::workload::Series;
 use crate::keeping::RunSaver;
 use crate::observers::{Judging, Observers};
-use crate::server_monitor::ServerMonitors;
 use crate::profiling::Profilers;
 use crate::promises::Guard;
 use crate::saved;
 use crate::screen::Screen;
+use crate::server_monitor::ServerMonitors;
+use crate::workload::Series;
 
 /// A real server, watched.
 pub struct ServerBench<'a> {
@@ -62,7 +62,13 @@ pub struct Onlookers {
 impl Onlookers {
     /// None: what is measured is no run of a server that anybody is to hear of.
     pub fn nobody() -> Self {
-        Self { keeper: RunSaver::NOTHING, exports: Exports::default(), eyes: ServerMonitors::CLOSED, probes: Profilers::NONE, guard: Guard::NONE }
+        Self {
+            keeper: RunSaver::NOTHING,
+            exports: Exports::default(),
+            eyes: ServerMonitors::CLOSED,
+            probes: Profilers::NONE,
+            guard: Guard::NONE,
+        }
     }
 
     /// A bench before them, and this screen or page.

@@ -20,7 +20,7 @@ use crate::keeping::HistoryArgs;
 use crate::observers::Observers;
 use crate::outputs::whole;
 use crate::scenarios::Scenarios;
-use crate::screen::{Screen, Remarks};
+use crate::screen::{Remarks, Screen};
 use crate::{inputs, interrupt, saved};
 
 /// This process.

@@ -118,7 +118,11 @@ impl Importing {
                 let (imported, left_out) = self.one(&read, &format!("'{path}'"), voice, errors);
                 draft.url = None;
                 left_of_saved.extend(left_out);
-                ImportedDraft { draft: under(imported.overlaid(draft)), scenarios: scenarios.with_single(&path, read), left_out: left_of_saved }
+                ImportedDraft {
+                    draft: under(imported.overlaid(draft)),
+                    scenarios: scenarios.with_single(&path, read),
+                    left_out: left_of_saved,
+                }
             }
             _ => {
                 let mut imported = self.of_scenario(named, &path, scenarios, errors);

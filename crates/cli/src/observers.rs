@@ -19,10 +19,10 @@ use trial::{Observer, RunError};
 
 use crate::calibration::note_ceiling;
 use crate::keeping::RunSaver;
-use crate::server_monitor::ServerMonitor;
 use crate::profiling::ProfilingSession;
 use crate::promises::Guard;
 use crate::screen::{Progress, Screen};
+use crate::server_monitor::ServerMonitor;
 
 /// All that may look on, each with what it calls the load.
 pub struct Observers<'a> {

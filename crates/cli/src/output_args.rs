@@ -8,7 +8,7 @@ use live::Palette;
 use report::{Colour, Style};
 
 use crate::outputs::{Showing, Styles};
-use crate::screen::{Screen, DisplayArgs, Remarks};
+use crate::screen::{DisplayArgs, Remarks, Screen};
 
 /// How a command speaks, as typed.
 #[derive(Debug, Clone, Copy, Args)]

@@ -13,17 +13,17 @@ use plan::{Plan, PlanError, PlanErrors};
 use report::{Experiment, ResultFile, Style};
 
 use crate::bench::ServerBench;
-use crate::workload::Series;
 use crate::exit::{Exit, Failed};
 use crate::files::Files;
 use crate::inputs::plainly;
 use crate::keeping::RunSaver;
-use crate::server_monitor::ServerMonitors;
 use crate::output_args::OutputArgs;
 use crate::outputs::Renderings;
 use crate::profiling::Profilers;
 use crate::promises::Guard;
 use crate::screen::{Screen, complain};
+use crate::server_monitor::ServerMonitors;
+use crate::workload::Series;
 use crate::{exporting, step_summary};
 
 /// A command that carries an experiment out.

@@ -6,7 +6,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use analysis::gate::{AbortRule, Check, LoadPart, AbortWatch};
+use analysis::gate::{AbortRule, AbortWatch, Check, LoadPart};
 use clap::{ArgAction, Args};
 use measure::Tick;
 use plan::{PlanError, PlanErrors};

@@ -11,17 +11,17 @@ use measure::{Ending, Summary};
 use plan::Plan;
 
 use crate::detail::Detail;
-use crate::workload::Workload;
 use crate::exit::{self, Exit, Failed};
 use crate::keeping::RunSaver;
 use crate::observers::Observers;
-use crate::server_monitor::ServerMonitors;
 use crate::output_args::OutputArgs;
 use crate::outputs::Outputs;
 use crate::profiling::Profilers;
 use crate::promises::Guard;
 use crate::regression::{self, Reference};
 use crate::screen::{DisplayArgs, complain};
+use crate::server_monitor::ServerMonitors;
+use crate::workload::Workload;
 use crate::{exporting, interrupt};
 
 /// Everything that was decided about a load but what drives it.

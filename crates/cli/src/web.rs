@@ -12,7 +12,7 @@ use engine::Stop;
 use measure::Tick;
 use plan::Plan;
 use report::page::{self, Shown};
-use serve::{Begun, Ended, Guard, ServerConfig, Live, Server, State};
+use serve::{Begun, Ended, Guard, Live, Server, ServerConfig, State};
 
 use crate::inputs::plainly;
 use crate::saved;

@@ -101,7 +101,12 @@ impl<'a> Course<'a> {
     ///
     /// # Errors
     /// If a trial cannot be carried out.
-    pub fn carry_out(mut self, found: &mut CapacityReport, bench: &mut dyn Bench, tell: &mut dyn FnMut(&CapacityReport, Event)) -> Result<(), RunError> {
+    pub fn carry_out(
+        mut self,
+        found: &mut CapacityReport,
+        bench: &mut dyn Bench,
+        tell: &mut dyn FnMut(&CapacityReport, Event),
+    ) -> Result<(), RunError> {
         tell(found, Event::Begin);
         let ended = self.search(found, bench, tell);
         found.answer = self.search.answer();
@@ -112,7 +117,12 @@ impl<'a> Course<'a> {
         }
     }
 
-    fn search(&mut self, found: &mut CapacityReport, bench: &mut dyn Bench, tell: &mut dyn FnMut(&CapacityReport, Event)) -> Result<(), RunError> {
+    fn search(
+        &mut self,
+        found: &mut CapacityReport,
+        bench: &mut dyn Bench,
+        tell: &mut dyn FnMut(&CapacityReport, Event),
+    ) -> Result<(), RunError> {
         while found.stopped.is_none() {
             if bench.is_interrupted() {
                 found.stopped = Some(Stopped::interrupted());
@@ -193,7 +203,12 @@ impl<'a> Course<'a> {
 
     /// Two runs more with a profile of each, once the rate is known: at a part of it, where nothing is in short supply yet, and at it.
     /// They are no part of the search, whose figures a profile would change, nor of its budget.
-    fn profile(&mut self, found: &mut CapacityReport, bench: &mut dyn Bench, tell: &mut dyn FnMut(&CapacityReport, Event)) -> Result<(), RunError> {
+    fn profile(
+        &mut self,
+        found: &mut CapacityReport,
+        bench: &mut dyn Bench,
+        tell: &mut dyn FnMut(&CapacityReport, Event),
+    ) -> Result<(), RunError> {
         if !self.is_profiled || found.trials.is_empty() || bench.is_interrupted() {
             return Ok(());
         }

@@ -11,7 +11,7 @@ mod outcome;
 
 use analysis::comparison::{COMPARE_SCHEMA, Comparison};
 use analysis::conclusion;
-use analysis::found::{FIND_SCHEMA, CapacityReport};
+use analysis::found::{CapacityReport, FIND_SCHEMA};
 use analysis::gate::{Check, Regression};
 use analysis::{Reading, SWEEP_SCHEMA, Stopped, Sweep, promises_kept, scaling};
 use measure::{Summary, SummaryError};

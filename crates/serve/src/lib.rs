@@ -20,8 +20,8 @@
 mod allowed;
 mod answer;
 mod api;
-mod connection;
 mod backend;
+mod connection;
 mod guard;
 mod live;
 mod permitted;
@@ -30,12 +30,12 @@ mod server;
 
 pub use allowed::{Allowed, NoPattern};
 pub use answer::Problem;
-pub use backend::{Checked, Backend, Mistake, NotStarted, StageShown, StartTest};
+pub use backend::{Backend, Checked, Mistake, NotStarted, StageShown, StartTest};
 pub use guard::{Guard, Token};
 pub use live::{Begun, Ended, Live, State};
 pub use permitted::Permitted;
 pub use route::{Operation, ROUTES, Route};
-pub use server::{ServerConfig, Server};
+pub use server::{Server, ServerConfig};
 
 /// The description of the API, as the server tells it.
 pub const OPENAPI: &str = include_str!("../../../docs/api/openapi.json");

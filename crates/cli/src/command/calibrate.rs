@@ -19,13 +19,13 @@ use testbed::{Config, Testbed, Tls};
 use super::{compare, print};
 use crate::bench::Onlookers;
 use crate::calibration::Calibration;
-use crate::workload::Series;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::output_args::OutputArgs;
 use crate::outputs::to_stdout;
 use crate::scenarios::Scenarios;
 use crate::screen::Screen;
+use crate::workload::Series;
 use crate::{inputs, interrupt};
 
 /// What to measure.

@@ -32,14 +32,12 @@ use self::server::{Place, Server};
 pub use self::two_targets::TwoTargets;
 use crate::bench::{Onlookers, ServerBench};
 use crate::calibration::Calibration;
-use crate::workload::Series;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::Filing;
 use crate::imported::{ImportedDraft, Importing};
 use crate::inputs::{self, Again};
 use crate::keeping::{At, HistoryArgs};
-use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, out_help};
 use crate::proceedings::{Places, Proceedings, Writing};
@@ -47,6 +45,8 @@ use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::scenarios::Scenarios;
 use crate::screen::{DisplayArgs, Remarks};
+use crate::server_monitor::ObserveArgs;
+use crate::workload::Series;
 use crate::{imported, interrupt, name, other_tools, secrets};
 
 /// Two sides and one load.

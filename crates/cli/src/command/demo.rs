@@ -29,10 +29,10 @@ use crate::files::{DIRECTORY, Files};
 use crate::inputs::plainly;
 use crate::interrupt;
 use crate::keeping::RunSaver;
-use crate::server_monitor::ServerMonitors;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, to_stdout};
 use crate::scenarios::Scenarios;
+use crate::server_monitor::ServerMonitors;
 
 /// See it at work, or leave the API running.
 #[derive(Debug, Args)]

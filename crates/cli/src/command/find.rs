@@ -21,13 +21,11 @@ use report::{Experiment as _, Style, prose, server_side};
 use super::sweep::{limits, profiled};
 use crate::bench::ServerBench;
 use crate::calibration::Calibration;
-use crate::workload::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::Filing;
 use crate::imported::{ImportedDraft, Importing};
 use crate::keeping::HistoryArgs;
-use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::out_help;
 use crate::proceedings::{Places, Proceedings, Writing};
@@ -35,6 +33,8 @@ use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::scenarios::Scenarios;
 use crate::screen::DisplayArgs;
+use crate::server_monitor::ObserveArgs;
+use crate::workload::Series;
 use crate::{inputs, interrupt, name, scenarios, secrets};
 
 /// A promise to keep, and where the results go.

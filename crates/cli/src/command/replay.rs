@@ -13,19 +13,19 @@ use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Speed, Stage,
 use report::FORMATS;
 
 use crate::detail::Detail;
-use crate::workload::Workload;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
 use crate::inputs::plainly;
 use crate::keeping::HistoryArgs;
-use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::scenarios::Scenarios;
 use crate::screen::{DisplayArgs, Remarks, complain};
+use crate::server_monitor::ObserveArgs;
 use crate::single_run::SingleRun;
+use crate::workload::Workload;
 use crate::{inputs, saved, secrets};
 
 /// A log, how it is played, and where the results go.

@@ -11,19 +11,19 @@ use report::FORMATS;
 
 use super::try_once::{self, Try};
 use crate::detail::Detail;
-use crate::workload::Workload;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
 use crate::imported::{self, ImportedDraft, Importing};
 use crate::keeping::{At, HistoryArgs};
-use crate::server_monitor::ObserveArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
 use crate::regression::Regression;
 use crate::screen::DisplayArgs;
+use crate::server_monitor::ObserveArgs;
 use crate::single_run::SingleRun;
+use crate::workload::Workload;
 use crate::{inputs, saved, secrets};
 
 /// One load, and where its results go.

@@ -21,7 +21,9 @@ use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
 use report::Document;
 use report::page::{self, Shown};
 use serde::Serialize;
-use serve::{Allowed, Begun, Checked, Backend, Ended, Guard, ServerConfig, Live, Mistake, NotStarted, Server, StageShown, StartTest, Token};
+use serve::{
+    Allowed, Backend, Begun, Checked, Ended, Guard, Live, Mistake, NotStarted, Server, ServerConfig, StageShown, StartTest, Token,
+};
 
 use self::test::Test;
 use super::print;

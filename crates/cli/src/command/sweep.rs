@@ -18,20 +18,20 @@ use report::sweep::table;
 use report::{Experiment as _, Style, prose};
 
 use crate::bench::ServerBench;
-use crate::workload::Series;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::{Files, Filing};
 use crate::imported::{ImportedDraft, Importing};
-use crate::keeping::{RunSaver, HistoryArgs};
-use crate::server_monitor::{ServerMonitors, ObserveArgs};
+use crate::keeping::{HistoryArgs, RunSaver};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Renderings, out_help};
 use crate::proceedings::{Places, Proceedings, Writing};
 use crate::profiling::{Profilers, Profiling};
 use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
-use crate::screen::{Screen, DisplayArgs};
+use crate::screen::{DisplayArgs, Screen};
+use crate::server_monitor::{ObserveArgs, ServerMonitors};
+use crate::workload::Series;
 use crate::{inputs, interrupt, name, secrets};
 
 /// A ladder of loads, and where its results go.

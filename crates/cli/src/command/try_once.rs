@@ -12,11 +12,11 @@ use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
 
 use super::{given, print};
-use crate::workload::Workload;
 use crate::exit::{Exit, Failed};
 use crate::imported::{ImportedDraft, Importing};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::screen::Remarks;
+use crate::workload::Workload;
 use crate::{inputs, interrupt, secrets};
 
 /// What is tried, and where it is shown.

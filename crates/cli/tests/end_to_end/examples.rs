@@ -29,7 +29,7 @@ fn copied(server: &str) -> (Session, Vec<String>) {
 fn every_example_runs_without_a_failure() {
     let served = server();
     let (mut session, scenarios) = copied(&served.url(""));
-    assert_eq!(scenarios.len(), 13, "{scenarios:?}");
+    assert_eq!(scenarios.len(), 14, "{scenarios:?}");
     for file in &scenarios {
         session.loadline(&format!("check {file}")).exits(0).complains_of_nothing();
         // Several stages say themselves how long they are: three seconds less are shorter.

@@ -283,10 +283,8 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 Item::Share { amount, per_user, items }
             }),
             (name(), sending(items.clone())).prop_map(|(name, items)| Item::CriticalSection { name, items }),
-            (2u64..90, proptest::option::of(1u64..90_000)).prop_map(|(users, within)| Item::Rendezvous {
-                users,
-                within: within.map(Nanos::from_millis)
-            }),
+            (2u64..90, proptest::option::of(1u64..90_000))
+                .prop_map(|(users, within)| Item::Rendezvous { users, within: within.map(Nanos::from_millis) }),
             (name(), any::<bool>(), sending(items)).prop_map(|(name, pauses, items)| Item::Transaction { name, pauses, items }),
         ];
         (holds, inner).prop_map(|(item, items)| std::iter::once(item).chain(items).collect())

@@ -19,12 +19,12 @@ use crate::bench::Onlookers;
 use crate::command::compare::TwoTargets;
 use crate::command::find::CapacitySearch;
 use crate::command::sweep::{Asked, Climb, wished};
-use crate::workload::{Workload, Series, look_elsewhere};
-use crate::keeping::{At, RunSaver, HistoryArgs};
+use crate::keeping::{At, HistoryArgs, RunSaver};
 use crate::observers::Observers;
-use crate::server_monitor::ServerMonitors;
 use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
+use crate::server_monitor::ServerMonitors;
+use crate::workload::{Series, Workload, look_elsewhere};
 use crate::{inputs, saved, scenarios, secrets};
 
 /// A test without a mistake.
