@@ -143,8 +143,8 @@ impl Behaviour for Fixed {
             let request = Request::new(&self.task.request, self.task.framing);
             loop {
                 client.send(&request, &mut ()).await?;
-                // A user goes on at once: to come back for each request would cost more than some of its steps.
-                if client.is_arrival() {
+                // Both go on at once: to come back for each request would cost more than some of its steps.
+                if client.is_arrival() && !client.next_by_timetable().await {
                     return Ok(());
                 }
             }

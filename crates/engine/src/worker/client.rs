@@ -173,6 +173,42 @@ impl<'w, T: Transport> Client<'w, T> {
         (self.due, self.free_at, self.has_turn) = (due, free_at, true);
     }
 
+    /// Waits for the next arrival on this Lane: one that is due already, which `take_due` takes, or one that is assigned. `false`: none comes
+    /// any more, or the connection is lost.
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    #[inline]
+    pub(super) fn next_arrival(&mut self, take_due: impl Fn(Nanos) -> Option<Nanos>) -> impl Future<Output = bool> {
+        async move {
+            let shared = self.shared;
+            let now = shared.clock.now();
+            if !shared.is_stopping()
+                && let Some(next) = take_due(now)
+            {
+                self.assign(next, now);
+                return true;
+            }
+            if shared.arrivals_ended() || self.lane.has_none() {
+                return false;
+            }
+            shared.idle.borrow_mut().push(self.lane.place);
+            shared.relieve();
+            match self.lane.wait_for_work(shared).await {
+                Some(assigned) => {
+                    self.assign(assigned, assigned.max(now));
+                    true
+                }
+                None => false,
+            }
+        }
+    }
+
+    /// The same of arrivals by the plan's timetable.
+    #[inline]
+    pub(super) fn next_by_timetable(&mut self) -> impl Future<Output = bool> {
+        let shared = self.shared;
+        self.next_arrival(|now| shared.take_due(now))
+    }
+
     /// All that is sent from now on is part of a teardown.
     pub(super) fn begin_teardown(&mut self) {
         let now = self.shared.clock.now();

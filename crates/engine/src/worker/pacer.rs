@@ -91,15 +91,11 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
 
     /// Takes the next arrival if it is due, and counts those unsent whose time was over before a Lane was free.
     pub(super) fn take_due(&self, now: Nanos) -> Option<Nanos> {
+        let Some(arrivals) = self.behaviour.arrivals() else { return self.shared.take_due(now) };
         let timeout = self.shared.task.timeout;
         loop {
-            let due = match self.behaviour.arrivals() {
-                Some(arrivals) => {
-                    self.shared.arrivals.borrow().as_ref()?;
-                    arrivals.take_due(now)?
-                }
-                None => self.shared.arrivals.borrow_mut().as_mut()?.next_if(|due| *due <= now)?,
-            };
+            self.shared.arrivals.borrow().as_ref()?;
+            let due = arrivals.take_due(now)?;
             if due.plus(timeout) > now {
                 return Some(due);
             }
@@ -129,6 +125,17 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
 }
 
 impl<T: Transport> Shared<T> {
+    /// Takes the timetable's next arrival if it is due, and counts those unsent whose time was over before a Lane was free.
+    pub(super) fn take_due(&self, now: Nanos) -> Option<Nanos> {
+        loop {
+            let due = self.arrivals.borrow_mut().as_mut()?.next_if(|due| *due <= now)?;
+            if due.plus(self.task.timeout) > now {
+                return Some(due);
+            }
+            self.unsent(due, self.task.timeout);
+        }
+    }
+
     /// Whether every arrival has been taken.
     pub(super) fn arrivals_ended(&self) -> bool {
         self.arrivals.borrow().is_none()

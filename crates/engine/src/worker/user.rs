@@ -73,21 +73,8 @@ pub(super) async fn carrier<T: Transport, B: Behaviour>(worker: Rc<Worker<T, B>>
             Box::pin(shared.muted(worker.behaviour.tear_down(&mut user, &mut client))).await;
             client.end_teardown();
         }
-        let now = shared.clock.now();
-        if !shared.is_stopping()
-            && let Some(next) = worker.take_due(now)
-        {
-            client.assign(next, now);
-            continue;
-        }
-        if shared.arrivals_ended() || client.lane.has_none() {
+        if !client.next_arrival(|now| worker.take_due(now)).await {
             break;
-        }
-        shared.idle.borrow_mut().push(client.lane.place);
-        shared.relieve();
-        match client.lane.wait_for_work(shared).await {
-            Some(assigned) => client.assign(assigned, assigned.max(now)),
-            None => break,
         }
     }
     client.leave();
