@@ -143,7 +143,7 @@ impl Prepared {
     /// If the system gives no threads.
     pub fn start(self, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let task = self.tasks[0].clone();
-        self.begin(move |_| Fixed { task: task.clone() }, shares.into_iter().map(Part::from).collect(), Patience::Endless, stop)
+        self.begin(move |_| Fixed { task: task.clone() }, &shares.into_iter().map(Part::from).collect::<Vec<_>>(), Patience::Endless, stop)
     }
 
     /// The same with users that behave so.
@@ -169,21 +169,21 @@ impl Prepared {
         parts: impl IntoIterator<Item = Part>,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        self.begin(behaviour, parts.into_iter().collect(), Patience::AfterTheEnd(stop.clone()), stop)
+        self.begin(behaviour, &parts.into_iter().collect::<Vec<_>>(), Patience::AfterTheEnd(stop.clone()), stop)
     }
 
     fn begin<B: Behaviour>(
         self,
         behaviour: impl Fn(Part) -> B + Send + Sync + 'static,
-        parts: Vec<Part>,
+        parts: &[Part],
         patience: Patience,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
         let Self { tasks, place, .. } = self;
         Ok(Messages(match place {
-            Place::Threads(network) => Sources::Threads(Threads::start(&tasks, network, behaviour, &parts, patience, stop)?),
+            Place::Threads(network) => Sources::Threads(Threads::start(&tasks, network, behaviour, parts, patience, stop)?),
             #[cfg(any(test, feature = "simulated"))]
-            Place::Simulated(simulation) => Sources::Simulated(simulation.start(&tasks, |_, part| behaviour(part), &parts, stop)),
+            Place::Simulated(simulation) => Sources::Simulated(simulation.start(&tasks, |_, part| behaviour(part), parts, stop)),
         }))
     }
 }
