@@ -20,6 +20,7 @@ mod quirk;
 mod rates;
 mod recorder;
 mod replayed;
+mod requests;
 mod site;
 mod snapshot;
 mod status;
@@ -43,12 +44,12 @@ pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;
 pub use recorder::{Begun, Judged, Recorder, Span};
 pub use replayed::{Compared, Replayed, RouteReplayed, StatusChange};
+pub use requests::Requests;
 pub use site::Site;
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use status::Status;
 pub use summary::{
-    Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError,
-    SummaryRecord,
+    Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord,
 };
 pub use tally::{
     CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyRecord, TransactionRow,

@@ -5,7 +5,7 @@
 //! script that fails says where while what was measured is kept, which wrk does not do.
 //!
 //! The interpreter is LuaJIT, as in wrk, vendored: scripts use its dialect and its `ffi`, and the system's own Lua does not
-//! matter. Only this crate knows Lua; it knows the engine as a [`engine::Program`].
+//! matter. Only this crate knows Lua; it knows the engine as an [`engine::Behaviour`].
 
 mod answer;
 mod attended;

@@ -11,10 +11,10 @@ use std::ops::Deref;
 
 use plan::{Load, Nanos, Plan};
 
-use super::{Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Requests, Resolution, SCHEMA, Summary, SummaryRecord};
+use super::{Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryRecord};
 use crate::warmup::Early;
 use crate::{
-    Example, Failure, FailureCount, Observed, PopulationRow, Profiled, Quirk, Replayed, Scenario, Snapshot, StepRow, Tick, WarmUp,
+    Example, Failure, FailureCount, Observed, PopulationRow, Profiled, Quirk, Replayed, Requests, Scenario, Snapshot, StepRow, Tick, WarmUp,
 };
 
 /// A measured run that may still be completed; [`close`](Self::close) makes the [`Summary`] of it.
