@@ -37,25 +37,25 @@ impl Task {
     /// The tasks of a plan's populations; of a plan with one load, its own.
     ///
     /// # Errors
-    /// As [`Task::new`].
+    /// If a request would not be valid on the wire.
     pub(crate) fn of_populations(plan: &Plan, body: &[u8]) -> Result<Vec<Arc<Self>>, RunError> {
         let populations = plan.populations().len().max(1) as u32;
         (0..populations).map(|place| Self::of_load(&plan.of_population(place), plan, body)).collect()
     }
 
-    /// Serialises the request around a body that was read before.
-    ///
-    /// # Errors
-    /// If the request would not be valid on the wire.
+    /// The task of a plan with one load.
     #[cfg(test)]
     pub(crate) fn new(plan: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
         Self::of_load(plan, plan, body)
     }
 
-    /// The same of one load of a run.
+    /// Serialises the request of one load of a run around a body that was read before.
+    ///
+    /// # Errors
+    /// If the request would not be valid on the wire.
     fn of_load(plan: &Plan, run: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
         let sent = plan.request();
-        // What is filled in is written by a program, request by request.
+        // What is filled in is written by a behaviour, request by request.
         let request =
             if plan.is_filled_in() { Vec::new() } else { serialise(plan, plan.target(), &sent.method, lines(&sent.headers), body)? };
         let connection = plan.connection();

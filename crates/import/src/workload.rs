@@ -3,7 +3,7 @@
 //!
 //! A list of URLs sent at an even rate has the mix of a log and nothing else of it: no visits, no pauses, no rush. So visits begin at
 //! the rate at which the log's busiest hour had them, minute by minute, and each visit asks for as many pages, with such
-//! pauses, as a visit drawn from the log's ([`Visit`]). Which pages is in the log too, and ids that are made up are not there: so each route's paths and queries are
+//! pauses, as a visit drawn from the log's (`Visit`). Which pages is in the log too, and ids that are made up are not there: so each route's paths and queries are
 //! drawn from those that were asked for, which stand with their weights in a table beside the scenario. Writing each as a step of its
 //! own was the alternative, and a page of thousands of lines that nobody reads.
 //!
