@@ -111,16 +111,16 @@ pub(crate) fn scale(populations: &mut [Population], users: Option<&Users>, rate:
         Load::Open { timetable, .. } => timetable.peak().as_per_second(),
         Load::Mixed(_) => 0.0,
     };
-    let (setting, asked, stages) = match (users, rate) {
+    let (setting, asked, is_constant) = match (users, rate) {
         (None, None) => return Ok(()),
         // With a rate, a number of connections is the most at once, which each population says for itself.
-        (_, Some(rate)) => ("rate", rate.peak().as_per_second(), rate.stages().len()),
-        (Some(users), None) => ("connections", f64::from(users.peak()), users.stages().len()),
+        (_, Some(rate)) => ("rate", rate.peak().as_per_second(), rate.is_constant()),
+        (Some(users), None) => ("connections", f64::from(users.peak()), users.is_constant()),
     };
     let is_scaled_by = |population: &Population| population.load.is_open() == (setting == "rate");
     let sum: f64 = populations.iter().filter(|population| is_scaled_by(population)).map(peak).sum();
     let wrong = |message: String, help: &str| Err(PlanError::new(setting, message, help.to_owned()));
-    if stages > 1 {
+    if !is_constant {
         let message = format!("--{setting} has stages, and the populations of the scenario have their own");
         return wrong(message, "give one number, which is divided among the populations");
     }
