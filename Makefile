@@ -102,6 +102,10 @@ bench: dist ## measure beside wrk, ab and h2load on this machine and write docs/
 	scripts/tools.sh nginx wrk ab h2load goaccess
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(DIST) docs/benchmarks.md
 
+bench-against: dist ## measure beside another build of loadline in turns: OTHER=path/to/loadline (about 15 minutes)
+	scripts/tools.sh nginx
+	$(CARGO) run --quiet --locked -p loadline-bench -- against $(DIST) $(OTHER)
+
 validate: dist ## put every claim to the test and write docs/validation.md (40 minutes; PARTS="searches hung", RESUME=1)
 	scripts/tools.sh nft nginx go node python3 java initdb
 	$(CARGO) run --quiet --locked -p loadline-validate -- full $(DIST) $(BUILT)/validate docs/validation.md $(if $(RESUME),resume) $(PARTS)

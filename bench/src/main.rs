@@ -9,6 +9,7 @@ use bench::{Extent, Machine, Programs};
 
 const USAGE: &str = "\
 loadline-bench full LOADLINE PAGE    measure everything and write the page (about 5 minutes)
+loadline-bench against LOADLINE OTHER  measure two builds in turns, a row a load (about 15 minutes)
 loadline-bench short LOADLINE        run every part for a moment, to see that it works";
 
 fn main() -> ExitCode {
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["full", loadline, page] => full(Path::new(loadline), Path::new(page)),
         ["short", loadline] => short(Path::new(loadline)),
+        ["against", loadline, other] => bench::against(Path::new(loadline), Path::new(other)),
         ["bare", url, connections, seconds] => bench::bare(url, connections, seconds, None),
         ["bare", url, connections, seconds, trust] => bench::bare(url, connections, seconds, Some(trust)),
         ["logged", mebi] => logged(mebi),

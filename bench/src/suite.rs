@@ -227,12 +227,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
     if machine.cores.len() < 2 {
         bail!("generator and server need a core each, and this process may use {}", machine.cores.len());
     }
-    let files_needed = u64::from(extent.connections_many) + 256;
-    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    if hard < files_needed {
-        bail!("{} connections need {files_needed} open files, and this process may open {hard}", extent.connections_many);
-    }
-    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    allow_files(extent)?;
     let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
     let suite = Suite { machine, loadline, extent, nginx: &nginx };
     let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !programs.missing.contains(tool)).collect::<Vec<_>>();
@@ -256,6 +251,20 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         logs: suite.logs(programs)?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
     })
+}
+
+/// Lets this process open as many files as the wide load needs.
+///
+/// # Errors
+/// If it may not.
+pub(crate) fn allow_files(extent: &Extent) -> Result<()> {
+    let files_needed = u64::from(extent.connections_many) + 256;
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if hard < files_needed {
+        bail!("{} connections need {files_needed} open files, and this process may open {hard}", extent.connections_many);
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    Ok(())
 }
 
 impl Level {
@@ -576,7 +585,7 @@ fn watching_percent(stdout: &str) -> Result<f64> {
 }
 
 /// What makes a run one of journeys.
-fn journey() -> [String; 2] {
+pub(crate) fn journey() -> [String; 2] {
     ["--scenario".to_owned(), format!("{}/scripts/journey.yaml", env!("CARGO_MANIFEST_DIR"))]
 }
 
