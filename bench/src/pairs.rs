@@ -32,7 +32,7 @@ struct Figures {
 }
 
 /// How many times each load is carried out by each.
-const TURNS: usize = 8;
+const TURNS: usize = 4;
 
 /// Measures both under every load, and prints a row a load: what a request costs, and what ours costs of the other's.
 ///

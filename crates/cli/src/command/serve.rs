@@ -28,9 +28,12 @@ use serve::{
 use self::test::Test;
 use super::print;
 use crate::exit::{Exit, Failed};
+use crate::exporting::Exporting;
 use crate::inputs::{self, plainly};
 use crate::keeping::At;
+use crate::profiling::Profiling;
 use crate::screen::complain;
+use crate::server_monitor::ObserveArgs;
 use crate::{interrupt, saved, secrets};
 
 /// Where, for whom, and what may be loaded.
@@ -54,6 +57,22 @@ pub struct Serve {
 
     #[command(flatten)]
     at: At,
+
+    #[command(flatten)]
+    lookout: Lookout,
+}
+
+/// Who looks on at tests that are started here: what is loaded a browser says, and who watches it whoever starts the server.
+#[derive(Debug, Clone, Args)]
+struct Lookout {
+    #[command(flatten)]
+    observing: ObserveArgs,
+
+    #[command(flatten)]
+    profiling: Profiling,
+
+    #[command(flatten)]
+    exporting: Exporting,
 }
 
 /// After the end of everything a page that is open gets so long to be told.
@@ -61,7 +80,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 
 /// Serves until Ctrl-C; a test under way is ended, and saved.
 pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
-    let Serve { listen, token_file, host, allow_target, at } = serve;
+    let Serve { listen, token_file, host, allow_target, at, lookout } = serve;
     let mut errors = PlanErrors::default();
     let address = match listen.parse::<SocketAddr>() {
         Ok(address) => Some(address),
@@ -78,14 +97,15 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
         }
     });
     let chosen = token_file.as_deref().map(token_in).transpose().map_err(|error| errors.push(error));
-    let (Some(address), Ok(allowed), Ok(chosen)) = (address, allowed, chosen) else { return Err(errors.into()) };
+    let lookout = lookout.decide(&mut errors);
+    let (Some(address), Ok(allowed), Ok(chosen), true) = (address, allowed, chosen, errors.is_empty()) else { return Err(errors.into()) };
     // What is wrong with the history is told now, and runs that were ended from outside are taken in.
     let path = at.open()?.path().to_owned();
     let listener = bound(address)?;
     let address = listener.local_addr().map_err(|why| cannot(address, &why))?;
     let token = chosen.or_else(|| (!address.ip().is_loopback()).then(Token::fresh));
     let live = Live::default();
-    let desk = Arc::new(LocalBackend { at, path, allowed: Arc::new(allowed), under_way: Arc::default() });
+    let desk = Arc::new(LocalBackend { at, path, allowed: Arc::new(allowed), lookout, under_way: Arc::default() });
     let house = ServerConfig { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
     let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
     let asks = match (token_file, &token) {
@@ -113,6 +133,15 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     let _ = follower.map(JoinHandle::join);
     server.finish(FAREWELL);
     Ok(Exit::Done)
+}
+
+impl Lookout {
+    /// Reads what is asked for, and tries the addresses to listen on. Every mistake goes to `errors`.
+    fn decide(self, errors: &mut PlanErrors) -> test::Lookout {
+        let Self { observing, profiling, exporting } = self;
+        exporting.decide(errors);
+        test::Lookout { eyes: observing.decide(errors), probes: profiling.decide(errors), exporting }
+    }
 }
 
 /// What whoever opens a page is asked for.
@@ -177,6 +206,7 @@ struct LocalBackend {
     at: At,
     path: PathBuf,
     allowed: Arc<Allowed>,
+    lookout: test::Lookout,
     under_way: Arc<Mutex<Option<UnderWay>>>,
 }
 
@@ -258,11 +288,11 @@ impl Backend for LocalBackend {
         }
         let fence = fence(&self.allowed);
         let (live, at, (told, heard)) = (live.clone(), self.at.clone(), mpsc::channel());
-        let under_way = self.under_way.clone();
+        let (under_way, lookout) = (self.under_way.clone(), self.lookout.clone());
         // What is decided stays on its thread, so it is decided there, once more.
         let carry_out = move || {
             let (decided, _) = Test::decide(&at, &test);
-            let ended = decided.map(|decided| decided.carry_out(&Runner::within(&fence), &live, &told));
+            let ended = decided.map(|decided| decided.carry_out(&Runner::within(&fence), &live, &lookout, &told));
             end(&under_way, || match ended {
                 Some(Ok(ended)) => live.end(&ended),
                 Some(Err(why)) => drop(told.send(Err(why))),

@@ -338,7 +338,7 @@ impl Climb {
         tell: &mut dyn FnMut(&SweepResult, Event),
     ) -> Result<(), trial::RunError> {
         let decide = |draft| inputs::decided(draft, &self.scenarios);
-        let settings = Settings { ladder: &self.ladder, draft: &self.draft, decide: &decide, is_profiled: !self.probes.is_empty() };
+        let settings = Settings { ladder: &self.ladder, draft: &self.draft, decide: &decide, is_profiled: !bench.probes.is_empty() };
         let ended = experiment::sweep::carry_out(&settings, sweep, bench, tell);
         sweep.warnings.extend(bench.series.end());
         ended

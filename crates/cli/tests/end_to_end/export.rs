@@ -19,13 +19,13 @@ use crate::session::{Session, server};
 use crate::tools;
 
 /// A receiver that keeps the bodies it is sent and answers with a status.
-struct Receiver {
-    address: SocketAddr,
+pub struct Receiver {
+    pub address: SocketAddr,
     taken: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
 impl Receiver {
-    fn answering(status: &'static str) -> Self {
+    pub fn answering(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let taken = Arc::new(Mutex::new(Vec::new()));
@@ -39,7 +39,7 @@ impl Receiver {
         Self { address, taken }
     }
 
-    fn bodies(&self) -> Vec<Vec<u8>> {
+    pub fn bodies(&self) -> Vec<Vec<u8>> {
         self.taken.lock().unwrap().clone()
     }
 }

@@ -14,7 +14,7 @@ use crate::tools;
 
 /// A place that hands out these profiles one after the other, the last one again and again, and tells what it was asked for. It knows nothing
 /// of locks.
-fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
+pub fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
     let socket = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap().to_string();
     let (told, asked) = channel();
@@ -43,7 +43,7 @@ fn pprof(answers: &[&str]) -> (String, Receiver<String>) {
 }
 
 const QUIET: &str = "main;serve 60\nmain;gc 40\n";
-const BUSY: &str = "main;serve 60\nmain;gc 40\nmain;serve;dump \x1b[2J 100\n";
+pub const BUSY: &str = "main;serve 60\nmain;gc 40\nmain;serve;dump \x1b[2J 100\n";
 
 #[test]
 fn a_profile_is_listed_as_engineers_know_it() {

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::export::Receiver;
+use crate::profile::{BUSY, pprof};
 use crate::session::{Running, Session, server};
 
 /// Waiting longer is waiting for something that will not happen.
@@ -189,6 +191,42 @@ fn sweeps_searches_and_comparisons_are_started_over_the_api_and_shown_while_they
         assert_eq!(served.idle()["state"], "ended");
     }
     served.running.signal(Signal::INT).end().exits(0);
+}
+
+#[test]
+fn tests_are_profiled_and_told_to_other_systems_as_whoever_started_the_server_wants_it() {
+    let target = server();
+    let (at, _asked) = pprof(&[BUSY]);
+    let receiver = Receiver::answering("204 No Content");
+    let mut session = Session::new();
+    let influx = format!("influx=http://{}/write", receiver.address);
+    let served = Served::new(&mut session, &format!("--profile {at} --profile-out there --export {influx} --observe none"));
+    let plan = json!({"url": target.url("/healthz"), "duration": "1200ms", "connections": 1});
+    let short = json!({"url": target.url("/healthz"), "duration": "300ms"});
+    for (place, test) in [
+        ("/profiles/0", json!({"plan": plan, "name": "one load"})),
+        ("/profiled/0/profiles/0", json!({"plan": short, "sweep": {"levels": "1,2", "cooldown": "0s"}})),
+        ("/profiled/1/profiles/0", json!({"plan": short, "other": target.url("/healthz"), "compare": {"pairs": 1, "cooldown": "0s"}})),
+    ] {
+        let mut lines = served.listen();
+        served.post("/api/v1/runs", &test).is(202);
+        event(&mut lines, "begun");
+        let ended = event(&mut lines, "ended");
+        let result = served.get(&format!("/api/v1/runs/{}/result", ended["saved"].as_str().unwrap())).is(200).json();
+        let profile = result.pointer(place).unwrap_or_else(|| panic!("no {place}: {result}"));
+        assert_eq!(profile["total"], 200, "{place}: {profile}");
+        assert_eq!(result.get("observed"), None, "nothing is watched");
+        served.idle();
+    }
+    let told: Vec<u8> = receiver.bodies().concat();
+    assert!(String::from_utf8_lossy(&told).contains("one\\ load"), "{}", String::from_utf8_lossy(&told));
+    assert!(session.files().iter().any(|name| name.starts_with("there/")), "{:?}", session.files());
+    served.running.signal(Signal::INT).end().exits(0);
+    session
+        .loadline("serve --listen 127.0.0.1:0 --profile ftp://x/ --export nothing")
+        .exits(2)
+        .complains("--profile")
+        .complains("--export");
 }
 
 #[test]

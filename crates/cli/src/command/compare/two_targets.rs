@@ -67,7 +67,8 @@ impl TwoTargets {
         tell: &mut dyn FnMut(&mut Comparison, Event),
     ) -> Result<(), RunError> {
         let Design { pairs, cooldown, .. } = self.design;
-        let settings = Settings { plans: &self.plans, pairs, cooldown, seed: self.seed, is_profiled: [false; 2] };
+        let is_profiled = [&a, &b].map(|bench| !bench.probes.is_empty());
+        let settings = Settings { plans: &self.plans, pairs, cooldown, seed: self.seed, is_profiled };
         experiment::compare::carry_out(&settings, comparison, [&mut a, &mut b], tell).map(drop)
     }
 }

@@ -9,6 +9,7 @@ use analysis::Reading;
 use analysis::found::CapacityReport;
 use analysis::gate::{AbortRule, Check};
 use engine::{RunError, RunErrorKind, Runner, Stop};
+use export::{Exports, Ready};
 use history::Kind;
 use measure::Summary;
 use plan::{Draft, Plan, PlanError, PlanErrors};
@@ -19,10 +20,13 @@ use crate::bench::Onlookers;
 use crate::command::compare::TwoTargets;
 use crate::command::find::CapacitySearch;
 use crate::command::sweep::{Asked, Climb, wished};
+use crate::exporting::{self, Exporting};
 use crate::keeping::{At, HistoryArgs, RunSaver};
 use crate::observers::Observers;
+use crate::profiling::Profilers;
 use crate::promises::{Aborts, Guard, Promises};
 use crate::scenarios::Scenarios;
+use crate::screen::{Remarks, complain};
 use crate::server_monitor::ServerMonitors;
 use crate::workload::{Series, Workload, look_elsewhere};
 use crate::{inputs, saved, scenarios, secrets};
@@ -62,6 +66,41 @@ impl Work {
             Self::Find(_) => Kind::Find,
             Self::Compare(_) => Kind::Compare,
         }
+    }
+}
+
+/// Who looks on at every test.
+#[derive(Debug, Clone)]
+pub struct Lookout {
+    /// What of the server's side is watched.
+    pub eyes: ServerMonitors,
+    /// Which profiles are taken.
+    pub probes: Profilers,
+    /// Other systems.
+    pub exporting: Exporting,
+}
+
+impl Lookout {
+    /// Those who look on at a test that begins with this load. An address to listen on is free again after each test, so it is taken for
+    /// each.
+    ///
+    /// # Errors
+    /// If it has been taken by another program since.
+    fn ready(&self, first: &Plan, keeper: RunSaver, guard: Guard) -> Result<(Onlookers, Ready), NotStarted> {
+        let mut errors = PlanErrors::default();
+        let ready = self.exporting.decide(&mut errors);
+        if let Some(PlanError { message, help, .. }) = errors.0.into_iter().next() {
+            return Err(NotStarted::Unable { message: secrets::without(&message), help });
+        }
+        // Whoever started the server asked for it without knowing where tests go.
+        let probes = match self.probes.check(first) {
+            Ok(()) => self.probes.clone(),
+            Err(failed) => {
+                complain(&format!("warning: this test has no profile\n{}", failed.text));
+                Profilers::NONE
+            }
+        };
+        Ok((Onlookers { keeper, exports: Exports::default(), eyes: self.eyes.clone(), probes, guard }, ready))
     }
 }
 
@@ -144,63 +183,73 @@ impl Test {
     ///
     /// # Errors
     /// Why it did not begin; `told` has heard nothing then.
-    pub fn carry_out(self, runner: &Runner, live: &Live, told: &mpsc::Sender<Result<(), NotStarted>>) -> Result<Ended, NotStarted> {
+    pub fn carry_out(
+        self,
+        runner: &Runner,
+        live: &Live,
+        lookout: &Lookout,
+        told: &mpsc::Sender<Result<(), NotStarted>>,
+    ) -> Result<Ended, NotStarted> {
         let Self { work, checks, guard, name, keeper } = self;
         let (kind, scenarios, stop) = (work.kind(), Scenarios::default(), Stop::new());
-        let begin = |first: &Plan, keeper: &mut RunSaver| {
+        let Some(first) = work.first() else { return Ok(Ended::default()) };
+        let (mut onlookers, ready) = lookout.ready(first, keeper, guard)?;
+        let begin = |first: &Plan, onlookers: &mut Onlookers| {
             let raised = stop.clone();
             live.begin(super::begun(kind, &name, first), move || raised.raise());
-            keeper.begin(&stop);
+            onlookers.keeper.begin(&stop);
+            onlookers.exports = exporting::open(ready, onlookers.keeper.id(), &name, kind.name(), Some(first), Remarks::Talking);
             let _ = told.send(Ok(()));
         };
         let look = |first: &Plan| look_elsewhere(first, &scenarios, runner);
-        // What a browser asks for names no programs and no places of this machine.
-        let mut onlookers = Onlookers { keeper, eyes: ServerMonitors::auto(), guard, ..Onlookers::nobody() };
         let page = (None, Some(live));
         let ended = match work {
             Work::Run(plan) => Workload::new(&plan, &scenarios, runner, &stop).and_then(Workload::looked_at).map(|mut drive| {
-                begin(&plan, &mut onlookers.keeper);
-                let Onlookers { keeper, eyes, mut guard, .. } = onlookers;
+                begin(&plan, &mut onlookers);
+                let Onlookers { keeper, mut exports, eyes, probes, mut guard } = onlookers;
                 let ended = Observers {
                     screen: None,
                     live: Some((live, String::new())),
                     server: Some(eyes.open_again(&plan)),
-                    profiles: None,
+                    profiles: Some((probes.open(&plan), String::new())),
                     journal: Some((&keeper, name.clone())),
-                    exports: None,
+                    exports: Some((&exports, name.clone())),
                     guard: Some(&mut guard),
                     own: Vec::new(),
                 }
                 .carry_out(&plan, &stop, |watch, stop| drive.run(watch, stop));
+                exporting::close(&mut exports, Remarks::Talking);
                 run_saved(ended, &checks, guard.came_true(), keeper)
             }),
             Work::Sweep(climb) => {
                 let mut climb = climb.promising(checks);
                 let ready = climb.first().map_or(Ok(()), look).and_then(|()| climb.fit(Asked::Nothing, runner));
                 ready.and_then(|()| climb.begin(runner, &stop)).map(|series| {
-                    climb.first().into_iter().for_each(|first| begin(first, &mut onlookers.keeper));
+                    if let Some(first) = climb.first() {
+                        begin(first, &mut onlookers);
+                    }
                     let mut sweep = climb.unmeasured(&name);
                     let ended = climb.measure(&mut sweep, &mut onlookers.bench(series, page, &stop), &mut |sweep, _| {
                         so_far(sweep, live, &onlookers.keeper);
                     });
-                    experiment_saved(&sweep, ended, onlookers.keeper)
+                    experiment_saved(&sweep, ended, onlookers)
                 })
             }
             Work::Find(search) => {
                 let ready = look(search.first()).and_then(|()| runner.prepare(search.first()).map(drop));
                 ready.and_then(|()| search.begin(runner, &stop)).map(|series| {
-                    begin(search.first(), &mut onlookers.keeper);
+                    begin(search.first(), &mut onlookers);
                     let mut found = CapacityReport { checks, ..search.unmeasured(&name) };
                     let ended = search.measure(&mut found, &mut onlookers.bench(series, page, &stop), &mut |found, _| {
                         so_far(found, live, &onlookers.keeper);
                     });
-                    experiment_saved(&found, ended, onlookers.keeper)
+                    experiment_saved(&found, ended, onlookers)
                 })
             }
             Work::Compare(two) => {
                 let ready = two.first().into_iter().try_for_each(|plan| look(plan).and_then(|()| runner.prepare(plan).map(drop)));
                 ready.map(|()| {
-                    begin(two.first()[0], &mut onlookers.keeper);
+                    begin(two.first()[0], &mut onlookers);
                     let mut comparison = two.unmeasured(&name, checks);
                     let benches = [(); 2].map(|()| onlookers.bench(Series::of(&scenarios, runner), page, &stop));
                     let ended = two.measure(&mut comparison, benches, &mut |comparison, _| {
@@ -208,7 +257,7 @@ impl Test {
                         so_far(comparison, live, &onlookers.keeper);
                     });
                     comparison.judge();
-                    experiment_saved(&comparison, ended, onlookers.keeper)
+                    experiment_saved(&comparison, ended, onlookers)
                 })
             }
         };
@@ -224,7 +273,9 @@ fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &RunSaver) {
     }
 }
 
-fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, mut keeper: RunSaver) -> Ended {
+fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, onlookers: Onlookers) -> Ended {
+    let Onlookers { mut keeper, mut exports, .. } = onlookers;
+    exporting::close(&mut exports, Remarks::Talking);
     let trouble = ended.err().map(|error| secrets::without(&error.message));
     keeper.load_is_over();
     if result.is_empty() {
