@@ -75,7 +75,7 @@ fn every_key_of_a_result_is_explained() {
 #[test]
 fn every_key_of_traffic_is_explained() {
     let page = read("docs/guide/traffic.md");
-    let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
+    let mut survey = import::Survey::new(import::FormChoice::default(), import::Personal::LeftOut);
     let line = |second: u32| {
         format!("{{\"time\":\"2024-01-01T00:00:{second:02}Z\",\"path\":\"/\",\"status\":200,\"ip\":\"::1\",\"duration_ms\":1}}\n")
     };

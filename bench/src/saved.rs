@@ -8,7 +8,7 @@ use std::io::{BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use history::{Figures, Fresh, Id, Kept, Kind, Moment, Origin, Store};
+use history::{Figures, Fresh, Id, Kind, Moment, Origin, RunNotes, Store};
 use measure::Machine;
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub(crate) fn history(path: &Path, runs: u32) -> Result<()> {
     let mut store = Store::open(path)?;
     let machine = Machine { loadline: "loadline 0.1.0".to_owned(), cores: 2, ..Machine::default() };
     for number in 0..runs {
-        let kept = Kept {
+        let kept = RunNotes {
             kind: Kind::Run,
             name: format!("service-{}", number % NAMES),
             target: format!("http://127.0.0.1:8080/service-{}", number % NAMES),

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use anyhow::{Result, anyhow};
 use engine::simulation::Simulation;
 use engine::{Message, Runner, Stop};
-use plan::{Draft, Given, Nanos, Plan, Share};
+use plan::{Draft, Nanos, Plan, Setting, Share};
 use script::{Globals, Script, Source};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, DuplexStream, ReadBuf};
 use tokio::task::LocalSet;
@@ -99,7 +99,7 @@ impl Work {
     fn carry_out(self, draft: Draft, server: &Simulation, show: &mut dyn FnMut(Message) -> bool) -> Result<()> {
         let draft = Draft {
             url: Some(if self == Self::Template { "http://simulated.test/?id={{sequence}}" } else { "http://simulated.test/" }.to_owned()),
-            threads: Some(Given::Value(NonZeroU32::MIN)),
+            threads: Some(Setting::Value(NonZeroU32::MIN)),
             seed: given("1"),
             no_preflight: true,
             ..draft
@@ -137,7 +137,7 @@ fn plan(draft: Draft) -> Result<Plan> {
     Plan::try_from(draft).map_err(|errors| anyhow!("{errors}"))
 }
 
-fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
     T::Err: std::fmt::Display,
 {

@@ -3,20 +3,20 @@
 //! Whatever the bytes: no panic, every line is a request or counted as none, and what was read can be written, and sent.
 #![no_main]
 
-use import::{Asked, KNOWN, Personal, Survey};
+use import::{FormChoice, KNOWN, Personal, Survey};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((first, log)) = bytes.split_first() else { return };
     let (asked, log) = match KNOWN.get(usize::from(*first)) {
-        Some(known) => (Asked::named(known.name).expect("a known form can be asked for"), log),
+        Some(known) => (FormChoice::named(known.name).expect("a known form can be asked for"), log),
         // A format string in the first line.
         None if *first == 255 => {
             let (format, log) = log.iter().position(|letter| *letter == b'\n').map_or((log, &log[..0]), |end| (&log[..end], &log[end + 1..]));
-            let Some(asked) = std::str::from_utf8(format).ok().and_then(|format| Asked::named(format).ok()) else { return };
+            let Some(asked) = std::str::from_utf8(format).ok().and_then(|format| FormChoice::named(format).ok()) else { return };
             (asked, log)
         }
-        None => (Asked::default(), log),
+        None => (FormChoice::default(), log),
     };
     let mut survey = Survey::new(asked, Personal::LeftOut).with_line_bytes_most(4096).with_targets();
     if survey.read("log", log).is_err() {

@@ -24,5 +24,5 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert!(changes(&kept, &kept, Order::Cum).expect("one profile is of one thing").is_empty());
     let text = serde_json::to_string(&kept).expect("what is kept can be written");
-    assert_eq!(serde_json::from_str::<measure::Profiled>(&text).expect("and read"), kept);
+    assert_eq!(serde_json::from_str::<measure::RunProfile>(&text).expect("and read"), kept);
 });

@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::usl::{Observed, huber_delta, huber_loss};
+use crate::usl::{Observation, huber_delta, huber_loss};
 
 /// The bound with its two parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Asymptote {
 }
 
 /// Fits the bound; `None` with fewer than two levels. Data must ascend by level.
-pub(crate) fn fit(data: &[Observed]) -> Option<Asymptote> {
+pub(crate) fn fit(data: &[Observation]) -> Option<Asymptote> {
     let first = data.first()?.level;
     if data.last()?.level <= first {
         return None;
@@ -62,7 +62,7 @@ pub(crate) fn fit(data: &[Observed]) -> Option<Asymptote> {
 }
 
 /// A scale-free loss, so that splits compare: the sum of Huber's loss at a δ of a tenth, an error of ten per cent.
-fn loss(data: &[Observed], bound: &Asymptote) -> f64 {
+fn loss(data: &[Observation], bound: &Asymptote) -> f64 {
     let (slope, ceiling) = (-bound.round_s.ln(), bound.capacity.ln());
     data.iter().map(|it| huber_loss(it.log - (it.level.ln() + slope).min(ceiling), 0.1)).sum()
 }
@@ -91,8 +91,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn exact(bound: Asymptote, levels: &[f64]) -> Vec<Observed> {
-        levels.iter().map(|&level| Observed { level, log: bound.throughput(level).ln() }).collect()
+    fn exact(bound: Asymptote, levels: &[f64]) -> Vec<Observation> {
+        levels.iter().map(|&level| Observation { level, log: bound.throughput(level).ln() }).collect()
     }
 
     proptest! {

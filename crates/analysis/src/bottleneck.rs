@@ -40,7 +40,7 @@ use crate::quantity::capitalised;
 pub use between::Between;
 pub use gone::{Departure, Gone, gone};
 pub use law::UtilisationLaw;
-pub use point::{Growth, Point, Seen};
+pub use point::{Growth, Point, ServerFigures};
 use scene::Scene;
 
 /// A cause that the series speak for less strongly is not called the limit.
@@ -322,7 +322,7 @@ pub fn findings(points: &[Point], model: Option<Model>) -> Vec<Finding> {
 }
 
 /// Whether all its cores together, and its busiest thread, have room; `None` where that is not known.
-fn room(seen: &Seen) -> Option<(bool, bool)> {
+fn room(seen: &ServerFigures) -> Option<(bool, bool)> {
     /// A server that uses less than this of its cores, and no thread more, is not limited by them.
     const FREE_MAX: f64 = 0.75;
     let busiest = seen.busiest.first().map_or(0.0, |(_, used)| *used);

@@ -55,14 +55,14 @@ pub enum StopRule {
 
 /// The rule that ended a sweep, and what it saw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stopped {
+pub struct StopReason {
     /// Which rule.
     pub rule: StopRule,
     /// What it saw, in words that complete "stopped: …".
     pub words: String,
 }
 
-impl Stopped {
+impl StopReason {
     /// The user ended the sweep.
     #[must_use]
     pub fn interrupted() -> Self {
@@ -88,7 +88,7 @@ impl Stopped {
     }
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.rule {
             StopRule::Interrupted | StopRule::Aborted | StopRule::CutShort | StopRule::Killed => write!(f, "stopped: {}", self.words),
@@ -99,8 +99,8 @@ impl fmt::Display for Stopped {
 
 /// Whether to climb no further after these levels, lowest first.
 #[must_use]
-pub fn stop(rows: &[LevelRow]) -> Option<Stopped> {
-    let stopped = |rule, words| Some(Stopped { rule, words });
+pub fn stop(rows: &[LevelRow]) -> Option<StopReason> {
+    let stopped = |rule, words| Some(StopReason { rule, words });
     let (last, before) = rows.split_last()?;
     let previous = before.last()?;
     let best = before.iter().max_by(|a, b| a.qps.total_cmp(&b.qps))?;
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_sweep_does_not_name_a_setting_that_would_not_help() {
-        assert_eq!(Stopped::interrupted().to_string(), "stopped: interrupted");
+        assert_eq!(StopReason::interrupted().to_string(), "stopped: interrupted");
     }
 
     proptest! {

@@ -30,7 +30,7 @@ use crate::quantity::count;
 use shift::middle;
 
 pub use capacity::{CapacityChange, CapacityVerdict, capacity_change};
-pub use distance::{Answered, Distance};
+pub use distance::{AnswerCurve, Distance};
 pub use need::{Need, PAIRS_MOST};
 pub use shift::{PAIRS_RANKED, Shift, deviation, pair_shift, signed_ranks, student};
 

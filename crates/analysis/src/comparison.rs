@@ -7,7 +7,8 @@ use plan::Random;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::{
-    Answered, Calibration, Distance, Margins, Need, PAIRS_MIN, QuantileShift, Values, Verdict, Verdicts, paired, shift_by_quantile, values,
+    AnswerCurve, Calibration, Distance, Margins, Need, PAIRS_MIN, QuantileShift, Values, Verdict, Verdicts, paired, shift_by_quantile,
+    values,
 };
 use crate::gate::{self, Check, Judgement};
 use crate::{Standing, Validity, generator_limit};
@@ -158,7 +159,7 @@ impl Comparison {
         let both = self.values();
         let all_of_b = Summary::together(&sound.iter().map(|pair| &pair.b).collect::<Vec<&Summary>>());
         let seed = sound.first().map_or(0, |pair| pair.a.plan.seed());
-        let answered: Vec<_> = sound.iter().map(|pair| (Answered::from(&pair.a), Answered::from(&pair.b))).collect();
+        let answered: Vec<_> = sound.iter().map(|pair| (AnswerCurve::from(&pair.a), AnswerCurve::from(&pair.b))).collect();
         let shifts = shift_by_quantile(&sound.iter().map(|pair| (&pair.a, &pair.b)).collect::<Vec<_>>());
         self.verdicts = (!both.is_empty()).then(|| paired(&both, &self.margins));
         self.checks = match all_of_b {
@@ -206,7 +207,7 @@ struct Record {
     #[serde(default)]
     differences: Vec<String>,
     #[serde(default)]
-    checks: Vec<Promised>,
+    checks: Vec<PromiseInFile>,
     stopped: Option<String>,
     pairs: Vec<Pair>,
     #[serde(default)]
@@ -215,7 +216,7 @@ struct Record {
 
 /// A promise in a file; whether it was kept is found anew.
 #[derive(Deserialize)]
-struct Promised {
+struct PromiseInFile {
     check: Check,
 }
 

@@ -4,9 +4,9 @@
 //! and to wonder whether the load generator was simply at its end. Each of these is a sentence here, and each names the
 //! level it is about.
 
-use crate::knee::{Best, Kept};
+use crate::knee::{Best, PromiseState};
 use crate::quantity::{NONE, capitalised, count, figure, share, time};
-use crate::{LevelRow, Scaling, Standing, Stopped};
+use crate::{LevelRow, Scaling, Standing, StopReason};
 
 /// A level that reaches this share of the highest QPS reaches it for all purposes: noise between runs is about as large.
 const NEARLY: f64 = 0.98;
@@ -31,13 +31,13 @@ pub enum Topic {
 /// What the levels show, one sentence each, the answer first. `rows` are ascending; `scaling` is what they say together, and
 /// `stopped` why there are no more.
 #[must_use]
-pub fn conclusion(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>) -> Vec<String> {
+pub fn conclusion(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&StopReason>) -> Vec<String> {
     by_topic(rows, scaling, stopped).into_iter().map(|(_, sentence)| sentence).collect()
 }
 
 /// The same sentences in the same order, each with what it is about.
 #[must_use]
-pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>) -> Vec<(Topic, String)> {
+pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&StopReason>) -> Vec<(Topic, String)> {
     let Some(last) = rows.last() else {
         return vec![(Topic::Carries, "No level was measured.".to_owned())];
     };
@@ -72,7 +72,7 @@ pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&Stopped>)
     said
 }
 
-fn peak(rows: &[LevelRow], best: &LevelRow, last: &LevelRow, stopped: Option<&Stopped>) -> Vec<String> {
+fn peak(rows: &[LevelRow], best: &LevelRow, last: &LevelRow, stopped: Option<&StopReason>) -> Vec<String> {
     let took = |row: &LevelRow| row.ttlb_mean_ns.map_or_else(|| NONE.to_owned(), time);
     let tail = best.ttlb_p99.map_or_else(String::new, |p99| format!(" and {} (p99)", time(p99.0 as f64)));
     let (qps, level) = (figure(best.qps), best.level);
@@ -134,16 +134,16 @@ fn promised(rows: &[LevelRow], scaling: &Scaling) -> String {
             let at = row.map_or_else(String::new, |row| row.level.to_string());
             let what = if row.is_some_and(|row| row.level.is_open()) { "rate" } else { "concurrency" };
             let mean = response_s.map_or_else(String::new, |it| format!(", with a mean response time of {}", time(it * 1e9)));
-            let beyond = scaling.kept.iter().find(|(beyond, kept)| beyond.value() > level && *kept != Kept::Yes);
+            let beyond = scaling.kept.iter().find(|(beyond, kept)| beyond.value() > level && *kept != PromiseState::Yes);
             let then = match beyond {
-                Some((beyond, Kept::No)) => format!("; it is first broken at {beyond}"),
+                Some((beyond, PromiseState::No)) => format!("; it is first broken at {beyond}"),
                 Some((beyond, _)) => format!("; whether it was kept at {beyond} cannot be told from so few requests"),
                 None if edge => "; it is kept at every level up to there, so more may be possible".to_owned(),
                 None => "; no level above broke it, but none carried more".to_owned(),
             };
             format!("The best {what} that keeps {slo} is {at}: {} requests a second{mean}{then}.", figure(throughput))
         }
-        Best::PromiseNeverKept { level, response_s, kept: Kept::No } => {
+        Best::PromiseNeverKept { level, response_s, kept: PromiseState::No } => {
             let row = rows.iter().find(|row| row.level.value() == level);
             let at = row.map_or_else(String::new, |row| format!(" (at {})", row.level));
             format!("No level keeps {slo}: the shortest mean response time was {}{at}.", time(response_s * 1e9))
@@ -193,22 +193,22 @@ mod tests {
     use super::*;
     use crate::GeneratorLimit;
     use crate::climb::stop;
-    use crate::knee::{Loaded, best};
+    use crate::knee::{LevelFigures, best};
     use crate::sweep::tests::row;
 
     /// The conclusion of levels that nothing more is known of.
-    fn conclusion(rows: &[LevelRow], stopped: Option<&Stopped>) -> Vec<String> {
+    fn conclusion(rows: &[LevelRow], stopped: Option<&StopReason>) -> Vec<String> {
         super::conclusion(rows, &knee(rows), stopped)
     }
 
     fn knee(rows: &[LevelRow]) -> Scaling {
-        let loaded: Vec<Loaded> = rows
+        let loaded: Vec<LevelFigures> = rows
             .iter()
-            .map(|row| Loaded {
+            .map(|row| LevelFigures {
                 level: row.level.value(),
                 throughput: row.qps,
                 response_s: row.ttlb_mean_ns.map(|ns| ns / 1e9),
-                kept: Kept::Yes,
+                kept: PromiseState::Yes,
                 generator_limited: row.generator_limit.is_some(),
             })
             .collect();
@@ -319,7 +319,7 @@ mod tests {
     fn a_promise_names_the_level_that_keeps_it_and_the_one_that_breaks_it() {
         let rows = [row(10, 38_000.0, 0.26, 100.0), row(50, 50_000.0, 1.0, 100.0), row(200, 51_010.0, 3.92, 100.0)];
         let mut scaling = Scaling { slo: vec!["p99 < 5ms".parse().unwrap()], ..knee(&rows) };
-        scaling.kept = rows.iter().map(|row| row.level).zip([Kept::Yes, Kept::Yes, Kept::No]).collect();
+        scaling.kept = rows.iter().map(|row| row.level).zip([PromiseState::Yes, PromiseState::Yes, PromiseState::No]).collect();
         let said = |scaling: &Scaling| super::conclusion(&rows, scaling, None)[2].clone();
         scaling.best = Best::At { level: 50.0, throughput: 50_000.0, response_s: Some(1e-3), peak: 50_000.0, edge: false };
         assert_eq!(
@@ -327,9 +327,9 @@ mod tests {
             "The best concurrency that keeps p99 < 5ms is 50 users: 50,000 requests a second, with a mean response time of 1.00 ms; it is \
              first broken at 200 users."
         );
-        scaling.best = Best::PromiseNeverKept { level: 10.0, response_s: 0.26e-3, kept: Kept::No };
+        scaling.best = Best::PromiseNeverKept { level: 10.0, response_s: 0.26e-3, kept: PromiseState::No };
         assert_eq!(said(&scaling), "No level keeps p99 < 5ms: the shortest mean response time was 260 µs (at 10 users).");
-        scaling.best = Best::PromiseNeverKept { level: 10.0, response_s: 0.26e-3, kept: Kept::Unknown };
+        scaling.best = Best::PromiseNeverKept { level: 10.0, response_s: 0.26e-3, kept: PromiseState::Unknown };
         assert!(said(&scaling).contains("cannot be told at any level: too few requests"), "{}", said(&scaling));
     }
 

@@ -16,7 +16,7 @@ use plan::Random;
 use serde::{Deserialize, Serialize};
 
 use crate::asymptote::{self, Asymptote};
-use crate::usl::{self, Law, Observed, Usl, huber_delta, huber_loss};
+use crate::usl::{self, Law, Observation, Usl, huber_delta, huber_loss};
 
 /// One measured load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -229,11 +229,11 @@ fn read_refitted(points: &[Point], seed: u64, replicates: usize) -> Reading {
         levels.dedup();
         levels
     };
-    let mut data: Vec<Observed> = points
+    let mut data: Vec<Observation> = points
         .iter()
         .filter(usable)
         .filter(|it| !it.generator_limited)
-        .map(|it| Observed { level: it.level, log: it.throughput.ln() })
+        .map(|it| Observation { level: it.level, log: it.throughput.ln() })
         .collect();
     data.sort_by(|a, b| a.level.total_cmp(&b.level));
     let levels = distinct(data.iter().map(|it| it.level).collect());
@@ -253,7 +253,7 @@ fn read_refitted(points: &[Point], seed: u64, replicates: usize) -> Reading {
 }
 
 /// The mean throughput of a level.
-fn mean_at(data: &[Observed], level: f64) -> f64 {
+fn mean_at(data: &[Observation], level: f64) -> f64 {
     let (sum, count) = data.iter().filter(|it| it.level == level).fold((0.0, 0.0), |(sum, count), it| (sum + it.log.exp(), count + 1.0));
     sum / count
 }
@@ -282,7 +282,7 @@ impl Fits {
     }
 }
 
-fn choose(data: &[Observed], levels: &[f64], fits: &Fits, refusals: &mut Vec<Refusal>) -> Option<Model> {
+fn choose(data: &[Observation], levels: &[f64], fits: &Fits, refusals: &mut Vec<Refusal>) -> Option<Model> {
     let tested = levels[levels.len() - 1];
     let pool = fits.bound.filter(|it| it.knee() < tested).map(|bound| {
         let of = |figure: fn(&Asymptote) -> f64| estimate(figure(&bound), fits.bounds.iter().map(figure));
@@ -334,7 +334,7 @@ fn choose(data: &[Observed], levels: &[f64], fits: &Fits, refusals: &mut Vec<Ref
 }
 
 /// How `curve` misses the levels, if it does: too far at one, or on the same side of many neighbours.
-fn misfit(data: &[Observed], levels: &[f64], curve: impl Fn(f64) -> f64) -> Option<Misfit> {
+fn misfit(data: &[Observation], levels: &[f64], curve: impl Fn(f64) -> f64) -> Option<Misfit> {
     let residual = |&level: &f64| {
         let mut here: Vec<f64> = data.iter().filter(|it| it.level == level).map(|it| it.log - curve(level).ln()).collect();
         // The median, so that one bad repeat does not refute a law.
@@ -354,7 +354,7 @@ fn misfit(data: &[Observed], levels: &[f64], curve: impl Fn(f64) -> f64) -> Opti
     (runs <= 2 && size > RESIDUAL_SEEN).then_some(Misfit::Runs { runs, levels: levels.len() })
 }
 
-fn fits(data: &[Observed], seed: u64, replicates: usize) -> Option<Fits> {
+fn fits(data: &[Observation], seed: u64, replicates: usize) -> Option<Fits> {
     let laws: Vec<(Law, Usl)> = Law::ALL.iter().filter_map(|&kind| Some((kind, usl::fit(data, kind)?))).collect();
     let bound = asymptote::fit(data);
     let residuals = |curve: &dyn Fn(f64) -> f64| data.iter().map(|it| it.log - curve(it.level).ln()).collect::<Vec<_>>();
@@ -406,7 +406,7 @@ struct Draws {
 const REPEATS_ENOUGH: usize = 6;
 
 impl Draws {
-    fn new(data: &[Observed], residuals: &[f64], parameters: usize) -> Self {
+    fn new(data: &[Observation], residuals: &[f64], parameters: usize) -> Self {
         let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
         for at in 0..data.len() {
             match ranges.last_mut() {
@@ -438,7 +438,7 @@ impl Draws {
         Self { levels: levels.collect() }
     }
 
-    fn draw(&self, into: &mut [Observed], random: &mut Random) {
+    fn draw(&self, into: &mut [Observation], random: &mut Random) {
         for (range, centre, deviations) in &self.levels {
             for place in &mut into[range.clone()] {
                 place.log = centre + deviations[random.between(0, deviations.len() as u64 - 1) as usize];

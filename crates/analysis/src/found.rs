@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::gate::{Check, Judgement, Slo, response_quantile};
 use crate::quantity::{count, figure, percent, share};
 use crate::reading::judged;
-use crate::search::{Answer, Early, LimitedBy, Promise, Purpose, Rested, Seen, Settings, Standing, Trial, TrialResult};
-use crate::{Cause, GeneratorLimit, Stopped, Validity, What, generator_limit, search_words, sweep};
+use crate::search::{Answer, Early, LimitedBy, Pause, Promise, PromiseFigure, Purpose, Settings, Standing, Trial, TrialResult};
+use crate::{Cause, GeneratorLimit, StopReason, Validity, What, generator_limit, search_words, sweep};
 
 /// The version of the file of a search. A reader of this version refuses any other by name.
 pub const FIND_SCHEMA: &str = "loadline.find/1";
@@ -58,17 +58,17 @@ pub struct CapacityReport {
     #[serde(flatten)]
     pub answer: Answer,
     /// Why it ended before its end; `None` when it did not.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
     /// Pauses until the server had recovered.
-    pub rests: Vec<Rested>,
+    pub rests: Vec<Pause>,
     /// Every trial, in order.
     pub trials: Vec<CapacityTrial>,
     /// What the trial at the rate found was to keep to, beside the promises.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,
     /// What its rates begin.
-    #[serde(default, skip_serializing_if = "Rated::is_requests")]
-    pub rated: Rated,
+    #[serde(default, skip_serializing_if = "RateUnit::is_requests")]
+    pub rated: RateUnit,
     /// Two runs more with profiles of the server, at a part of the rate found and at it; they are no part of the search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiled: Vec<sweep::Trial>,
@@ -80,7 +80,7 @@ pub struct CapacityReport {
 /// What a rate of a search begins. The promises are about requests in both cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rated {
+pub enum RateUnit {
     /// Requests.
     #[default]
     Requests,
@@ -88,7 +88,7 @@ pub enum Rated {
     Journeys,
 }
 
-impl Rated {
+impl RateUnit {
     /// Of a rate, in sentences.
     #[must_use]
     pub const fn unit(self) -> &'static str {
@@ -170,7 +170,7 @@ impl CapacityReport {
             rests: Vec::new(),
             trials: Vec::new(),
             checks: Vec::new(),
-            rated: Rated::Requests,
+            rated: RateUnit::Requests,
             profiled: Vec::new(),
             warnings: Vec::new(),
         }
@@ -332,7 +332,7 @@ fn most_failing(run: &Summary) -> Option<Failure> {
 /// What a run showed, and why it does not count if it does not. `elapsed_s` is the time it took on the wall, drain included.
 #[must_use]
 pub fn learnt(slos: &[Slo], run: &Summary, elapsed_s: f64, early: Option<Early>) -> (TrialResult, Option<String>) {
-    let seen = slos.iter().map(|slo| Seen { bad: slo.bad(run), value: slo.value(run), stretches: stretches(slo, run) }).collect();
+    let seen = slos.iter().map(|slo| PromiseFigure { bad: slo.bad(run), value: slo.value(run), stretches: stretches(slo, run) }).collect();
     let (standing, doubt) = standing(slos, run);
     let result = TrialResult { seconds: run.duration_s, elapsed_s, due: run.requests.due, seen, standing, early };
     (result, doubt)
@@ -538,14 +538,14 @@ mod tests {
         let mut search = Search::new(settings.clone()).unwrap();
         let mut found = CapacityReport::new("x".to_owned(), &promised, settings, search.answer());
         assert_eq!(found.sentences(), ["Nothing was measured."]);
-        found.stopped = Some(Stopped::aborted(&"qps > 1 for 1s".parse().unwrap(), "10/s"));
+        found.stopped = Some(StopReason::aborted(&"qps > 1 for 1s".parse().unwrap(), "10/s"));
         assert_eq!(found.sentences(), ["Nothing was measured.", "Stopped: 'qps > 1 for 1s' came true at 10/s."]);
         let Step::Trial { .. } = search.next() else { panic!("a search begins with a trial") };
         let run = run("closed_all_well");
         let (result, doubt) = learnt(&promised, &run, 2.0, None);
         search.learn(TrialResult { seconds: 2.0, ..result });
         found.trials.push(CapacityTrial::new(&search.trials()[0], doubt, run));
-        found.stopped = Some(Stopped::interrupted());
+        found.stopped = Some(StopReason::interrupted());
         found.answer = search.answer();
         assert_eq!(found.sentences(), ["No rate was proven yet; up to 10 req/s short trials kept the promise.", "Stopped: interrupted."]);
         let text = serde_json::to_string(&found).unwrap();

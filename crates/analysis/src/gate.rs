@@ -468,7 +468,7 @@ pub struct Judgement {
     /// The promise.
     pub check: Check,
     /// The figure it is about; `None` where there is none.
-    pub measured: Option<Measured>,
+    pub measured: Option<CheckFigure>,
     /// Where the figure is a share: its exact 95 % interval, requests taken as independent.
     pub interval: Option<Interval>,
     /// Whether it was kept.
@@ -502,7 +502,7 @@ impl Judgement {
     #[must_use]
     pub fn about(&self) -> String {
         let measured = match (self.measured, self.check.figure) {
-            (Some(Measured::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
+            (Some(CheckFigure::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
                 let beyond = percent(((100.0 - percentile) * 1e6).round() / 1e6);
                 let what = if matches!(self.check.part, Some(LoadPart::Journey(_))) { "journey" } else { "request" };
                 format!("more than {beyond} % of {what}s failed, and a failed {what} counts as infinitely slow")
@@ -536,7 +536,7 @@ impl Verdict {
 /// The figure that a check is about.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "value", rename_all = "snake_case")]
-pub enum Measured {
+pub enum CheckFigure {
     /// Nanoseconds.
     Time(Nanos),
     /// The quantile lies among the requests that failed: no time was long enough.
@@ -550,7 +550,7 @@ pub enum Measured {
 }
 
 /// In words that follow "it was": `12.3 ms`, `3.2 %`.
-impl fmt::Display for Measured {
+impl fmt::Display for CheckFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let long = |span: Nanos| if span == Nanos::NEVER { "never".to_owned() } else { time(span.0 as f64) };
         match self {
@@ -650,11 +650,11 @@ impl Check {
                 if run.duration_s <= 0.0 {
                     return nothing();
                 }
-                return judged(Some(Measured::PerSecond(of.qps)), Verdict::of(self.comparison.holds(of.qps, limit)));
+                return judged(Some(CheckFigure::PerSecond(of.qps)), Verdict::of(self.comparison.holds(of.qps, limit)));
             }
             Figure::Tps => {
                 let (Limit::PerSecond(limit), Some(tps)) = (self.limit, of.tps) else { return nothing() };
-                return judged(Some(Measured::PerSecond(tps)), Verdict::of(self.comparison.holds(tps, limit)));
+                return judged(Some(CheckFigure::PerSecond(tps)), Verdict::of(self.comparison.holds(tps, limit)));
             }
             Figure::Failed => of.failed,
             Figure::Unsent => run.requests.unsent,
@@ -665,7 +665,10 @@ impl Check {
             return nothing();
         }
         let share = Share { hits, of: due };
-        Judgement { interval: Some(share.interval(CONFIDENCE)), ..judged(Some(Measured::Share(share)), Verdict::of(self.holds_for(share))) }
+        Judgement {
+            interval: Some(share.interval(CONFIDENCE)),
+            ..judged(Some(CheckFigure::Share(share)), Verdict::of(self.holds_for(share)))
+        }
     }
 
     /// Whether a time of the whole load would have kept the limit without what loadline's own delays added, as far as those are known.
@@ -710,12 +713,12 @@ impl Check {
     }
 }
 
-fn measured((low, high): (Option<Nanos>, Option<Nanos>)) -> Option<Measured> {
+fn measured((low, high): (Option<Nanos>, Option<Nanos>)) -> Option<CheckFigure> {
     match (low, high) {
-        (Some(low), Some(high)) if low == high => Some(Measured::Time(low)),
-        (Some(low), Some(high)) => Some(Measured::Between(low, high)),
-        (Some(low), None) => Some(Measured::Between(low, Nanos::NEVER)),
-        _ => Some(Measured::Never),
+        (Some(low), Some(high)) if low == high => Some(CheckFigure::Time(low)),
+        (Some(low), Some(high)) => Some(CheckFigure::Between(low, high)),
+        (Some(low), None) => Some(CheckFigure::Between(low, Nanos::NEVER)),
+        _ => Some(CheckFigure::Never),
     }
 }
 
@@ -1069,7 +1072,7 @@ mod tests {
         assert!(run.response_time.quantile(0.05).unwrap() < Nanos::from_millis(2));
         assert_eq!(verdict("p89 < 11ms", &run), Verdict::Held);
         assert_eq!(verdict("p91 < 11ms", &run), Verdict::Broken);
-        assert_eq!(judge(&[check("p99 < 1h")], &run)[0].measured, Some(Measured::Never));
+        assert_eq!(judge(&[check("p99 < 1h")], &run)[0].measured, Some(CheckFigure::Never));
         assert_eq!(verdict("p5 > 5ms", &run), Verdict::Held);
         // The mean counts a failure as long as its timeout, 30 s by default or longer.
         assert_eq!(verdict("mean < 1s", &run), Verdict::Broken);
@@ -1102,7 +1105,7 @@ mod tests {
         assert_eq!(verdict("status.404 <= 0", &run), Verdict::Held);
         let judgement = judge(&[check("failed < 0.1%")], &run).remove(0);
         assert!(judgement.interval.unwrap().contains(0.001));
-        assert_eq!(judgement.measured, Some(Measured::Share(Share { hits: 1, of: 1_000 })));
+        assert_eq!(judgement.measured, Some(CheckFigure::Share(Share { hits: 1, of: 1_000 })));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// A level as it was measured; several per level are taken together by their means.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct LevelFigures {
     /// Users, or lanes.
     pub level: f64,
     /// Good answers a second.
@@ -19,7 +19,7 @@ pub struct Loaded {
     /// The mean response time, seconds; `None` without an answer.
     pub response_s: Option<f64>,
     /// Whether it kept what was promised.
-    pub kept: Kept,
+    pub kept: PromiseState,
     /// The generator, not the server, was the limit.
     pub generator_limited: bool,
 }
@@ -27,7 +27,7 @@ pub struct Loaded {
 /// Whether a level kept what was promised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kept {
+pub enum PromiseState {
     /// It did, or nothing was promised.
     Yes,
     /// It did not.
@@ -60,7 +60,7 @@ pub enum Best {
         /// That time, seconds.
         response_s: f64,
         /// Every level broke it, or some cannot be told.
-        kept: Kept,
+        kept: PromiseState,
     },
     /// No level was usable.
     NothingMeasured,
@@ -71,15 +71,15 @@ pub const NEARLY_ALL: f64 = 0.98;
 
 /// The best of `levels`.
 #[must_use]
-pub fn best(levels: &[Loaded]) -> Best {
+pub fn best(levels: &[LevelFigures]) -> Best {
     let levels = together(levels);
     let Some(last) = levels.last().map(|it| it.level) else { return Best::NothingMeasured };
-    let keeps = |it: &&Loaded| it.kept == Kept::Yes && it.throughput > 0.0;
+    let keeps = |it: &&LevelFigures| it.kept == PromiseState::Yes && it.throughput > 0.0;
     let Some(peak) = levels.iter().filter(keeps).map(|it| it.throughput).max_by(f64::total_cmp) else {
         let fastest = levels.iter().filter_map(|it| Some((it.level, it.response_s?))).min_by(|a, b| a.1.total_cmp(&b.1));
-        let kept = if levels.iter().any(|it| it.kept == Kept::Unknown) { Kept::Unknown } else { Kept::No };
+        let kept = if levels.iter().any(|it| it.kept == PromiseState::Unknown) { PromiseState::Unknown } else { PromiseState::No };
         // Without a promise, nothing was kept back by one: no request succeeded.
-        let promised = levels.iter().any(|it| it.kept != Kept::Yes);
+        let promised = levels.iter().any(|it| it.kept != PromiseState::Yes);
         return fastest.filter(|_| promised).map_or(Best::NothingMeasured, |(level, response_s)| Best::PromiseNeverKept {
             level,
             response_s,
@@ -99,7 +99,7 @@ pub fn best(levels: &[Loaded]) -> Best {
 /// Kneedle's knee of a rising, flattening curve with sensitivity 1: where the normalised curve is furthest above the
 /// diagonal, if it then falls by the mean step. Depends on the range tested: for a mark on a chart only.
 #[must_use]
-pub fn plotting_hint(levels: &[Loaded]) -> Option<f64> {
+pub fn plotting_hint(levels: &[LevelFigures]) -> Option<f64> {
     let levels = together(levels);
     let (first, last) = (levels.first()?, levels.last()?);
     let low = levels.iter().map(|it| it.throughput).min_by(f64::total_cmp)?;
@@ -107,7 +107,7 @@ pub fn plotting_hint(levels: &[Loaded]) -> Option<f64> {
     if levels.len() < 3 || high <= low {
         return None;
     }
-    let x = |it: &Loaded| (it.level - first.level) / (last.level - first.level);
+    let x = |it: &LevelFigures| (it.level - first.level) / (last.level - first.level);
     let above: Vec<f64> = levels.iter().map(|it| (it.throughput - low) / (high - low) - x(it)).collect();
     let step = 1.0 / (levels.len() - 1) as f64;
     let top = (1..above.len() - 1).find(|&at| {
@@ -117,23 +117,23 @@ pub fn plotting_hint(levels: &[Loaded]) -> Option<f64> {
 }
 
 /// One entry per usable level, ascending; the response time is the worst of the repeats, since a promise holds always.
-fn together(levels: &[Loaded]) -> Vec<Loaded> {
-    let mut usable: Vec<Loaded> =
+fn together(levels: &[LevelFigures]) -> Vec<LevelFigures> {
+    let mut usable: Vec<LevelFigures> =
         levels.iter().copied().filter(|it| !it.generator_limited && it.throughput.is_finite() && it.level.is_finite()).collect();
     usable.sort_by(|a, b| a.level.total_cmp(&b.level));
     usable
         .chunk_by(|a, b| a.level == b.level)
-        .map(|them| Loaded {
+        .map(|them| LevelFigures {
             throughput: them.iter().map(|it| it.throughput).sum::<f64>() / them.len() as f64,
             response_s: if them.iter().all(|it| it.response_s.is_some()) {
                 them.iter().filter_map(|it| it.response_s).max_by(f64::total_cmp)
             } else {
                 None
             },
-            kept: if them.iter().any(|it| it.kept == Kept::No) {
-                Kept::No
+            kept: if them.iter().any(|it| it.kept == PromiseState::No) {
+                PromiseState::No
             } else {
-                them.iter().map(|it| it.kept).find(|it| *it == Kept::Unknown).unwrap_or(Kept::Yes)
+                them.iter().map(|it| it.kept).find(|it| *it == PromiseState::Unknown).unwrap_or(PromiseState::Yes)
             },
             ..them[0]
         })
@@ -146,12 +146,12 @@ mod tests {
     use proptest::prelude::*;
 
     /// A pool of eight workers of 10 ms, asked by so many users; response time by Little's law.
-    fn pool(level: f64) -> Loaded {
+    fn pool(level: f64) -> LevelFigures {
         let throughput = level.min(8.0) * 100.0 + level * 0.1;
-        Loaded { level, throughput, response_s: Some(level / throughput), kept: Kept::Yes, generator_limited: false }
+        LevelFigures { level, throughput, response_s: Some(level / throughput), kept: PromiseState::Yes, generator_limited: false }
     }
 
-    fn ladder() -> Vec<Loaded> {
+    fn ladder() -> Vec<LevelFigures> {
         [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(pool).to_vec()
     }
 
@@ -163,17 +163,17 @@ mod tests {
     #[test]
     fn a_promise_rules_out_levels_that_break_it() {
         let mut slow = ladder();
-        slow[3].kept = Kept::No;
-        slow[4].kept = Kept::No;
-        slow[5].kept = Kept::No;
-        slow[6].kept = Kept::Unknown;
+        slow[3].kept = PromiseState::No;
+        slow[4].kept = PromiseState::No;
+        slow[5].kept = PromiseState::No;
+        slow[6].kept = PromiseState::Unknown;
         assert!(matches!(best(&slow), Best::At { level: 4.0, .. }));
-        slow[2].kept = Kept::Unknown;
+        slow[2].kept = PromiseState::Unknown;
         assert!(matches!(best(&slow), Best::At { level: 2.0, .. }), "what cannot be told keeps no promise");
-        slow.iter_mut().for_each(|it| it.kept = Kept::No);
-        assert!(matches!(best(&slow), Best::PromiseNeverKept { level: 1.0, kept: Kept::No, .. }));
-        slow[4].kept = Kept::Unknown;
-        assert!(matches!(best(&slow), Best::PromiseNeverKept { kept: Kept::Unknown, .. }));
+        slow.iter_mut().for_each(|it| it.kept = PromiseState::No);
+        assert!(matches!(best(&slow), Best::PromiseNeverKept { level: 1.0, kept: PromiseState::No, .. }));
+        slow[4].kept = PromiseState::Unknown;
+        assert!(matches!(best(&slow), Best::PromiseNeverKept { kept: PromiseState::Unknown, .. }));
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_hint_moves_with_the_range_tested_and_the_best_level_does_not() {
-        let smooth = |level: f64| Loaded { throughput: level / (1.0 + 0.05 * level), ..pool(level) };
+        let smooth = |level: f64| LevelFigures { throughput: level / (1.0 + 0.05 * level), ..pool(level) };
         let short: Vec<_> = (1..=40).map(|it| smooth(f64::from(it))).collect();
         let long: Vec<_> = (1..=400).map(|it| smooth(f64::from(it))).collect();
         assert!(plotting_hint(&long).unwrap() > plotting_hint(&short).unwrap() * 1.5);
@@ -198,7 +198,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_below_the_best_level_reaches_as_much(throughputs in prop::collection::vec(1.0f64..1e4, 1..20)) {
-            let levels: Vec<_> = throughputs.iter().enumerate().map(|(at, &throughput)| Loaded { throughput, ..pool(at as f64 + 1.0) }).collect();
+            let levels: Vec<_> = throughputs.iter().enumerate().map(|(at, &throughput)| LevelFigures { throughput, ..pool(at as f64 + 1.0) }).collect();
             let Best::At { level, throughput, peak, .. } = best(&levels) else { panic!("something was measured") };
             prop_assert!(throughput >= peak * NEARLY_ALL);
             prop_assert!(levels.iter().filter(|it| it.level < level).all(|it| it.throughput < peak * NEARLY_ALL));

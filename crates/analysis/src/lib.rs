@@ -41,7 +41,7 @@ pub mod usl;
 mod validity;
 pub mod warmup;
 
-pub use climb::{StopRule, Stopped};
+pub use climb::{StopReason, StopRule};
 pub use conclusion::{Topic, by_topic, conclusion};
 pub use contradiction::contradictions;
 pub use freezes::Freezes;

@@ -15,7 +15,7 @@ use crate::curve::{self, Band, Model, Point, Reading, Refusal};
 use crate::curve_words::{self, Pausing};
 use crate::doubt::Again;
 use crate::gate::{Check, Verdict, judge};
-use crate::knee::{Best, Kept, Loaded, best};
+use crate::knee::{Best, LevelFigures, PromiseState, best};
 use crate::quantity::figure;
 use crate::{Level, LevelRow, Sweep};
 
@@ -31,7 +31,7 @@ pub struct Scaling {
     /// The promise that a level must keep to be the best; empty if none was given.
     pub slo: Vec<Check>,
     /// Every level measured and whether it kept the promise, ascending.
-    pub kept: Vec<(Level, Kept)>,
+    pub kept: Vec<(Level, PromiseState)>,
     /// The best level.
     pub best: Best,
     /// The curve; `None` in open load, where the offered rate makes the throughput.
@@ -55,7 +55,7 @@ pub struct Curve {
 
 /// A model as a curve to draw.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drawn {
+pub struct ModelCurve {
     /// What it is, in a few words.
     pub name: String,
     /// From the lowest to the highest level that it was fitted on.
@@ -69,13 +69,13 @@ const DRAWN_POINTS: usize = 160;
 #[must_use]
 pub fn scaling(sweep: &Sweep) -> Scaling {
     let rows = sweep.rows();
-    let kept: Vec<(Level, Kept)> = rows.iter().map(|row| (row.level, kept(sweep, row.level))).collect();
-    let loaded: Vec<Loaded> = rows
+    let kept: Vec<(Level, PromiseState)> = rows.iter().map(|row| (row.level, kept(sweep, row.level))).collect();
+    let loaded: Vec<LevelFigures> = rows
         .iter()
         .zip(&kept)
         // What was promised decides; where nothing was, no level at which requests fail is the best.
         .filter(|(row, _)| !sweep.slo.is_empty() || !is_failing(row))
-        .map(|(row, (_, kept))| Loaded {
+        .map(|(row, (_, kept))| LevelFigures {
             level: row.level.value(),
             throughput: row.qps,
             response_s: row.ttlb_mean_ns.map(|ns| ns / 1e9),
@@ -87,12 +87,12 @@ pub fn scaling(sweep: &Sweep) -> Scaling {
 }
 
 /// Whether every repetition of a level kept every promise.
-fn kept(sweep: &Sweep, level: Level) -> Kept {
+fn kept(sweep: &Sweep, level: Level) -> PromiseState {
     let verdicts = sweep.trials.iter().filter(|trial| trial.level == level).flat_map(|trial| judge(&sweep.slo, &trial.summary));
-    verdicts.fold(Kept::Yes, |so_far, judgement| match (so_far, judgement.verdict) {
-        (Kept::No, _) | (_, Verdict::Broken) => Kept::No,
-        (Kept::Unknown, _) | (_, Verdict::NotJudgeable { .. }) => Kept::Unknown,
-        (Kept::Yes, Verdict::Held) => Kept::Yes,
+    verdicts.fold(PromiseState::Yes, |so_far, judgement| match (so_far, judgement.verdict) {
+        (PromiseState::No, _) | (_, Verdict::Broken) => PromiseState::No,
+        (PromiseState::Unknown, _) | (_, Verdict::NotJudgeable { .. }) => PromiseState::Unknown,
+        (PromiseState::Yes, Verdict::Held) => PromiseState::Yes,
     })
 }
 
@@ -171,7 +171,7 @@ impl Curve {
 
     /// The accepted model as a curve over the levels it was fitted on; `None` where none was accepted.
     #[must_use]
-    pub fn drawn(&self) -> Option<Drawn> {
+    pub fn drawn(&self) -> Option<ModelCurve> {
         let model = self.reading.model.as_ref()?;
         let (first, last) = (*self.reading.levels.first()?, *self.reading.levels.last()?);
         let mut levels: Vec<f64> = (0..=DRAWN_POINTS).map(|at| first * (last / first).powf(at as f64 / DRAWN_POINTS as f64)).collect();
@@ -180,13 +180,13 @@ impl Curve {
             levels.push(knee.value);
             levels.sort_by(f64::total_cmp);
         }
-        Some(Drawn { name: curve_words::name(model, self.pausing), points: self.reading.band(&levels) })
+        Some(ModelCurve { name: curve_words::name(model, self.pausing), points: self.reading.band(&levels) })
     }
 }
 
 /// What a result file says of the curve under `model`.
 #[derive(Serialize)]
-struct Written<'a> {
+struct CurveInFile<'a> {
     /// The accepted model, its parameters with their 95 % intervals; none if refused.
     chosen: &'a Option<Model>,
     refused: &'a [Refusal],
@@ -203,7 +203,7 @@ struct LeftOut<'a> {
 
 impl Serialize for Curve {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written {
+        CurveInFile {
             chosen: &self.reading.model,
             refused: &self.reading.refusals,
             levels: &self.reading.levels,
@@ -350,7 +350,7 @@ pub(crate) mod tests {
         assert!(matches!(scaling(&sweep).best, Best::PromiseNeverKept { .. }));
         sweep.slo = vec!["connect.p99 < 1s".parse().unwrap(), "qps > 500".parse().unwrap()];
         let scaling = scaling(&sweep);
-        assert_eq!(scaling.kept[0].1, Kept::No, "200 a second are not 500");
+        assert_eq!(scaling.kept[0].1, PromiseState::No, "200 a second are not 500");
     }
 
     #[test]

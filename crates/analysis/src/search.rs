@@ -29,12 +29,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::distribution::binomial_at_least;
 use crate::proportion::Share;
-use capacity::{Counted, Ladder};
+use capacity::{Ladder, PromiseCounts};
 use classification::{Class, Evidence, classify};
 
-pub use answer::{AfterOverload, Answer, Break, Capacity, Held, Inversion, LimitedBy};
+pub use answer::{AfterOverload, Answer, Break, Capacity, Confirmation, Inversion, LimitedBy};
 pub use settings::{Cap, Mistake, Promise, Settings, Unit};
-pub use trial::{Early, Purpose, Rested, Seen, Standing, Trial, TrialResult};
+pub use trial::{Early, Pause, PromiseFigure, Purpose, Standing, Trial, TrialResult};
 
 #[cfg(test)]
 pub(crate) use capacity::normal;
@@ -70,7 +70,7 @@ pub enum Step {
 pub struct Search {
     settings: Settings,
     trials: Vec<Trial>,
-    rests: Vec<Rested>,
+    rests: Vec<Pause>,
     rest_due: bool,
 }
 
@@ -159,7 +159,7 @@ impl Search {
     }
 
     /// Takes in the rest that [`Search::next`] asked for.
-    pub fn rested(&mut self, rest: Rested) {
+    pub fn rested(&mut self, rest: Pause) {
         self.rest_due = false;
         self.rests.push(rest);
     }
@@ -462,7 +462,7 @@ impl Search {
             LimitedBy::Budget
         };
         let regular = matches!((lower, upper), (Some(low), Some(high)) if high <= low * (1.0 + settings.width) * 1.000_5);
-        let soak = self.trials.iter().rev().find(|it| it.purpose == Purpose::Soak && it.counts()).map(|trial| Held {
+        let soak = self.trials.iter().rev().find(|it| it.purpose == Purpose::Soak && it.counts()).map(|trial| Confirmation {
             rate: trial.rate,
             seconds: trial.result.seconds,
             missed: trial.missed.map(|at| (at, trial.result.seen[at].value)),
@@ -563,7 +563,7 @@ impl Search {
                 let parts: &[(u64, u64)] = if seen.stretches.is_empty() { &whole } else { &seen.stretches };
                 parts.iter().map(|&(due, bad)| (due as f64, bad as f64)).collect::<Vec<_>>()
             });
-            Counted { rate, stretches: stretches.collect() }
+            PromiseCounts { rate, stretches: stretches.collect() }
         };
         Ladder { bad_share_max: self.settings.promises[promise].bad_share_max, counted: rates.iter().map(counted).collect() }
     }

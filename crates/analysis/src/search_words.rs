@@ -3,13 +3,13 @@
 //! Pure text. The first sentence is the answer and stands alone; the others say what was found beside it, what is not
 //! proven, and what would prove it. An answer is never just a number: it names the promise it holds for, and where it ends.
 
-use crate::found::Rated;
+use crate::found::RateUnit;
 use crate::quantity::{Written, figure, told_apart};
-use crate::search::{AfterOverload, Answer, Break, Held, LimitedBy, Mistake, Promise, Unit};
+use crate::search::{AfterOverload, Answer, Break, Confirmation, LimitedBy, Mistake, Promise, Unit};
 
 /// Every sentence about an answer, the answer itself first. Lower case, without a full stop.
 #[must_use]
-pub fn sentences(answer: &Answer, promises: &[Promise], rated: Rated) -> Vec<String> {
+pub fn sentences(answer: &Answer, promises: &[Promise], rated: RateUnit) -> Vec<String> {
     let unit = rated.unit();
     let rate = written(answer);
     let mut sentences = vec![headline(answer, promises, rated)];
@@ -44,7 +44,7 @@ pub fn written(answer: &Answer) -> Written {
 
 /// The answer in one sentence.
 #[must_use]
-pub fn headline(answer: &Answer, promises: &[Promise], rated: Rated) -> String {
+pub fn headline(answer: &Answer, promises: &[Promise], rated: RateUnit) -> String {
     let unit = rated.unit();
     let number = written(answer);
     let with = promised(promises);
@@ -109,7 +109,7 @@ pub fn mistake(mistake: &Mistake) -> String {
     }
 }
 
-fn soak(promises: &[Promise], it: &Held, (number, unit): (Written, &str)) -> String {
+fn soak(promises: &[Promise], it: &Confirmation, (number, unit): (Written, &str)) -> String {
     match it.missed {
         None => format!("held {} {unit} for {}", number(it.rate), time(it.seconds)),
         Some((promise, value)) => {
@@ -191,7 +191,7 @@ mod tests {
 
     /// Said with one promise.
     fn said(answer: &Answer) -> Vec<String> {
-        sentences(answer, &[p99()], Rated::Requests)
+        sentences(answer, &[p99()], RateUnit::Requests)
     }
 
     fn answer() -> Answer {
@@ -201,7 +201,7 @@ mod tests {
             limited_by: LimitedBy::Promise(0),
             breaks_at: Some(Break { rate: 828.0, promise: 0, value: 0.19 }),
             regular: true,
-            soak: Some(Held { rate: 812.0, seconds: 30.0, missed: None }),
+            soak: Some(Confirmation { rate: 812.0, seconds: 30.0, missed: None }),
             from_above: None,
             unrecovered_after: None,
             inversion: None,
@@ -222,7 +222,7 @@ mod tests {
             carries: Some(348.6),
             capacity: Capacity { low: 321.0, high: Some(364.0) },
             breaks_at: Some(Break { rate: 349.3, promise: 0, value: 0.065 }),
-            soak: Some(Held { rate: 348.6, seconds: 10.0, missed: None }),
+            soak: Some(Confirmation { rate: 348.6, seconds: 10.0, missed: None }),
             ..answer()
         };
         assert_eq!(said(&it), ["carries 348.6 req/s (321–364) with p99 < 50ms; breaks at 349.3: p99 65 ms", "held 348.6 req/s for 10s"]);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_is_begun_by_rate_is_said() {
-        let it = sentences(&answer(), &[p99()], Rated::Journeys);
+        let it = sentences(&answer(), &[p99()], RateUnit::Journeys);
         assert_eq!(it, ["carries 812 journeys/s (804–820) with p99 < 50ms; breaks at 828: p99 190 ms", "held 812 journeys/s for 30s"]);
     }
 
@@ -241,7 +241,7 @@ mod tests {
             Promise { text: "failed < 0.1%".into(), name: "failed".into(), unit: Unit::Share, bad_share_max: 0.001, limit_s: None };
         it.breaks_at = Some(Break { rate: 828.0, promise: 1, value: 0.012_34 });
         assert_eq!(
-            headline(&it, &[p99(), failed], Rated::Requests),
+            headline(&it, &[p99(), failed], RateUnit::Requests),
             "carries 812 req/s (804–820) with p99 < 50ms and failed < 0.1%; breaks at 828: failed 1.23 %"
         );
     }
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn whatever_limited_the_search_is_said() {
         let limited = |by, carries, capacity| {
-            headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() }, &[p99()], Rated::Requests)
+            headline(&Answer { limited_by: by, carries, capacity, breaks_at: None, ..answer() }, &[p99()], RateUnit::Requests)
         };
         let open = Capacity { low: 812.0, high: None };
         assert_eq!(
@@ -266,7 +266,7 @@ mod tests {
         );
         assert_eq!(limited(LimitedBy::Invalid, None, open), "cannot tell: trials were invalid, one after the other");
         assert_eq!(
-            headline(&Answer { carries: None, ..answer() }, &[p99()], Rated::Requests),
+            headline(&Answer { carries: None, ..answer() }, &[p99()], RateUnit::Requests),
             "carries some 804–820 req/s with p99 < 50ms, but no rate was proven in 2m30s; breaks at 828: p99 190 ms"
         );
         let never = Answer {
@@ -275,13 +275,13 @@ mod tests {
             breaks_at: Some(Break { rate: 0.625, promise: 0, value: 1.904 }),
             ..answer()
         };
-        assert_eq!(headline(&never, &[p99()], Rated::Requests), "does not keep p99 < 50ms even at 0.625: p99 1.9 s");
+        assert_eq!(headline(&never, &[p99()], RateUnit::Requests), "does not keep p99 < 50ms even at 0.625: p99 1.9 s");
     }
 
     #[test]
     fn what_was_found_beside_the_answer_is_said() {
         let it = Answer {
-            soak: Some(Held { rate: 812.0, seconds: 30.0, missed: Some((0, 0.0612)) }),
+            soak: Some(Confirmation { rate: 812.0, seconds: 30.0, missed: Some((0, 0.0612)) }),
             from_above: Some(AfterOverload { overload: 1624.0, rate: 731.0, seconds: 10.0, missed: Some((0, 2.0)), until_s: Some(4.2) }),
             unrecovered_after: Some(1624.0),
             inversion: Some(Inversion { failed: 828.0, passed: 900.0 }),

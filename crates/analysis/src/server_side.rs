@@ -4,7 +4,7 @@
 //! whether anything overflowed; so these stand in three lines, and what is as it should be is left out of them.
 
 use measure::observed::{Place, Series, Unit};
-use measure::{Observed, Summary};
+use measure::{ServerObservation, Summary};
 use plan::Nanos;
 
 use crate::quantity::{bytes, count, counted, decimal, figure, percent};
@@ -25,7 +25,7 @@ const WAITING_WORTH_SAYING: f64 = 0.1;
 #[derive(Debug, Clone, Copy)]
 pub struct ServerSide<'a> {
     /// What was seen.
-    pub seen: &'a Observed,
+    pub seen: &'a ServerObservation,
     from: Nanos,
     until: Nanos,
 }
@@ -312,7 +312,7 @@ pub struct Now {
 impl Now {
     /// Of the last looks at everything that is watched: of the server itself where it is among them, else of the first with processes.
     #[must_use]
-    pub fn of(latest: &[Observed]) -> Option<Self> {
+    pub fn of(latest: &[ServerObservation]) -> Option<Self> {
         let with_processes = latest.iter().filter(|seen| seen.whole("cpu_user").is_some());
         let seen = with_processes.min_by_key(|seen| !seeks_the_target(&seen.asked))?;
         let last = |name: &str| seen.whole(name).and_then(|series| series.values.last().copied().flatten());
@@ -460,13 +460,13 @@ mod tests {
     #[test]
     fn who_looks_on_sees_the_last_moment_of_the_server() {
         let run = watched();
-        let mut latest: Vec<Observed> = run.observed.iter().rev().map(Observed::latest).collect();
+        let mut latest: Vec<ServerObservation> = run.observed.iter().rev().map(ServerObservation::latest).collect();
         let now = Now::of(&latest).unwrap();
         assert_eq!(now.used(), "1.04 of 4 cores");
         assert_eq!(now.told(), "of 4 cores, busiest thread 99 %, 129 queued");
         assert!(Now { throttled: Some(0.4), ..now }.told().ends_with("129 queued, throttled 40 %"));
         // What stands behind the server is not the server.
-        latest.insert(0, Observed { asked: "pid:7".to_owned(), ..latest[1].clone() });
+        latest.insert(0, ServerObservation { asked: "pid:7".to_owned(), ..latest[1].clone() });
         latest[0].series.iter_mut().for_each(|series| series.values = vec![Some(0.0)]);
         assert_eq!(Now::of(&latest), Some(now));
         assert_eq!(Now::of(&latest[1..2]), None, "a page of metrics is no server");
@@ -484,7 +484,7 @@ mod tests {
     fn watched_by(asked: &[&str]) -> Summary {
         let mut run = watched();
         let one = run.observed[0].clone();
-        run.edit_for_test().observed = asked.iter().map(|asked| Observed { asked: (*asked).to_owned(), ..one.clone() }).collect();
+        run.edit_for_test().observed = asked.iter().map(|asked| ServerObservation { asked: (*asked).to_owned(), ..one.clone() }).collect();
         run
     }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::gate::{Check, Judgement, Verdict};
 use crate::quantity::{counted, figure};
 use crate::reading::judged;
-use crate::{GeneratorLimit, Standing, Stopped, Validity, What, generator_limit};
+use crate::{GeneratorLimit, Standing, StopReason, Validity, What, generator_limit};
 
 /// The version of the sweep file. A reader of this version refuses any other by name.
 pub const SWEEP_SCHEMA: &str = "loadline.sweep/1";
@@ -40,7 +40,7 @@ pub struct Sweep {
     /// What was measured, in this order.
     pub trials: Vec<Trial>,
     /// Why it ended before the last level; `None` when every level was measured.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
     /// What every level was to keep to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<Check>,

@@ -73,7 +73,7 @@ impl Usl {
 
 /// One measurement as the fits see it: its level, and the logarithm of its throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Observed {
+pub(crate) struct Observation {
     pub level: f64,
     pub log: f64,
 }
@@ -100,7 +100,7 @@ pub(crate) fn huber_loss(residual: f64, delta: f64) -> f64 {
 }
 
 /// Fits `law` to `data`; `None` without a point, or with a level that is not positive.
-pub(crate) fn fit(data: &[Observed], law: Law) -> Option<Usl> {
+pub(crate) fn fit(data: &[Observation], law: Law) -> Option<Usl> {
     let start = start(data, law)?;
     let residuals: Vec<f64> = data.iter().map(|it| it.log - start.throughput(it.level).ln()).collect();
     let first = refine(data, law, start, huber_delta(&residuals));
@@ -111,7 +111,7 @@ pub(crate) fn fit(data: &[Observed], law: Law) -> Option<Usl> {
 
 /// Non-negative least squares of N/X on 1, N − 1 and N(N − 1), relative residuals: each of the patterns of coefficients
 /// held at zero is solved, the best feasible one is kept.
-fn start(data: &[Observed], law: Law) -> Option<Usl> {
+fn start(data: &[Observation], law: Law) -> Option<Usl> {
     if data.is_empty() || data.iter().any(|it| !(it.level > 0.0 && it.log.is_finite())) {
         return None;
     }
@@ -125,7 +125,7 @@ fn start(data: &[Observed], law: Law) -> Option<Usl> {
         .collect();
     let mut best: Option<(f64, [f64; 3])> = None;
     for pattern in patterns(law) {
-        let free = [true, pattern[0] == Held::Free, pattern[1] == Held::Free];
+        let free = [true, pattern[0] == Treatment::Free, pattern[1] == Treatment::Free];
         let mut a = [[0.0; 3]; 3];
         let mut b = [0.0; 3];
         for row in &rows {
@@ -151,15 +151,15 @@ fn start(data: &[Observed], law: Law) -> Option<Usl> {
 
 /// How a coefficient is treated in one solution.
 #[derive(Clone, Copy, PartialEq)]
-enum Held {
+enum Treatment {
     Free,
     Low,
     High,
 }
 
 /// The combinations of σ and κ free or held at a bound.
-fn patterns(law: Law) -> &'static [[Held; 2]] {
-    use Held::{Free, High, Low};
+fn patterns(law: Law) -> &'static [[Treatment; 2]] {
+    use Treatment::{Free, High, Low};
     match law {
         Law::Linear => &[[Low, Low]],
         Law::Amdahl => &[[Free, Low], [Low, Low], [High, Low]],
@@ -168,7 +168,7 @@ fn patterns(law: Law) -> &'static [[Held; 2]] {
 }
 
 /// Projected Levenberg–Marquardt with Huber's weights, at a fixed δ.
-fn refine(data: &[Observed], law: Law, start: Usl, delta: f64) -> Usl {
+fn refine(data: &[Observation], law: Law, start: Usl, delta: f64) -> Usl {
     const STEPS_MAX: usize = 30;
     let loss = |it: &Usl| data.iter().map(|point| huber_loss(point.log - it.throughput(point.level).ln(), delta)).sum::<f64>();
     let mut at = start;
@@ -220,13 +220,13 @@ fn bounded_step(a: &[[f64; 3]; 3], g: &[f64; 3], damping: f64, at: &Usl, law: La
         let held = [
             0.0,
             match pattern[0] {
-                Held::Free => 0.0,
-                Held::Low => -at.sigma,
-                Held::High => 1.0 - at.sigma,
+                Treatment::Free => 0.0,
+                Treatment::Low => -at.sigma,
+                Treatment::High => 1.0 - at.sigma,
             },
-            if pattern[1] == Held::Free { 0.0 } else { -at.kappa },
+            if pattern[1] == Treatment::Free { 0.0 } else { -at.kappa },
         ];
-        let free = [true, pattern[0] == Held::Free, pattern[1] == Held::Free];
+        let free = [true, pattern[0] == Treatment::Free, pattern[1] == Treatment::Free];
         let mut right = *g;
         for i in 0..3 {
             for j in 0..3 {
@@ -305,8 +305,8 @@ mod tests {
 
     const LEVELS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
-    fn exact(law: Usl) -> Vec<Observed> {
-        LEVELS.iter().map(|&level| Observed { level, log: law.throughput(level).ln() }).collect()
+    fn exact(law: Usl) -> Vec<Observation> {
+        LEVELS.iter().map(|&level| Observation { level, log: law.throughput(level).ln() }).collect()
     }
 
     fn close(a: f64, b: f64, by: f64) -> bool {
@@ -323,7 +323,7 @@ mod tests {
 
         #[test]
         fn the_coefficients_stay_within_their_bounds(logs in prop::collection::vec(-3.0..9.0, 8), law in prop::sample::select(Law::ALL.to_vec())) {
-            let data: Vec<_> = LEVELS.iter().zip(logs).map(|(&level, log)| Observed { level, log }).collect();
+            let data: Vec<_> = LEVELS.iter().zip(logs).map(|(&level, log)| Observation { level, log }).collect();
             let found = fit(&data, law).unwrap();
             prop_assert!(found.lambda > 0.0 && (0.0..=1.0).contains(&found.sigma) && found.kappa >= 0.0 && found.kappa.is_finite(), "{found:?}");
             prop_assert!(law != Law::Linear || found.sigma == 0.0);

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use engine::{Stop, Urgency};
-use experiment::{Bench, Judge, Load, Measured, Role};
+use experiment::{Bench, Judge, Load, Measurement, Role};
 use export::Exports;
 use plan::Nanos;
 use serve::Live;
@@ -79,7 +79,7 @@ impl Onlookers {
 }
 
 impl Bench for ServerBench<'_> {
-    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measured, RunError> {
+    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measurement, RunError> {
         let Load { plan, title, role } = load;
         // Probes are no part of the result: nobody but the screen and the journal hears of them.
         let is_part = *role != Role::Probe;
@@ -109,7 +109,7 @@ impl Bench for ServerBench<'_> {
             Role::Probe => self.series.hurry(plan, watch, stop),
             Role::Level(..) | Role::Trial | Role::Profile(_) => self.series.run(plan, watch, stop),
         })?;
-        Ok(Measured { run, aborted_by: guard.came_true() })
+        Ok(Measurement { run, aborted_by: guard.came_true() })
     }
 
     fn rest(&mut self, span: Nanos) {

@@ -44,7 +44,7 @@ pub enum Choice {
 
 /// What is said of where requests go.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum DestinationNote {
     /// What is as it was asked for.
     Remark(String),
     /// What the user may not know: several servers are loaded.
@@ -89,7 +89,7 @@ impl Destinations {
     }
 
     /// What there is to say; nothing where there is one server and the user named it.
-    pub fn said(&self, choice: Choice) -> Option<Said> {
+    pub fn said(&self, choice: Choice) -> Option<DestinationNote> {
         let Self { path, target, also, named, servers, author } = self;
         let stays = |server: &Target| server.same_origin(target) || also.holds(server);
         let mut distinct: Vec<&Target> = Vec::new();
@@ -103,17 +103,17 @@ impl Destinations {
         if !others.is_empty() {
             let also = if kept.is_empty() { String::new() } else { format!(", and those for {} go there", listed(&kept)) };
             let text = format!("{path}: requests for {} go to {}{also}", listed(&others), target.origin());
-            return (distinct.len() > 1).then_some(Said::Remark(text));
+            return (distinct.len() > 1).then_some(DestinationNote::Remark(text));
         }
         let text = format!("{path}: requests go to {}", listed(servers));
         match (distinct.len(), author) {
             (0 | 1, Author::User) if distinct.iter().all(|server| server.same_server(target)) => None,
             (0 | 1, Author::Tool) if choice != Choice::File => None,
-            (0 | 1, _) => Some(Said::Remark(text)),
-            _ if choice == Choice::Target => Some(Said::Remark(text)),
+            (0 | 1, _) => Some(DestinationNote::Remark(text)),
+            _ if choice == Choice::Target => Some(DestinationNote::Remark(text)),
             // One of them is the file's own.
-            _ if distinct.iter().filter(|server| !named.holds(server)).count() <= 1 => Some(Said::Remark(text)),
-            (servers, _) => Some(Said::Doubt { text, servers }),
+            _ if distinct.iter().filter(|server| !named.holds(server)).count() <= 1 => Some(DestinationNote::Remark(text)),
+            (servers, _) => Some(DestinationNote::Doubt { text, servers }),
         }
     }
 }
@@ -143,15 +143,15 @@ mod tests {
     use super::*;
 
     /// What is said of a file with so many requests for each of these servers.
-    fn said(target: &str, also: &[&str], servers: &[(&str, usize)], author: Author, choice: Choice) -> Option<Said> {
+    fn said(target: &str, also: &[&str], servers: &[(&str, usize)], author: Author, choice: Choice) -> Option<DestinationNote> {
         let also = Also::read(&also.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &mut Vec::new());
         let servers = servers.iter().map(|(server, requests)| (server.parse().unwrap(), *requests)).collect();
         let named = Also::default();
         Destinations { path: "'a.har'".to_owned(), target: target.parse().unwrap(), also, named, servers, author }.said(choice)
     }
 
-    fn remark(text: &str) -> Option<Said> {
-        Some(Said::Remark(text.to_owned()))
+    fn remark(text: &str) -> Option<DestinationNote> {
+        Some(DestinationNote::Remark(text.to_owned()))
     }
 
     #[test]
@@ -159,8 +159,8 @@ mod tests {
         let both = [("http://a.test", 1), ("https://b.test", 3)];
         let text = "'a.har': requests go to https://b.test (3) and http://a.test (1)";
         let asked = |author, choice| said("https://b.test", &["http://a.test"], &both, author, choice);
-        assert_eq!(asked(Author::Tool, Choice::File), Some(Said::Doubt { text: text.to_owned(), servers: 2 }));
-        assert_eq!(asked(Author::User, Choice::File), Some(Said::Doubt { text: text.to_owned(), servers: 2 }));
+        assert_eq!(asked(Author::Tool, Choice::File), Some(DestinationNote::Doubt { text: text.to_owned(), servers: 2 }));
+        assert_eq!(asked(Author::User, Choice::File), Some(DestinationNote::Doubt { text: text.to_owned(), servers: 2 }));
         // Both were named.
         assert_eq!(asked(Author::Tool, Choice::Target), remark(text));
         let servers = both.iter().map(|(server, requests)| (server.parse().unwrap(), *requests)).collect();
@@ -206,7 +206,7 @@ mod tests {
     fn many_servers_are_not_all_told() {
         let names: Vec<String> = (0..13).map(|number| format!("http://{number}.test")).collect();
         let many: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 1)).collect();
-        let Some(Said::Doubt { text, servers: 13 }) = said(&names[0], &["any"], &many, Author::Tool, Choice::File) else {
+        let Some(DestinationNote::Doubt { text, servers: 13 }) = said(&names[0], &["any"], &many, Author::Tool, Choice::File) else {
             panic!("no doubt")
         };
         assert!(text.ends_with("http://9.test (1) and 3 more servers"), "{text}");

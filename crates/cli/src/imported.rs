@@ -17,7 +17,7 @@ use clap::{ArgAction, Args};
 use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, guess};
 use plan::{Also, Draft, Plan, PlanError, PlanErrors, Scheme, Target};
 
-use crate::destinations::{Choice, Said};
+use crate::destinations::{Choice, DestinationNote};
 use crate::exit::{Exit, Failed};
 use crate::inputs::{plainly, readable, whole};
 use crate::other_tools;
@@ -267,7 +267,7 @@ impl Importing {
         left_out: &[String],
         voice: Remarks,
     ) -> Result<(), Failed> {
-        let mut told: Vec<Said> = Vec::new();
+        let mut told: Vec<DestinationNote> = Vec::new();
         let mut ways: Vec<String> = Vec::new();
         let mut refused = None;
         for (plan, scenarios) in sides {
@@ -290,16 +290,16 @@ impl Importing {
                 None => "name each server that is meant with --also-target ORIGIN, or take the others out of the list",
             };
             match &said {
-                Said::Remark(text) if voice == Remarks::Talking => complain(text),
-                Said::Remark(_) => {}
-                Said::Doubt { text, servers } if self.strict => {
+                DestinationNote::Remark(text) if voice == Remarks::Talking => complain(text),
+                DestinationNote::Remark(_) => {}
+                DestinationNote::Doubt { text, servers } if self.strict => {
                     let message = format_args!("{text}, and --strict allows one server, not {servers}");
                     refused.get_or_insert(Failed::new(Exit::NotTrustworthy, message, help));
                 }
-                Said::Doubt { text, .. } if voice == Remarks::Talking => {
+                DestinationNote::Doubt { text, .. } if voice == Remarks::Talking => {
                     complain(&format!("warning: {text}\n  help: {help}"));
                 }
-                Said::Doubt { .. } => {}
+                DestinationNote::Doubt { .. } => {}
             }
             told.push(said);
         }

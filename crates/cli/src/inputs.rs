@@ -14,7 +14,7 @@ pub use engine::body::{BYTES_MAX as BODY_BYTES_MAX, whole};
 use measure::Summary;
 pub use plan::plainly;
 use plan::template::is_templated;
-use plan::{Draft, Given, Plan, PlanError, PlanErrors};
+use plan::{Draft, Plan, PlanError, PlanErrors, Setting};
 use report::Document;
 use serde::Deserialize;
 
@@ -102,7 +102,7 @@ const USERS_A_THREAD_MANY: u32 = 10;
 /// How many threads a load gets that asks for none: one a core. A number of requests is shared among threads evenly, so threads with
 /// unequal numbers of users would end at different times, and the load with them: then as many as share the users evenly.
 fn threads(draft: &Draft, cores: NonZeroU32) -> NonZeroU32 {
-    let (Some(Given::Value(users)), Some(_), None) = (&draft.connections, &draft.requests, &draft.rate) else { return cores };
+    let (Some(Setting::Value(users)), Some(_), None) = (&draft.connections, &draft.requests, &draft.rate) else { return cores };
     let users = users.peak();
     let is_even = |threads: &NonZeroU32| users.is_multiple_of(threads.get()) || users / threads.get() >= USERS_A_THREAD_MANY;
     (1..=cores.get()).rev().filter_map(NonZeroU32::new).find(is_even).unwrap_or(cores)
@@ -111,9 +111,9 @@ fn threads(draft: &Draft, cores: NonZeroU32) -> NonZeroU32 {
 /// The defaults that depend on the machine.
 fn fill_in(draft: &mut Draft) {
     let threads = threads(draft, engine::machine::cores());
-    draft.threads.get_or_insert(Given::Value(threads));
+    draft.threads.get_or_insert(Setting::Value(threads));
     if draft.rate.is_some() {
-        draft.connections.get_or_insert_with(|| Given::Value(OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max()).into()));
+        draft.connections.get_or_insert_with(|| Setting::Value(OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max()).into()));
     }
 }
 

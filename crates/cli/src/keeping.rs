@@ -12,9 +12,10 @@ use std::time::Duration;
 use clap::{ArgAction, Args};
 use engine::Stop;
 use history::{
-    End, Ended, Entry, Filter, Fresh, Header, HistoryError, Id, Journal, Kind, Looking, Moment, Origin, Reference, Revision, Store, Taken,
+    End, Entry, Filter, FinishedJournal, Fresh, Header, HistoryError, Id, Journal, Kind, Looking, Moment, Origin, RecoveryOutcome,
+    Reference, Revision, Store,
 };
-use measure::Counted;
+use measure::IntervalCounts;
 use plan::{Plan, PlanError, PlanErrors};
 use report::Document;
 
@@ -153,9 +154,9 @@ pub enum ReadError {
 }
 
 /// What became of a run that was ended from outside.
-fn tell(taken: &Taken) {
+fn tell(taken: &RecoveryOutcome) {
     match taken {
-        Taken::In(entry, end) => {
+        RecoveryOutcome::In(entry, end) => {
             let how = match end {
                 End::FromOutside => "was ended from outside",
                 End::Unwritten => "could not be saved when it ended",
@@ -163,7 +164,7 @@ fn tell(taken: &Taken) {
             let (kind, name, started) = (entry.kept.kind, report::visible(&entry.kept.name), entry.kept.started);
             complain(&format!("note: {kind} {name} of {started} {how}; what it had measured is saved as {}", entry.short));
         }
-        Taken::Empty { name, kind, started, end } => {
+        RecoveryOutcome::Empty { name, kind, started, end } => {
             let before = match kind {
                 Kind::Run | Kind::Sweep => "its first second was over",
                 Kind::Find => "its first trial was over",
@@ -175,7 +176,7 @@ fn tell(taken: &Taken) {
             };
             complain(&format!("note: {kind} {} of {started} {how}; nothing of it is left", report::visible(name)));
         }
-        Taken::Damaged { path, why } => complain(&format!(
+        RecoveryOutcome::Damaged { path, why } => complain(&format!(
             "warning: the journal '{}' is skipped: {why}\n  help: it belonged to a run that was not saved; remove it if it is not worth a look",
             path.display()
         )),
@@ -313,7 +314,7 @@ impl RunSaver {
     }
 
     /// A second of it.
-    pub fn second(&self, counted: Counted) {
+    pub fn second(&self, counted: IntervalCounts) {
         if let Some(begun) = self.begun() {
             begun.journal.second(counted);
         }
@@ -381,7 +382,7 @@ impl RunSaver {
                 Ok(line)
             }
             (Err((message, help)), ended) => {
-                let journal_is_kept = ended.and_then(Ended::leave).is_ok();
+                let journal_is_kept = ended.and_then(FinishedJournal::leave).is_ok();
                 let later = if journal_is_kept { "; what was measured is kept beside it until 'loadline runs' can take it in" } else { "" };
                 Err((format!("the result could not be saved: {message}{later}"), help))
             }

@@ -11,7 +11,7 @@ use analysis::server_side::Now;
 use engine::Stop;
 use experiment::Judge;
 use export::Exports;
-use measure::{Counted, Ending, Summary, SummaryBuilder, Tick};
+use measure::{Ending, IntervalCounts, Summary, SummaryBuilder, Tick};
 use plan::Plan;
 use report::page;
 use serve::Live;
@@ -53,7 +53,7 @@ impl Observers<'_> {
         self,
         plan: &Plan,
         stop: &Stop,
-        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError>,
+        load: impl FnOnce(&mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError>,
     ) -> Result<Summary, RunError> {
         let now: Rc<Cell<Option<Now>>> = Rc::default();
         let mut server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
@@ -86,7 +86,7 @@ struct ServerSide<'a> {
 }
 
 impl Observer for ServerSide<'_> {
-    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         if let Some(watch) = &mut self.watch {
             self.now.set(watch.now());
             watch.tick(tick);
@@ -116,7 +116,7 @@ impl Observer for Display<'_> {
         self.progress = Some(self.screen.follow(plan, &self.what));
     }
 
-    fn interval(&mut self, tick: &Tick, counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, counted: &IntervalCounts) -> ControlFlow<()> {
         self.screen.server(|| self.now.get());
         if let Some(progress) = &mut self.progress {
             progress.tick(tick);
@@ -137,7 +137,7 @@ impl Observer for LivePage<'_> {
         self.live.load(&report::visible(&self.what), page::begun(plan).json());
     }
 
-    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         self.live.tick(&page::tick(tick, self.now.get().as_ref()));
         ControlFlow::Continue(())
     }
@@ -153,7 +153,7 @@ impl Observer for Export<'_> {
         self.exports.load(plan, &self.what);
     }
 
-    fn interval(&mut self, tick: &Tick, counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, counted: &IntervalCounts) -> ControlFlow<()> {
         self.exports.second(tick, counted);
         ControlFlow::Continue(())
     }
@@ -169,14 +169,14 @@ impl Observer for Journal<'_> {
         self.keeper.load(plan, self.what.clone());
     }
 
-    fn interval(&mut self, _tick: &Tick, counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, _tick: &Tick, counted: &IntervalCounts) -> ControlFlow<()> {
         self.keeper.second(counted.clone());
         ControlFlow::Continue(())
     }
 }
 
 impl Observer for Guard {
-    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         if self.tick(tick) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -191,7 +191,7 @@ impl Observer for Guard {
 pub struct Judging<'a>(pub Judge<'a>);
 
 impl Observer for Judging<'_> {
-    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         (self.0)(tick)
     }
 }

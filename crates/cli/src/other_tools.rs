@@ -91,7 +91,7 @@ pub fn mistake(word: &str) -> Option<PlanError> {
 
 /// Whether any line of the file is one of an access log.
 fn is_log(bytes: &[u8]) -> bool {
-    let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
+    let mut survey = import::Survey::new(import::FormChoice::default(), import::Personal::LeftOut);
     survey.read("", bytes).is_ok() && survey.finish().files.iter().any(|file| file.requests > 0)
 }
 

@@ -40,12 +40,12 @@ pub struct Proceedings<R: 'static> {
 /// What an experiment has written so far.
 pub struct Writing<'a, R: 'static> {
     around: &'a Proceedings<R>,
-    written: Written,
+    written: WriteFailures,
 }
 
 /// What could not be written so far.
 #[derive(Debug)]
-pub struct Written {
+pub struct WriteFailures {
     /// Whether standard output took everything.
     told: io::Result<()>,
     /// Files that could not be written the last time.
@@ -82,7 +82,7 @@ impl<R: Experiment> Proceedings<R> {
 
     /// What it writes while it goes on.
     pub fn writing(&self) -> Writing<'_, R> {
-        Writing { around: self, written: Written { told: Ok(()), lost: PlanErrors::default() } }
+        Writing { around: self, written: WriteFailures { told: Ok(()), lost: PlanErrors::default() } }
     }
 
     /// How text looks on standard output.
@@ -95,7 +95,7 @@ impl<R: Experiment> Proceedings<R> {
     ///
     /// # Errors
     /// If the experiment was not carried out to its end, or an output cannot be written.
-    pub fn end(mut self, written: Written, result: &R, text: &str, ended: Result<(), Failed>, exit: Exit) -> Result<Exit, Failed> {
+    pub fn end(mut self, written: WriteFailures, result: &R, text: &str, ended: Result<(), Failed>, exit: Exit) -> Result<Exit, Failed> {
         self.keeper.load_is_over();
         self.screen.clear();
         exporting::close(&mut self.exports, self.output_args.voice());
@@ -122,7 +122,7 @@ impl<R: Experiment> Proceedings<R> {
         if let Some(line) = kept.as_ref().ok().filter(|line| !line.is_empty()) {
             written.say(&self.screen, &format!("\n{line}"));
         }
-        let Written { told, mut lost } = written;
+        let WriteFailures { told, mut lost } = written;
         if let Err(why) = told {
             lost.push(PlanError::new(
                 "out",
@@ -164,7 +164,7 @@ impl<R: Experiment> Writing<'_, R> {
     }
 
     /// What could not be written.
-    pub fn done(self) -> Written {
+    pub fn done(self) -> WriteFailures {
         self.written
     }
 
@@ -178,7 +178,7 @@ impl<R: Experiment> Writing<'_, R> {
     }
 }
 
-impl Written {
+impl WriteFailures {
     fn say(&mut self, screen: &Screen, text: &str) {
         if self.told.is_ok() {
             self.told = screen.print(text);

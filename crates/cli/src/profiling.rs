@@ -11,7 +11,7 @@ use std::time::Instant;
 use clap::{ArgAction, Args};
 use measure::SummaryBuilder;
 use observe::NotFound;
-use observe::profiling::{self, Asked, FORMS, Had};
+use observe::profiling::{self, FORMS, Had, ProfileSource};
 use plan::{Plan, PlanError, PlanErrors};
 
 use crate::exit::{Exit, Failed};
@@ -33,7 +33,7 @@ pub struct Profiling {
 /// What is taken of every run that has profiles.
 #[derive(Debug, Clone)]
 pub struct Profilers {
-    asked: Vec<Asked>,
+    asked: Vec<ProfileSource>,
     out: Option<PathBuf>,
 }
 
@@ -58,7 +58,7 @@ impl Profiling {
         let both = asked(both, errors);
         let sides = SIDES.map(|side| {
             let own = asked(self.profile.iter().filter_map(|text| text.strip_prefix(side)), errors);
-            both.iter().filter(|one| !own.contains(one)).chain(&own).cloned().collect::<Vec<Asked>>()
+            both.iter().filter(|one| !own.contains(one)).chain(&own).cloned().collect::<Vec<ProfileSource>>()
         });
         self.make_folder(errors);
         sides.map(|asked| Profilers { asked, out: self.profile_out.clone() })
@@ -84,13 +84,13 @@ impl Profiling {
     }
 }
 
-fn asked<'a>(texts: impl Iterator<Item = &'a str>, errors: &mut PlanErrors) -> Vec<Asked> {
+fn asked<'a>(texts: impl Iterator<Item = &'a str>, errors: &mut PlanErrors) -> Vec<ProfileSource> {
     let mut asked = Vec::new();
     for text in texts {
         if !text.starts_with("pid:") {
             secrets::learn_address(text);
         }
-        match text.parse::<Asked>() {
+        match text.parse::<ProfileSource>() {
             Ok(one) if asked.contains(&one) => {}
             Ok(one) => asked.push(one),
             Err(why) => errors.push(PlanError::new("profile", format!("--profile: {why}"), format!("give {FORMS}"))),

@@ -8,7 +8,7 @@ use analysis::{Standing, Validity};
 use clap::Args;
 use history::{Entry, Kind, Store};
 use measure::{Ending, Summary};
-use plan::{Given, Margin, Plan, PlanError, PlanErrors};
+use plan::{Margin, Plan, PlanError, PlanErrors, Setting};
 use report::{Document, unlike};
 
 use crate::exit::Exit;
@@ -23,7 +23,7 @@ pub struct Regression {
 
     /// With --against: let it be worse by up to this [default: 5%]
     #[arg(long, value_name = "PERCENT", requires = "against", help_heading = "Checks")]
-    allow: Option<Given<Margin>>,
+    allow: Option<Setting<Margin>>,
 }
 
 /// So many runs before this one tell how much runs differ.
@@ -45,8 +45,8 @@ impl Regression {
         let wrong = |message: String, help: String| PlanError::new("against", format!("--against '{text}' {message}"), help);
         let allowed = match self.allow {
             None => ALLOWED,
-            Some(Given::Value(margin)) => margin.share(),
-            Some(Given::Wrong { text, why }) => {
+            Some(Setting::Value(margin)) => margin.share(),
+            Some(Setting::Wrong { text, why }) => {
                 // What else is wrong is told at once.
                 errors.push(PlanError::new("allow", format!("--allow '{text}' {why}"), "give a share, such as --allow 5%"));
                 ALLOWED

@@ -5,8 +5,8 @@
 
 use analysis::quantity::figure;
 use analysis::warmup::leave_out;
-use analysis::{StopRule, Stopped, Sweep, Trial};
-use history::{Composed, End, Figures, Header, Journaled, Kept, Kind, Moment, Revision, UnderWay};
+use analysis::{StopReason, StopRule, Sweep, Trial};
+use history::{End, Figures, Header, JournalContent, Kind, Moment, RecoveredRun, Revision, RunNotes, UnderWay};
 use measure::{Histogram, Machine, Summary};
 use plan::{Load, Plan};
 use report::document::{Document, Terms};
@@ -23,7 +23,7 @@ pub const fn kind(document: &Document) -> Kind {
 }
 
 /// What is kept beside a result; `None` if nothing was measured.
-pub fn kept(document: &Document, name: String, revision: Option<Revision>, tags: Vec<String>, note: String) -> Option<Kept> {
+pub fn kept(document: &Document, name: String, revision: Option<Revision>, tags: Vec<String>, note: String) -> Option<RunNotes> {
     let first = document.first()?;
     let target = match document {
         Document::Compare(compared) => format!("{} → {}", compared.a.name, compared.b.name),
@@ -34,7 +34,7 @@ pub fn kept(document: &Document, name: String, revision: Option<Revision>, tags:
         Document::Find(found) => &found.started,
         Document::Run(..) | Document::Compare(_) => &first.started,
     };
-    Some(Kept {
+    Some(RunNotes {
         kind: kind(document),
         name,
         target,
@@ -94,7 +94,7 @@ fn figures(document: &Document) -> Figures {
 ///
 /// # Errors
 /// In words, if what it left behind cannot be read.
-pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
+pub fn composed(journaled: &JournalContent) -> Result<Option<RecoveredRun>, String> {
     let Header { kind, name, revision, tags, note, .. } = &journaled.header;
     let read = journaled.result.as_deref().map(Document::read).transpose().map_err(|why| why.to_string())?;
     let mut document = match (kind, read, &journaled.under_way) {
@@ -112,16 +112,16 @@ pub fn composed(journaled: &Journaled) -> Result<Option<Composed>, String> {
         (_, None, _) => return Ok(None),
     };
     let stopped = match journaled.end {
-        End::FromOutside => Stopped::killed(),
-        End::Unwritten => Stopped {
+        End::FromOutside => StopReason::killed(),
+        End::Unwritten => StopReason {
             rule: StopRule::Killed,
             words: "it could not be saved when it ended: what was written down by then is here".to_owned(),
         },
     };
     document.stop(stopped);
     let Some(kept) = kept(&document, name.clone(), revision.clone(), tags.clone(), note.clone()) else { return Ok(None) };
-    let kept = Kept { started: journaled.header.started, ..kept };
-    Ok(Some(Composed { kept, plan: document.plan(), result: document.json() }))
+    let kept = RunNotes { started: journaled.header.started, ..kept };
+    Ok(Some(RecoveredRun { kept, plan: document.plan(), result: document.json() }))
 }
 
 /// A load under way as far as it had come.
@@ -159,7 +159,7 @@ pub fn in_words(what: &str) -> String {
 }
 
 /// The machine and the plan's own words, for a head above the report.
-pub fn head(kept: &Kept) -> String {
+pub fn head(kept: &RunNotes) -> String {
     let Machine { loadline, system, processor, cores, .. } = &kept.machine;
     let mut text = format!("  {} {}   {}\n", kept.kind, visible(&kept.name), kept.started);
     if let Some(revision) = &kept.revision {

@@ -74,7 +74,7 @@ pub struct Scenarios(Rc<Shelf>);
 struct Shelf {
     /// How the files of other tools are read.
     wishes: Wishes,
-    held: RefCell<Vec<(String, Rc<Held>)>>,
+    held: RefCell<Vec<(String, Rc<FileContent>)>>,
     /// Whether data files were typed, which are read in place of a scenario's own.
     data_typed: Cell<bool>,
     /// Ways to other servers than the user's that scenarios name, and that are left out.
@@ -85,7 +85,7 @@ struct Shelf {
 
 /// What a file holds.
 #[derive(Debug)]
-struct Held {
+struct FileContent {
     sha256: String,
     /// Requests of another tool, or why they cannot be sent; `None` if it is a scenario, or nothing of the kind.
     requests: Option<Result<Rc<Collection>, PlanError>>,
@@ -139,7 +139,7 @@ impl Scenarios {
     }
 
     /// What a file holds, read now or before.
-    fn held(&self, path: &str) -> Result<Rc<Held>, PlanErrors> {
+    fn held(&self, path: &str) -> Result<Rc<FileContent>, PlanErrors> {
         if let Some((_, held)) = self.0.held.borrow().iter().find(|(known, _)| known == path) {
             return Ok(held.clone());
         }
@@ -157,7 +157,7 @@ impl Scenarios {
         let sha256 = script::fingerprint_of(&bytes);
         // The requests of another tool are read already, and may be a large part of memory.
         let bytes = RefCell::new(if requests.is_some() { Vec::new() } else { bytes });
-        let held = Rc::new(Held { sha256, requests, bytes, scenario: OnceCell::new() });
+        let held = Rc::new(FileContent { sha256, requests, bytes, scenario: OnceCell::new() });
         self.0.held.borrow_mut().push((path.to_owned(), held.clone()));
         Ok(held)
     }

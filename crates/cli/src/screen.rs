@@ -16,9 +16,9 @@ use clap::{Args, ValueEnum};
 use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Palette, Terminal, View};
-use measure::{Counted, Tick};
+use measure::{IntervalCounts, Tick};
 use plan::{Nanos, Plan, PlanError, PlanErrors};
-use report::page::Shown;
+use report::page::RenderedPage;
 
 use crate::exit::Exit;
 use crate::outputs::to_stdout;
@@ -251,14 +251,14 @@ impl Screen {
     }
 
     /// Shows all that was measured so far in a browser, if one is served; made only then.
-    pub fn show_result(&self, shown: impl FnOnce() -> Shown) {
+    pub fn show_result(&self, shown: impl FnOnce() -> RenderedPage) {
         if let Some(web) = &*self.stage.web() {
             web.result(&shown());
         }
     }
 
     /// Shows how it came out in a browser, and under what name it is saved.
-    pub fn show_end(&self, shown: impl FnOnce() -> Shown, saved: Option<String>) {
+    pub fn show_end(&self, shown: impl FnOnce() -> RenderedPage, saved: Option<String>) {
         if let Some(web) = &*self.stage.web() {
             web.end(&shown(), saved);
         }
@@ -368,7 +368,7 @@ impl Progress {
     }
 
     /// What was counted in the same interval, for the view.
-    pub fn counts(&self, counted: &Counted) {
+    pub fn counts(&self, counted: &IntervalCounts) {
         if let Some(terminal) = &*self.screen.stage.view() {
             terminal.update(|view| view.counts(&counted.counts));
         }

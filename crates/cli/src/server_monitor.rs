@@ -12,7 +12,7 @@ use clap::{ArgAction, Args};
 use measure::{SummaryBuilder, Tick};
 use observe::prometheus::Endpoint;
 use observe::ssh::{Program, Ssh};
-use observe::{Asked, Folder, Local, NotFound, Source, Subject, Wanted, Watcher};
+use observe::{Folder, ListenerQuery, Local, NotFound, ObserveTarget, Source, Subject, Watcher};
 use plan::{Plan, PlanError, PlanErrors};
 
 use crate::exit::{Exit, Failed};
@@ -33,7 +33,7 @@ pub struct ObserveArgs {
 /// What is to be watched in every run.
 #[derive(Debug, Clone)]
 pub struct ServerMonitors {
-    asked: Vec<Asked>,
+    asked: Vec<ObserveTarget>,
     metrics: Vec<String>,
 }
 
@@ -45,20 +45,20 @@ impl ObserveArgs {
         let page = |text: &&String| text.starts_with("prometheus:") || text.starts_with("http");
         self.observe.iter().filter(page).map(|text| text.strip_prefix("prometheus:").unwrap_or(text)).for_each(secrets::learn_address);
         for text in &self.observe {
-            match text.parse::<Asked>() {
+            match text.parse::<ObserveTarget>() {
                 Ok(one) if asked.contains(&one) => {}
                 Ok(one) => asked.push(one),
                 Err(why) => errors.push(PlanError::new("observe", format!("--observe: {why}"), format!("give one of {}", observe::FORMS))),
             }
         }
-        if asked.contains(&Asked::None) && asked.len() > 1 {
+        if asked.contains(&ObserveTarget::None) && asked.len() > 1 {
             errors.push(PlanError::new(
                 "observe",
                 "--observe none stands beside something to watch",
                 "leave none out; only what is asked for is watched",
             ));
         }
-        if !self.metric.is_empty() && !asked.iter().any(|one| matches!(one, Asked::Prometheus(_))) {
+        if !self.metric.is_empty() && !asked.iter().any(|one| matches!(one, ObserveTarget::Prometheus(_))) {
             errors.push(PlanError::new(
                 "metric",
                 "--metric is of a metrics page, and none is watched",
@@ -66,7 +66,7 @@ impl ObserveArgs {
             ));
         }
         if asked.is_empty() {
-            asked.push(Asked::Auto);
+            asked.push(ObserveTarget::Auto);
         }
         ServerMonitors { asked, metrics: self.metric }
     }
@@ -87,7 +87,7 @@ impl ServerMonitors {
 
     /// Whoever listens where the load goes.
     pub fn auto() -> Self {
-        Self { asked: vec![Asked::Auto], metrics: Vec::new() }
+        Self { asked: vec![ObserveTarget::Auto], metrics: Vec::new() }
     }
 
     /// Begins to watch for a run of this plan.
@@ -113,7 +113,7 @@ impl ServerMonitors {
         ServerMonitor { warnings, ..Self::watch(found, plan) }
     }
 
-    fn there(&self, plan: &Plan) -> Result<Vec<Found>, Failed> {
+    fn there(&self, plan: &Plan) -> Result<Vec<MonitorSource>, Failed> {
         let (found, missing) = self.look_around(plan);
         match missing.into_iter().next() {
             None => Ok(found),
@@ -124,7 +124,7 @@ impl ServerMonitors {
     }
 
     /// What is there to be watched, in the order in which it was asked for, and what is not.
-    fn look_around(&self, plan: &Plan) -> (Vec<Found>, Vec<(String, NotFound)>) {
+    fn look_around(&self, plan: &Plan) -> (Vec<MonitorSource>, Vec<(String, NotFound)>) {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for asked in &self.asked {
             match source(asked, &self.metrics, plan) {
@@ -135,14 +135,14 @@ impl ServerMonitors {
         (found, missing)
     }
 
-    fn watch(found: Vec<Found>, plan: &Plan) -> ServerMonitor {
+    fn watch(found: Vec<MonitorSource>, plan: &Plan) -> ServerMonitor {
         let opened = Instant::now();
         let nothing = found.is_empty();
         let watcher = found.into_iter().fold(Watcher::start(Vec::new()), |watcher, one| match one {
-            Found::There(source) => watcher.and(source),
-            Found::ToBeSought => {
+            MonitorSource::There(source) => watcher.and(source),
+            MonitorSource::ToBeSought => {
                 let plan = plan.clone();
-                watcher.seeking(&Asked::Auto.to_string(), move || listener(&plan))
+                watcher.seeking(&ObserveTarget::Auto.to_string(), move || listener(&plan))
             }
         });
         ServerMonitor { watcher: (!nothing).then_some(watcher), opened, origin: None, warnings: Vec::new() }
@@ -150,7 +150,7 @@ impl ServerMonitors {
 }
 
 /// One thing to watch.
-enum Found {
+enum MonitorSource {
     There(Box<dyn Source>),
     /// Whoever listens where the load goes: it takes a while to find out, and a short run does without.
     ToBeSought,
@@ -198,33 +198,33 @@ impl ServerMonitor {
 fn listener(plan: &Plan) -> Option<Box<dyn Source>> {
     let here = Folder::of_this_machine();
     let me = std::process::id();
-    let subject = match Subject::listening(&here, Wanted::of(plan)?, Some(me)) {
+    let subject = match Subject::listening(&here, ListenerQuery::of(plan)?, Some(me)) {
         // The built-in API, or a test's own server: who measures would be measured.
         Ok(subject) if subject.processes().iter().any(|process| process.pid == me) => return None,
         Ok(subject) => subject,
         Err(why) => Subject::machine(&here, &format!("only the machine: {}", why.message)),
     };
-    Some(Box::new(Local::new(Asked::Auto.to_string(), subject)))
+    Some(Box::new(Local::new(ObserveTarget::Auto.to_string(), subject)))
 }
 
 /// What watches it; `None` where nothing is to be watched.
-fn source(asked: &Asked, metrics: &[String], plan: &Plan) -> Result<Option<Found>, NotFound> {
+fn source(asked: &ObserveTarget, metrics: &[String], plan: &Plan) -> Result<Option<MonitorSource>, NotFound> {
     let here = Folder::of_this_machine();
     let me = Some(std::process::id());
     let subject = match asked {
-        Asked::None => return Ok(None),
-        Asked::Auto => return Ok(Some(Found::ToBeSought)),
-        Asked::Pid(pid) => Subject::of_process(&here, *pid, me)?,
-        Asked::Port(port) => Subject::listening(&here, Wanted::Port(*port), me)?,
-        Asked::Cgroup(path) => Subject::in_cgroup(&here, path)?,
-        Asked::Container(id) => Subject::container(&here, id)?,
-        Asked::Prometheus(url) => return Ok(Some(Found::There(Box::new(Endpoint::open(url, metrics)?)))),
-        Asked::Ssh(remote) => {
+        ObserveTarget::None => return Ok(None),
+        ObserveTarget::Auto => return Ok(Some(MonitorSource::ToBeSought)),
+        ObserveTarget::Pid(pid) => Subject::of_process(&here, *pid, me)?,
+        ObserveTarget::Port(port) => Subject::listening(&here, ListenerQuery::Port(*port), me)?,
+        ObserveTarget::Cgroup(path) => Subject::in_cgroup(&here, path)?,
+        ObserveTarget::Container(id) => Subject::container(&here, id)?,
+        ObserveTarget::Prometheus(url) => return Ok(Some(MonitorSource::There(Box::new(Endpoint::open(url, metrics)?)))),
+        ObserveTarget::Ssh(remote) => {
             let port = plan.connection().connect_to.as_ref().map_or(plan.target().port(), |at| at.port);
-            return Ok(Some(Found::There(Box::new(Ssh::open(remote, port, &Program::default())?))));
+            return Ok(Some(MonitorSource::There(Box::new(Ssh::open(remote, port, &Program::default())?))));
         }
     };
-    Ok(Some(Found::There(Box::new(Local::new(asked.to_string(), subject)))))
+    Ok(Some(MonitorSource::There(Box::new(Local::new(asked.to_string(), subject)))))
 }
 
 #[cfg(test)]
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn without_a_word_whoever_listens_is_watched() {
-        assert_eq!(decided(&[], &[]).unwrap().asked, [Asked::Auto]);
-        assert_eq!(decided(&["pid:7", "auto", "pid:7"], &[]).unwrap().asked, [Asked::Pid(7), Asked::Auto]);
+        assert_eq!(decided(&[], &[]).unwrap().asked, [ObserveTarget::Auto]);
+        assert_eq!(decided(&["pid:7", "auto", "pid:7"], &[]).unwrap().asked, [ObserveTarget::Pid(7), ObserveTarget::Auto]);
     }
 
     fn plan() -> Plan {
@@ -255,7 +255,7 @@ mod tests {
         let sought = |observe: &[&str]| -> Vec<bool> {
             let (found, missing) = decided(observe, &[]).unwrap().look_around(&plan());
             assert!(missing.is_empty(), "{missing:?}");
-            found.iter().map(|one| matches!(one, Found::ToBeSought)).collect()
+            found.iter().map(|one| matches!(one, MonitorSource::ToBeSought)).collect()
         };
         assert_eq!(sought(&["auto", &me]), [true, false]);
         assert_eq!(sought(&[&me, "auto"]), [false, true]);

@@ -11,8 +11,8 @@ use analysis::server_side::Now;
 use engine::Stop;
 use measure::Tick;
 use plan::Plan;
-use report::page::{self, Shown};
-use serve::{Begun, Ended, Guard, Live, Server, ServerConfig, State};
+use report::page::{self, RenderedPage};
+use serve::{Begun, Guard, Live, RunEnd, Server, ServerConfig, State};
 
 use crate::inputs::plainly;
 use crate::saved;
@@ -77,13 +77,13 @@ impl Web {
     }
 
     /// Everything measured so far.
-    pub fn result(&self, shown: &Shown) {
+    pub fn result(&self, shown: &RenderedPage) {
         self.live.result(shown.json());
     }
 
     /// The run is over.
-    pub fn end(&self, shown: &Shown, saved: Option<String>) {
-        self.live.end(&Ended { page: Some(shown.json().to_owned()), saved, trouble: None });
+    pub fn end(&self, shown: &RenderedPage, saved: Option<String>) {
+        self.live.end(&RunEnd { page: Some(shown.json().to_owned()), saved, trouble: None });
     }
 }
 
@@ -92,7 +92,7 @@ impl Drop for Web {
     fn drop(&mut self) {
         if !matches!(self.live.state(), State::Ended(_)) {
             let trouble = Some("the run could not be carried out; the terminal says why".to_owned());
-            self.live.end(&Ended { trouble, ..Ended::default() });
+            self.live.end(&RunEnd { trouble, ..RunEnd::default() });
         }
         if let Some(server) = self.server.take() {
             server.finish(FAREWELL);

@@ -3,10 +3,10 @@
 //! A sweep that left out the script of its plan would measure something else than was asked for. So no command calls the
 //! engine by itself. A warm-up that is to be found in the run is left out here too, once.
 
-use ::replay::Found;
+use ::replay::LogFacts;
 use analysis::warmup::leave_out;
 use engine::{Prepared, RunError, Runner, Stop, measured};
-use measure::{Counted, SummaryBuilder, Tick};
+use measure::{IntervalCounts, SummaryBuilder, Tick};
 use plan::Plan;
 use script::{DoneArguments, Globals, Script, Source};
 use template::Ready;
@@ -79,7 +79,7 @@ impl Series {
     ///
     /// # Errors
     /// As the engine's; and if the script fails.
-    pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    pub fn run(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let mut drive = Workload::new(plan, &self.scenarios, &self.runner, stop)?;
         if let Kind::Journeys(_, series) = &mut drive.by {
             *series = self.begun.as_ref();
@@ -91,7 +91,7 @@ impl Series {
     ///
     /// # Errors
     /// As [`Series::run`].
-    pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let Some(series) = &self.begun else { return self.run(plan, watch, stop) };
         let ready = self.scenarios.ready(plan)?.map(scenario::Ready::hurried);
         let Some(ready) = ready else { return self.run(plan, watch, stop) };
@@ -129,7 +129,7 @@ impl<'a> Workload<'a> {
     ///
     /// # Errors
     /// If its headers would not be valid on the wire.
-    pub fn replay(plan: &'a Plan, found: Found) -> Result<Self, RunError> {
+    pub fn replay(plan: &'a Plan, found: LogFacts) -> Result<Self, RunError> {
         Ok(Self { plan, by: Kind::Log(::replay::Ready::new(plan, found)?), runner: Runner::threads(), prepared: None, last: None })
     }
 
@@ -171,13 +171,13 @@ impl<'a> Workload<'a> {
     ///
     /// # Errors
     /// As the engine's; and if the script fails.
-    pub fn run(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    pub fn run(&mut self, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let mut ended = self.carry_out(watch, stop);
         measured(&mut ended).into_iter().for_each(leave_out);
         ended
     }
 
-    fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let (plan, runner, prepared) = (self.plan, &self.runner, self.prepared.take());
         let prepared = || prepared.map_or_else(|| runner.prepare(plan), Ok);
         match std::mem::replace(&mut self.by, Kind::Nothing) {

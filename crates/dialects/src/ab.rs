@@ -25,9 +25,9 @@ use std::thread;
 use engine::protocol::http1::{Header, ResponseFraming, ResponseSink};
 use engine::{Behaviour, Client, End, Request, Spoken, Stop, Transport, Urgency, Wire};
 use jiff::tz::TimeZone;
-use measure::{Counted, Ending, Failure, Outcome, Summary, Tick};
+use measure::{Ending, Failure, IntervalCounts, Outcome, Summary, Tick};
 use plan::{Nanos, plainly};
-use report::ab::{self, Failed, Figures, Sample};
+use report::ab::{self, AbFailures, Figures, Sample};
 use trial::RunError;
 
 use crate::dialect::Dialect;
@@ -189,7 +189,7 @@ struct Tally {
     complete: u64,
     kept: u64,
     documents_bytes: u64,
-    failed: Failed,
+    failed: AbFailures,
     write_errors: u64,
 }
 
@@ -569,7 +569,7 @@ impl<'a> Watch<'a> {
 }
 
 impl trial::Observer for Watch<'_> {
-    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         self.done += tick.succeeded + tick.failed;
         self.tell();
         if tick.succeeded + tick.failed > 0 {
@@ -592,7 +592,7 @@ fn figures(options: &Options, summary: &Summary, tally: &Tally, first: Option<&F
         exchange: spoken.exchange,
         name: options.tls_name(),
     });
-    let failed = if options.any_length { Failed { length: 0, ..tally.failed } } else { tally.failed };
+    let failed = if options.any_length { AbFailures { length: 0, ..tally.failed } } else { tally.failed };
     Figures {
         software: first.map(|first| first.software.clone()).unwrap_or_default(),
         // ab writes no brackets around IPv6 addresses.

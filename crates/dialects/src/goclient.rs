@@ -93,14 +93,14 @@ pub fn address(url: &str) -> Option<Target> {
 }
 
 /// What is seen of an answer, with its Location.
-pub trait Located: ResponseSink {
+pub trait AnswerWithLocation: ResponseSink {
     /// The Location of the last answer.
     fn location(&self) -> Option<&str>;
 }
 
 /// A request that Go's client has sent.
 #[derive(Debug)]
-pub struct Sent {
+pub struct SentRequest {
     /// What it came to, not recorded yet.
     pub outcome: Outcome,
     /// How many redirects were followed.
@@ -109,12 +109,12 @@ pub struct Sent {
 
 /// Sends a request as Go's client does: once more where a connection had just been closed, and along redirects, at most as many as
 /// these; `None`: along none. It must be its turn.
-pub async fn send<T: Transport, S: Located>(
+pub async fn send<T: Transport, S: AnswerWithLocation>(
     client: &mut Client<'_, T>,
     (first, target): (&[u8], &Target),
     redirects_max: Option<u8>,
     sink: &mut S,
-) -> Sent {
+) -> SentRequest {
     client.begin(None);
     let mut outcome = client.exchange(&request_of(first).to(target), sink).await;
     let mut hops = 0;
@@ -144,7 +144,7 @@ pub async fn send<T: Transport, S: Located>(
             }
         }
     }
-    Sent { outcome, hops }
+    SentRequest { outcome, hops }
 }
 
 fn request_of(bytes: &[u8]) -> Request<'_> {

@@ -18,7 +18,7 @@ use plan::{Nanos, plainly};
 use report::hey::{Answer, Answers, CSV_HEAD};
 
 use crate::dialect::{DONE, Dialect};
-use crate::goclient::{self, Located};
+use crate::goclient::{self, AnswerWithLocation};
 use crate::goflag::Mistake;
 use crate::host::Host;
 use crate::session::Session;
@@ -136,7 +136,7 @@ impl ResponseSink for AnswerSink {
     }
 }
 
-impl Located for AnswerSink {
+impl AnswerWithLocation for AnswerSink {
     fn location(&self) -> Option<&str> {
         self.location.as_deref()
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use engine::body::all;
 use engine::{Runner, Stop};
 use jiff::tz::TimeZone;
-use measure::{Counted, Summary, SummaryBuilder, Tick};
+use measure::{IntervalCounts, Summary, SummaryBuilder, Tick};
 use plan::{Draft, Plan, PlanErrors};
 use trial::{Observer, RunError};
 
@@ -100,7 +100,7 @@ pub trait Files: Send + Sync {
 }
 
 /// A load that is about to begin. It is given what it calls once an interval, and the signal that ends it.
-pub type Load<'a> = Box<dyn FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError> + 'a>;
+pub type Load<'a> = Box<dyn FnOnce(&mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError> + 'a>;
 
 /// A load that was carried out.
 #[derive(Debug)]

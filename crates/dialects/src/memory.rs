@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use engine::simulation::Simulation;
 use engine::{RunError, Runner, Stop};
 use jiff::tz::TimeZone;
-use plan::{Draft, Given, Plan, PlanErrors};
+use plan::{Draft, Plan, PlanErrors, Setting};
 use trial::Observer;
 
 use crate::host::{Files, Host, Load, Measurement, Verbosity};
@@ -180,7 +180,7 @@ impl Host for Memory {
     }
 
     fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors> {
-        let threads = draft.threads.clone().or_else(|| "1".parse::<Given<_>>().ok());
+        let threads = draft.threads.clone().or_else(|| "1".parse::<Setting<_>>().ok());
         Plan::try_from(Draft { threads, ..draft })
     }
 

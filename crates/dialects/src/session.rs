@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use analysis::quantity::count;
 use analysis::{Standing, Validity};
 use engine::{Stop, Urgency};
-use measure::{Counted, Ending, Summary, SummaryBuilder, Tick};
+use measure::{Ending, IntervalCounts, Summary, SummaryBuilder, Tick};
 use plan::{Draft, Nanos, Plan, PlanErrors};
 use trial::{Observer, RunError};
 
@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
         drain: Option<Nanos>,
         stop: &Stop,
         own: Option<&mut dyn Observer>,
-        load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError>,
+        load: impl FnOnce(&mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError>,
     ) -> Result<Summary, RunError> {
         let mut drain = drain.map(|limit| DrainTimeout::new(plan, limit, stop));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -117,7 +117,7 @@ impl DrainTimeout {
 }
 
 impl Observer for DrainTimeout {
-    fn interval(&mut self, tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         if self.stop.urgency() == Urgency::Drain {
             self.stopped.get_or_insert(tick.to);
         }

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use engine::protocol::http1::ResponseFraming;
 use engine::{Behaviour, Client, End, Request, Transport};
 use measure::{Failure, Summary};
-use plan::{Draft, Given, Nanos};
+use plan::{Draft, Nanos, Setting};
 use report::webbench::{Counts, report};
 
 use crate::dialect::{DONE, Dialect, Support, Use};
@@ -241,10 +241,10 @@ impl Options {
         Draft {
             url: Some(format!("http://{host}:{port}/")),
             connections: self.clients.to_string().parse().ok(),
-            duration: Some(Given::Value(Nanos::from_secs(self.secs))),
+            duration: Some(Setting::Value(Nanos::from_secs(self.secs))),
             no_keepalive: true,
             // The original waits as long as the run takes.
-            timeout: Some(Given::Value(Nanos::from_secs(self.secs).plus(PATIENCE).plus(Nanos::SECOND))),
+            timeout: Some(Setting::Value(Nanos::from_secs(self.secs).plus(PATIENCE).plus(Nanos::SECOND))),
             ..Draft::default()
         }
     }

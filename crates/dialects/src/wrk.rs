@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use engine::net::Reach;
 use measure::{Failure, Summary};
-use plan::{Draft, Given, Nanos, Plan, plainly};
+use plan::{Draft, Nanos, Plan, Setting, plainly};
 use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency, received};
 use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source, Statistics};
 use trial::RunError;
@@ -156,7 +156,7 @@ impl Options {
 
     /// The load as a draft: wrk's request, its connections, and a timeout that no request meets before the run has ended.
     pub fn draft(&self) -> Draft {
-        fn number<T: std::str::FromStr<Err: std::fmt::Display>>(value: u64) -> Option<Given<T>> {
+        fn number<T: std::str::FromStr<Err: std::fmt::Display>>(value: u64) -> Option<Setting<T>> {
             value.to_string().parse().ok()
         }
         let duration = Nanos::from_secs(self.duration_s);
@@ -164,10 +164,10 @@ impl Options {
             url: Some(self.url.without_credentials()),
             connections: number(self.connections),
             threads: number(self.threads),
-            duration: Some(Given::Value(duration)),
+            duration: Some(Setting::Value(duration)),
             header: self.headers(),
-            timeout: Some(Given::Value(duration.plus(self.timeout()).plus(Nanos::SECOND))),
-            connect_timeout: Some(Given::Value(self.timeout().max(CONNECT_TIMEOUT_MIN))),
+            timeout: Some(Setting::Value(duration.plus(self.timeout()).plus(Nanos::SECOND))),
+            connect_timeout: Some(Setting::Value(self.timeout().max(CONNECT_TIMEOUT_MIN))),
             insecure: self.url.scheme == "https",
             ..Draft::default()
         }

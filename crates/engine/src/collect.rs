@@ -1,6 +1,6 @@
 //! From the messages of all sources to a run.
 
-use measure::{Collector, Counted, End, Ending, Leftovers, SummaryBuilder, Tick};
+use measure::{Collector, End, Ending, IntervalCounts, Leftovers, SummaryBuilder, Tick};
 use plan::{Nanos, Plan};
 
 use crate::error::BehaviourError;
@@ -22,7 +22,7 @@ pub struct Collected {
 ///
 /// # Panics
 /// If a request is unaccounted for: that is our mistake.
-pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: &mut dyn FnMut(&Tick, Counted)) -> Collected {
+pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: &mut dyn FnMut(&Tick, IntervalCounts)) -> Collected {
     let sources = plan.parts().len() as u32;
     let mut collector = Collector::new(plan.clone(), sources, INTERVAL);
     let mut broken = None;

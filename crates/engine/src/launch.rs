@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::{Counted, Leftovers, Summary, SummaryBuilder, Tick};
+use measure::{IntervalCounts, Leftovers, Summary, SummaryBuilder, Tick};
 use plan::{Part, Plan, Share};
 
 use crate::collect::{Collected, collect};
@@ -114,7 +114,7 @@ impl Prepared {
     ///
     /// # Panics
     /// As [`run`].
-    pub fn run(self, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    pub fn run(self, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let plan = self.plan().clone();
         conclude(&plan, self.start(Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
     }
@@ -129,7 +129,7 @@ impl Prepared {
     pub fn run_with<B: Behaviour>(
         self,
         behaviour: impl Fn(Share) -> B + Send + Sync + 'static,
-        watch: &mut dyn FnMut(&Tick, Counted),
+        watch: &mut dyn FnMut(&Tick, IntervalCounts),
         stop: &Stop,
     ) -> Result<SummaryBuilder, RunError> {
         let plan = self.plan().clone();
@@ -199,7 +199,7 @@ pub fn conclude(
     plan: &Plan,
     messages: impl IntoIterator<Item = Message>,
     complete: &mut dyn FnMut(&mut SummaryBuilder, Leftovers),
-    watch: &mut dyn FnMut(&Tick, Counted),
+    watch: &mut dyn FnMut(&Tick, IntervalCounts),
 ) -> Result<SummaryBuilder, RunError> {
     let Collected { mut summary, left, broken } = collect(plan, messages, watch);
     complete(&mut summary, left);

@@ -25,7 +25,7 @@ const SOUGHT_AFTER: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Neighbours {
     server: BTreeSet<u32>,
-    before: Used,
+    before: ProcessorTotals,
 }
 
 /// A look for the server that begins when the run has lasted a moment: reading the tables of a busy machine takes many
@@ -50,7 +50,7 @@ impl Sought {
     }
 
     /// What was used since the server was found; `None` where it was not, or where the run is over too soon.
-    pub(crate) fn since(self) -> Option<Seen> {
+    pub(crate) fn since(self) -> Option<ProcessorReport> {
         drop(self.over);
         self.found?.join().ok()??.since()
     }
@@ -58,7 +58,7 @@ impl Sought {
 
 /// What became of the processors during a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct ProcessorReport {
     /// The share of the machine's processor time that went to programs other than loadline and the server, from 0 to 1.
     pub others_share: f64,
     /// Of the time in which the server's threads wanted a core, the share they waited for one, from 0 to 1; `None` where
@@ -74,12 +74,12 @@ impl Neighbours {
             None => listening(addresses),
         };
         let server = holders(&sockets);
-        if server.is_empty() { None } else { Some(Self { before: Used::now(&server)?, server }) }
+        if server.is_empty() { None } else { Some(Self { before: ProcessorTotals::now(&server)?, server }) }
     }
 
     /// What was used since.
-    pub(crate) fn since(&self) -> Option<Seen> {
-        Used::now(&self.server)?.since(&self.before)
+    pub(crate) fn since(&self) -> Option<ProcessorReport> {
+        ProcessorTotals::now(&self.server)?.since(&self.before)
     }
 }
 
@@ -137,7 +137,7 @@ fn numbers(directory: &str) -> impl Iterator<Item = u32> + use<> {
 
 /// Processor time so far.
 #[derive(Debug, Clone, PartialEq)]
-struct Used {
+struct ProcessorTotals {
     /// Of the whole machine, idle time included, in the kernel's ticks.
     all: u64,
     /// Of all programs together.
@@ -148,7 +148,7 @@ struct Used {
     threads: BTreeMap<u32, (u64, u64)>,
 }
 
-impl Used {
+impl ProcessorTotals {
     fn now(server: &BTreeSet<u32>) -> Option<Self> {
         let (all, programs) = of_machine(&fs::read_to_string("/proc/stat").ok()?)?;
         let used = |process: u32| Some((process, of_process(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)?));
@@ -168,7 +168,7 @@ impl Used {
         Some(Self { all, programs, known, threads })
     }
 
-    fn since(&self, earlier: &Self) -> Option<Seen> {
+    fn since(&self, earlier: &Self) -> Option<ProcessorReport> {
         let all = self.all.checked_sub(earlier.all).filter(|all| *all > 0)?;
         let programs = self.programs.saturating_sub(earlier.programs);
         let known: u64 = self.known.iter().map(|(process, used)| used.saturating_sub(*earlier.known.get(process).unwrap_or(used))).sum();
@@ -176,7 +176,7 @@ impl Used {
             let before = earlier.threads.get(thread).copied().unwrap_or_default();
             (sum.0 + ran.saturating_sub(before.0), sum.1 + waited.saturating_sub(before.1))
         });
-        Some(Seen {
+        Some(ProcessorReport {
             others_share: programs.saturating_sub(known) as f64 / all as f64,
             server_wait_share: (ran + waited > 0).then(|| waited as f64 / (ran + waited) as f64),
         })
@@ -235,8 +235,8 @@ mod tests {
             thread::sleep(Duration::from_millis(1));
         }
         // Without a tick of processor time there would be nothing to take a share of.
-        let before = Used::now(&BTreeSet::new()).unwrap().all;
-        while Used::now(&BTreeSet::new()).unwrap().all == before {
+        let before = ProcessorTotals::now(&BTreeSet::new()).unwrap().all;
+        while ProcessorTotals::now(&BTreeSet::new()).unwrap().all == before {
             assert!(Instant::now() < limit, "time passes");
         }
         assert!(sought.since().is_some());
@@ -245,16 +245,17 @@ mod tests {
     #[test]
     fn what_is_neither_ours_nor_the_servers_is_of_others() {
         let (all, programs) = of_machine("cpu  100 0 50 800 0 20 20 10 0 0\n").unwrap();
-        let before = Used { all, programs, known: BTreeMap::from([(1, 60), (2, 10)]), threads: BTreeMap::from([(2, (100, 100))]) };
+        let before =
+            ProcessorTotals { all, programs, known: BTreeMap::from([(1, 60), (2, 10)]), threads: BTreeMap::from([(2, (100, 100))]) };
         let (all, programs) = of_machine("cpu  180 10 60 900 0 20 20 10 0 0\n").unwrap();
-        let after = Used {
+        let after = ProcessorTotals {
             all,
             programs,
             // The third came later and had used 5 before it was seen, which says nothing of this time.
             known: BTreeMap::from([(1, 90), (2, 20), (3, 5)]),
             threads: BTreeMap::from([(2, (130, 140)), (7, (10, 20))]),
         };
-        assert_eq!(after.since(&before), Some(Seen { others_share: 0.3, server_wait_share: Some(0.6) }));
+        assert_eq!(after.since(&before), Some(ProcessorReport { others_share: 0.3, server_wait_share: Some(0.6) }));
         assert_eq!(before.since(&before), None);
     }
 

@@ -40,7 +40,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{Fence, RunError, RunErrorKind};
 use socket::{LocalPorts, Sources, is_ipv4_loopback};
-use tls::{Handshakes, Needed};
+use tls::{CertificateNeed, Handshakes};
 
 /// Opens connections.
 pub trait Dial {
@@ -410,10 +410,10 @@ impl Credentials {
         let connection = plan.connection();
         let mut errors: Vec<RunError> = Vec::new();
         let needed = match plan.target().scheme() {
-            Scheme::Https => Some(Needed::AtOnce),
+            Scheme::Https => Some(CertificateNeed::AtOnce),
             Scheme::Http => {
                 let leads_on = connection.follow > 0 || plan.scenario().is_some() || *plan.also() != Also::default();
-                leads_on.then_some(Needed::AfterRedirect)
+                leads_on.then_some(CertificateNeed::AfterRedirect)
             }
         };
         let mut tls = None;
@@ -422,7 +422,7 @@ impl Credentials {
             Err(wrong) => errors.extend(wrong),
         }
         let mut name = None;
-        if needed == Some(Needed::AtOnce) {
+        if needed == Some(CertificateNeed::AtOnce) {
             let text = connection.tls.sni.as_deref().unwrap_or(plan.target().host());
             name = tls::server_name(text);
             if name.is_none() {

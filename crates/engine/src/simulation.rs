@@ -286,13 +286,13 @@ pub(crate) fn plan(settings: impl FnOnce(&mut plan::Draft)) -> Plan {
     if draft.rate.is_none() {
         draft.arrivals = None;
     }
-    draft.threads.get_or_insert(plan::Given::Value(std::num::NonZeroU32::MIN));
+    draft.threads.get_or_insert(plan::Setting::Value(std::num::NonZeroU32::MIN));
     Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// A setting as typed.
 #[cfg(test)]
-pub(crate) fn given<T: std::str::FromStr>(text: &str) -> Option<plan::Given<T>>
+pub(crate) fn given<T: std::str::FromStr>(text: &str) -> Option<plan::Setting<T>>
 where
     T::Err: fmt::Display,
 {

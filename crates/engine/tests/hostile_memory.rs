@@ -4,11 +4,11 @@ use engine::protocol::http1::ResponseFraming;
 use engine::protocol::http1::cases::{Case, Expected, Then, cases};
 use engine::{Stop, run};
 use measure::{Failure, Summary};
-use plan::{Draft, Given, Plan};
+use plan::{Draft, Plan, Setting};
 use testbed::scripted::{Action, FOREVER, Script, Scripted};
 
 /// A setting as typed.
-fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
     T::Err: std::fmt::Display,
 {

@@ -2,11 +2,11 @@
 
 use engine::{Stop, run};
 use measure::{Ending, Failure, Summary};
-use plan::{Draft, Given, Nanos, Plan};
+use plan::{Draft, Nanos, Plan, Setting};
 use testbed::{Config, Counts, Testbed};
 
 /// A setting as typed.
-fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
     T::Err: std::fmt::Display,
 {

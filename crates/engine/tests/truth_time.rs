@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use engine::{Stop, run};
 use measure::Summary;
-use plan::{Draft, Given, Plan};
+use plan::{Draft, Plan, Setting};
 use testbed::{Config, Testbed};
 
 /// One load at a time.
@@ -19,7 +19,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 const LAG_MS_MAX: f64 = 4.0;
 
 /// A setting as typed.
-fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
     T::Err: std::fmt::Display,
 {

@@ -14,7 +14,7 @@ pub trait Bench {
     ///
     /// # Errors
     /// If it cannot be carried out, or not to its end; with what was measured until then.
-    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measured, RunError>;
+    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measurement, RunError>;
 
     /// Lets so much time pass, unless the user wants to end.
     fn rest(&mut self, span: Nanos);
@@ -63,7 +63,7 @@ pub enum Role {
 
 /// A load that was carried out.
 #[derive(Debug)]
-pub struct Measured {
+pub struct Measurement {
     /// Its run.
     pub run: Summary,
     /// The condition of the user that ended it, if one came true.

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use measure::{Ending, Summary};
-use plan::{Draft, Given, Nanos, PlanErrors, Rate, Spacing, Stage, Timetable};
+use plan::{Draft, Nanos, PlanErrors, Rate, Setting, Spacing, Stage, Timetable};
 use serde::{Deserialize, Serialize};
 use trial::RunError;
 
@@ -90,9 +90,9 @@ pub fn carry_out(settings: &Settings<'_>, bench: &mut dyn Bench, tell: &mut dyn 
     for threads in threads {
         for connections in CONNECTIONS.into_iter().filter(|connections| connections >= threads) {
             let draft = Draft {
-                connections: NonZeroU32::new(connections).map(|users| Given::Value(users.into())),
-                threads: NonZeroU32::new(*threads).map(Given::Value),
-                duration: Some(Given::Value(duration)),
+                connections: NonZeroU32::new(connections).map(|users| Setting::Value(users.into())),
+                threads: NonZeroU32::new(*threads).map(Setting::Value),
+                duration: Some(Setting::Value(duration)),
                 ..settings.server.clone()
             };
             let Some(run) = measure(settings, draft, format!("{connections} connections"), bench)? else { return Ok(None) };
@@ -107,10 +107,10 @@ pub fn carry_out(settings: &Settings<'_>, bench: &mut dyn Bench, tell: &mut dyn 
         let most = reached.map(|ceiling| ceiling.qps_reached).fold(0.0, f64::max);
         for rate in RATES.into_iter().filter_map(|share| Rate::per_second((most * share).max(1.0))) {
             let draft = Draft {
-                rate: Some(Given::Value(Timetable::new(vec![Stage::constant(rate, Some(duration))]))),
-                arrivals: Some(Given::Value(Spacing::Even)),
-                threads: NonZeroU32::new(*threads).map(Given::Value),
-                connections: NonZeroU32::new(CONNECTIONS[2].max(*threads)).map(|users| Given::Value(users.into())),
+                rate: Some(Setting::Value(Timetable::new(vec![Stage::constant(rate, Some(duration))]))),
+                arrivals: Some(Setting::Value(Spacing::Even)),
+                threads: NonZeroU32::new(*threads).map(Setting::Value),
+                connections: NonZeroU32::new(CONNECTIONS[2].max(*threads)).map(|users| Setting::Value(users.into())),
                 ..settings.server.clone()
             };
             let title = format!("{}/s", figure(rate.as_per_second()));

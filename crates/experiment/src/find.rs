@@ -9,11 +9,11 @@ mod recovery;
 use std::ops::ControlFlow;
 
 use analysis::ceiling::SHARE_MAX;
-use analysis::found::{CapacityReport, CapacityTrial, Rated, learnt, lost};
+use analysis::found::{CapacityReport, CapacityTrial, RateUnit, learnt, lost};
 use analysis::gate::Slo;
 use analysis::quantity::four_digits;
 use analysis::search::{Cap, Early, Purpose, Search, Step};
-use analysis::{Level, Stopped, Trial};
+use analysis::{Level, StopReason, Trial};
 use measure::{Summary, Tick};
 use plan::{Nanos, Plan, PlanErrors, Rate};
 use trial::RunError;
@@ -22,7 +22,7 @@ use crate::below;
 use crate::bench::{Bench, Load, Role, to_its_end};
 
 pub use loads::Loads;
-use recovery::Unloaded;
+use recovery::UnloadedServer;
 
 /// A trial is not ended early before this (docs/measurement.md §2.5).
 const EARLY_FROM: Nanos = Nanos::from_secs(3);
@@ -51,15 +51,15 @@ pub enum Event {
 }
 
 /// A search under way.
-pub struct Course<'a> {
+pub struct OngoingSearch<'a> {
     loads: Loads<'a>,
     slos: Vec<Slo>,
     search: Search,
-    unloaded: Unloaded,
+    unloaded: UnloadedServer,
     is_profiled: bool,
 }
 
-impl<'a> Course<'a> {
+impl<'a> OngoingSearch<'a> {
     /// Looks at the server before it is loaded, by a few requests one by one. Where the ceiling of this machine is known, by the plan and
     /// an answer of the server, rates that it cannot be trusted with will not be tried.
     ///
@@ -75,7 +75,7 @@ impl<'a> Course<'a> {
         tell: &mut dyn FnMut(&CapacityReport, Event),
     ) -> Result<Self, RunError> {
         let run = recovery::look(&mut loads, bench)?;
-        let mut course = Self { unloaded: Unloaded::of(run), loads, slos, search, is_profiled };
+        let mut course = Self { unloaded: UnloadedServer::of(run), loads, slos, search, is_profiled };
         found.unloaded_median = course.unloaded.median();
         if let Some(rate_max) = course.keep_below_the_ceiling(found, ceiling) {
             tell(found, Event::BelowTheCeiling(rate_max));
@@ -125,7 +125,7 @@ impl<'a> Course<'a> {
     ) -> Result<(), RunError> {
         while found.stopped.is_none() {
             if bench.is_interrupted() {
-                found.stopped = Some(Stopped::interrupted());
+                found.stopped = Some(StopReason::interrupted());
                 break;
             }
             if let Some(why) = bench.has_run_out() {
@@ -176,7 +176,7 @@ impl<'a> Course<'a> {
             if early.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if let Some(rule) = &measured.aborted_by {
-            found.stopped = Some(Stopped::aborted(rule, &in_words(rate, found.rated)));
+            found.stopped = Some(StopReason::aborted(rule, &in_words(rate, found.rated)));
             return Ok(false);
         }
         if bench.is_interrupted() {
@@ -213,8 +213,8 @@ impl<'a> Course<'a> {
             return Ok(());
         }
         let level = match found.rated {
-            Rated::Requests => Level::Offered as fn(Rate) -> Level,
-            Rated::Journeys => Level::Journeys,
+            RateUnit::Requests => Level::Offered as fn(Rate) -> Level,
+            RateUnit::Journeys => Level::Journeys,
         };
         let Some(best) = found.answer.carries.and_then(Rate::per_second).map(level) else {
             tell(found, Event::NoProfile);
@@ -245,18 +245,18 @@ impl<'a> Course<'a> {
 }
 
 /// A rate with what it begins.
-fn in_words(rate: f64, rated: Rated) -> String {
+fn in_words(rate: f64, rated: RateUnit) -> String {
     let rate = four_digits(rate);
     match rated {
-        Rated::Requests => format!("{rate}/s"),
-        Rated::Journeys => format!("{rate} journeys/s"),
+        RateUnit::Requests => format!("{rate}/s"),
+        RateUnit::Journeys => format!("{rate} journeys/s"),
     }
 }
 
 /// How many requests so many arrivals come to: those of journeys as in the trial in which they came to most, and before there was one it
 /// cannot be told.
 fn requests_expected(found: &CapacityReport, arrivals: f64) -> f64 {
-    if found.rated == Rated::Requests {
+    if found.rated == RateUnit::Requests {
         return arrivals;
     }
     let each = found.trials.iter().map(|trial| trial.summary.requests.due as f64 / (trial.rate * trial.summary.duration_s).max(1.0));
@@ -264,8 +264,8 @@ fn requests_expected(found: &CapacityReport, arrivals: f64) -> f64 {
 }
 
 /// A trial could not be measured, for the reason given.
-fn cut_short(reason: &str) -> Stopped {
-    Stopped { words: format!("the next trial could not be measured: {reason}"), ..Stopped::cut_short("") }
+fn cut_short(reason: &str) -> StopReason {
+    StopReason { words: format!("the next trial could not be measured: {reason}"), ..StopReason::cut_short("") }
 }
 
 fn undecided(mistakes: &PlanErrors) -> RunError {
@@ -301,7 +301,7 @@ mod tests {
         let loads = Loads::new(draft, &decide, false, &|_| Nanos::ZERO, &settings).unwrap();
         let events = RefCell::new(Vec::new());
         let mut tell = |_: &CapacityReport, event| events.borrow_mut().push(event);
-        let ended = Course::begin(loads, slos, (search, &mut found), &|_, _| ceiling, is_profiled, bench, &mut tell)
+        let ended = OngoingSearch::begin(loads, slos, (search, &mut found), &|_, _| ceiling, is_profiled, bench, &mut tell)
             .and_then(|course| course.carry_out(&mut found, bench, &mut tell));
         Searched { found, events: events.into_inner(), ended }
     }
@@ -342,7 +342,7 @@ mod tests {
         let draft = Draft { timeout: "10s".parse().ok(), ..Draft::default() };
         let settings = Settings::new(Vec::new(), 100.0, 1).quick();
         let mut loads = Loads::new(draft, &decide, false, &|_| Nanos::ZERO, &settings).unwrap();
-        let unloaded = Unloaded::of(recovery::look(&mut loads, &mut bench).unwrap());
+        let unloaded = UnloadedServer::of(recovery::look(&mut loads, &mut bench).unwrap());
         let rested = recovery::wait(&mut loads, &unloaded, [0.0, 20.0], &mut bench).unwrap();
         assert!(rested.recovered && rested.seconds < 1.0, "{rested:?}");
         pool.slow_down(Duration::from_millis(100));

@@ -15,7 +15,7 @@ pub mod find;
 mod simulated;
 pub mod sweep;
 
-pub use bench::{Bench, Decide, Judge, Load, Measured, Role};
+pub use bench::{Bench, Decide, Judge, Load, Measurement, Role};
 pub use levels::below;
 
 mod levels;

@@ -12,7 +12,7 @@ use plan::{Draft, Nanos, Plan, PlanErrors};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use trial::{Observer, RunError};
 
-use crate::bench::{Bench, Judge, Load, Measured, Role};
+use crate::bench::{Bench, Judge, Load, Measurement, Role};
 
 /// A server with so many workers, each of which needs this long for a request; what comes while all are busy stands in line.
 #[derive(Clone)]
@@ -85,14 +85,14 @@ impl SimulatedBench {
 struct Judging<'a, 'b>(Judge<'a>, &'b mut Nanos);
 
 impl Observer for Judging<'_, '_> {
-    fn interval(&mut self, tick: &Tick, _counted: &measure::Counted) -> std::ops::ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, _counted: &measure::IntervalCounts) -> std::ops::ControlFlow<()> {
         *self.1 = tick.to;
         (self.0)(tick)
     }
 }
 
 impl Bench for SimulatedBench {
-    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measured, RunError> {
+    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measurement, RunError> {
         self.loads.push((load.title.clone(), load.role.clone()));
         let number = Some(self.loads.len());
         if number == self.fails_in {
@@ -109,7 +109,7 @@ impl Bench for SimulatedBench {
         if run.ended.how == Ending::Interrupted && self.stop.urgency() == Urgency::None {
             assert!(last > Nanos::ZERO, "only what was looked at is ended by it");
         }
-        Ok(Measured { run, aborted_by: None })
+        Ok(Measurement { run, aborted_by: None })
     }
 
     fn rest(&mut self, span: Nanos) {

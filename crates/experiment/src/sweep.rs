@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 
 use analysis::adaptive::{Reach, next_levels};
 use analysis::knee::Best;
-use analysis::{Level, Stopped, Sweep, Trial, climb, curve, doubt, scaling};
+use analysis::{Level, StopReason, Sweep, Trial, climb, curve, doubt, scaling};
 use measure::Ending;
-use plan::{Choice, Draft, Given, Ladder, Plan, PlanErrors, Random, Rung, Stage, Timetable};
+use plan::{Choice, Draft, Ladder, Plan, PlanErrors, Random, Rung, Setting, Stage, Timetable};
 use trial::RunError;
 
 use crate::below;
@@ -53,8 +53,8 @@ pub enum Event {
 pub fn at(draft: &Draft, level: plan::Level) -> Draft {
     let mut draft = draft.clone();
     match level {
-        plan::Level::Users(users) => draft.connections = Some(Given::Value(users.into())),
-        plan::Level::Offered(rate) => draft.rate = Some(Given::Value(Timetable::new(vec![Stage::constant(rate, None)]))),
+        plan::Level::Users(users) => draft.connections = Some(Setting::Value(users.into())),
+        plan::Level::Offered(rate) => draft.rate = Some(Setting::Value(Timetable::new(vec![Stage::constant(rate, None)]))),
     }
     draft
 }
@@ -194,15 +194,15 @@ impl Ascent<'_> {
             self.bench.rest(self.settings.ladder.cooldown);
         }
         if self.bench.is_interrupted() {
-            return Ok(self.end(Stopped::interrupted()));
+            return Ok(self.end(StopReason::interrupted()));
         }
         if let Some(why) = self.bench.has_run_out() {
-            return Ok(self.end(Stopped::cut_short(why)));
+            return Ok(self.end(StopReason::cut_short(why)));
         }
         // Every level was decided before the first request, or is as sound as the lowest.
         let plan = match self.plan_at(level) {
             Ok(plan) => plan,
-            Err(mistakes) => return Ok(self.end(Stopped::cut_short(&mistakes.to_string()))),
+            Err(mistakes) => return Ok(self.end(StopReason::cut_short(&mistakes.to_string()))),
         };
         let level = Level::of(level, &plan);
         if !self.sweep.levels.contains(&level) {
@@ -218,8 +218,8 @@ impl Ascent<'_> {
         let (run, next, ended) = match self.bench.measure(&load, &mut to_its_end) {
             Ok(measured) => {
                 let stopped = match (&measured.aborted_by, measured.run.ended.how) {
-                    (_, Ending::Interrupted) => Some(Stopped::interrupted()),
-                    (Some(rule), _) => Some(Stopped::aborted(rule, &level.to_string())),
+                    (_, Ending::Interrupted) => Some(StopReason::interrupted()),
+                    (Some(rule), _) => Some(StopReason::aborted(rule, &level.to_string())),
                     (None, _) => None,
                 };
                 let next = stopped.map_or(Next::GoOn, |stopped| self.end(stopped));
@@ -227,7 +227,7 @@ impl Ascent<'_> {
             }
             Err(mut error) => {
                 let run = error.measured.take().map(|run| *run);
-                (run, self.end(Stopped::cut_short(&error.message)), Err(error))
+                (run, self.end(StopReason::cut_short(&error.message)), Err(error))
             }
         };
         if let Some(run) = run {
@@ -243,7 +243,7 @@ impl Ascent<'_> {
         ended.map(|()| next)
     }
 
-    fn end(&mut self, why: Stopped) -> Next {
+    fn end(&mut self, why: StopReason) -> Next {
         self.sweep.stopped = Some(why);
         Next::End
     }

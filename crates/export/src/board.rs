@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use measure::{Counted, Failure, Histogram, JourneyCounts, StepCounts, Tally, Tick};
+use measure::{Failure, Histogram, IntervalCounts, JourneyCounts, StepCounts, Tally, Tick};
 use plan::Timetable;
 
 use crate::Identity;
@@ -167,7 +167,7 @@ impl Shared {
         board.loads.push(Load { name: name.to_owned(), began, timetable, totals: Totals::default(), now: Now::default() });
     }
 
-    pub fn second(&self, tick: &Tick, counted: &Counted) {
+    pub fn second(&self, tick: &Tick, counted: &IntervalCounts) {
         let mut board = self.lock();
         let at = SystemTime::now();
         let Some(load) = board.loads.last_mut() else { return };
@@ -226,7 +226,7 @@ impl Shared {
 }
 
 impl Totals {
-    fn add(&mut self, tick: &Tick, counted: &Counted) {
+    fn add(&mut self, tick: &Tick, counted: &IntervalCounts) {
         let counts = &counted.counts;
         self.due += counts.due;
         self.succeeded += counts.succeeded;

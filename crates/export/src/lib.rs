@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use measure::{Counted, Tick};
+use measure::{IntervalCounts, Tick};
 use plan::Plan;
 
 use board::Shared;
@@ -152,7 +152,7 @@ impl Exports {
     }
 
     /// A second of it. Takes some microseconds, and never waits for a receiver.
-    pub fn second(&self, tick: &Tick, counted: &Counted) {
+    pub fn second(&self, tick: &Tick, counted: &IntervalCounts) {
         if let Some(shared) = &self.shared {
             shared.second(tick, counted);
         }

@@ -197,7 +197,7 @@ pub struct Figures {
 
 /// What is said of a result beside the result itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct RunNotes {
     /// What it is the result of.
     pub kind: Kind,
     /// What the user calls it, or its URL suggests.
@@ -226,7 +226,7 @@ pub struct Fresh<'a> {
     /// Its name for good.
     pub id: Id,
     /// What is said of it.
-    pub kept: Kept,
+    pub kept: RunNotes,
     /// How it comes here.
     pub origin: Origin,
     /// The plan as JSON, without secrets; of several the first.
@@ -244,7 +244,7 @@ pub struct Entry {
     pub short: String,
     /// What is said of it.
     #[serde(flatten)]
-    pub kept: Kept,
+    pub kept: RunNotes,
     /// How it came here.
     pub origin: Origin,
     /// When it came here.

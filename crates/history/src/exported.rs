@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Entry, Fresh, HistoryError, Id, Kept, Moment, Origin, Store};
+use crate::{Entry, Fresh, HistoryError, Id, Moment, Origin, RunNotes, Store};
 
 /// The version of the file. A reader of this version refuses any other by name.
 pub const EXPORT_SCHEMA: &str = "loadline.saved/1";
 
 /// A saved run with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Exported {
+pub struct ExportedRun {
     /// Always [`EXPORT_SCHEMA`].
     pub schema: String,
     /// Its name for good.
     pub id: Id,
     /// What is said of it.
     #[serde(flatten)]
-    pub kept: Kept,
+    pub kept: RunNotes,
     /// How it came into the history it was taken from.
     pub origin: Origin,
     /// When.
@@ -27,7 +27,7 @@ pub struct Exported {
     pub result: serde_json::Value,
 }
 
-impl Exported {
+impl ExportedRun {
     /// A saved run as a file.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub struct Follower {
 
 /// What a run has done since it was looked at last.
 #[derive(Debug)]
-pub enum Heard {
+pub enum RunNews {
     /// A load began, called so.
     Load {
         /// What is done, without its secrets.
@@ -68,7 +68,7 @@ impl Follower {
     }
 
     /// What it has done since this was asked last.
-    pub fn listen(&mut self) -> Vec<Heard> {
+    pub fn listen(&mut self) -> Vec<RunNews> {
         if (&self.file).take(BYTES_AT_ONCE_MAX).read_to_end(&mut self.rest).is_err() {
             return Vec::new();
         }
@@ -80,15 +80,15 @@ impl Follower {
                 Some(Line::Load { plan, what }) => {
                     let Ok(plan) = serde_json::from_value::<Plan>(plan) else { continue };
                     self.counts = Some(Collector::new(plan.clone(), 1, INTERVAL));
-                    heard.push(Heard::Load { plan: Box::new(plan), what });
+                    heard.push(RunNews::Load { plan: Box::new(plan), what });
                 }
                 Some(Line::Second(counted)) => {
                     let Some(counts) = &mut self.counts else { continue };
                     // After a gap nothing adds up any more.
-                    let Ok(counted) = measure::Counted::try_from(*counted) else { break };
+                    let Ok(counted) = measure::IntervalCounts::try_from(*counted) else { break };
                     counts.absorb(SourceId(0), &counted.counts);
                     while let Some(tick) = counts.tick() {
-                        heard.push(Heard::Second(Box::new(tick)));
+                        heard.push(RunNews::Second(Box::new(tick)));
                     }
                 }
                 Some(Line::Begun { .. } | Line::Result { .. }) | None => {}

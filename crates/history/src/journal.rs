@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use flate2::Crc;
 use flate2::read::ZlibDecoder;
-use measure::{Counted, Ending, Machine, Site, SnapshotRecord, SummaryBuilder, cut_short};
+use measure::{Ending, IntervalCounts, Machine, Site, SnapshotRecord, SummaryBuilder, cut_short};
 use plan::{Nanos, Plan, Secrets};
 use serde::{Deserialize, Serialize};
 
@@ -79,7 +79,7 @@ pub(crate) enum Line {
 /// What is written down.
 enum Message {
     Load { plan: Box<Plan>, what: String },
-    Second(Box<Counted>),
+    Second(Box<IntervalCounts>),
     Result(Vec<u8>),
 }
 
@@ -121,7 +121,7 @@ impl Journal {
     }
 
     /// A second of that load.
-    pub fn second(&self, counted: Counted) {
+    pub fn second(&self, counted: IntervalCounts) {
         self.send(Message::Second(Box::new(counted)));
     }
 
@@ -134,10 +134,10 @@ impl Journal {
     ///
     /// # Errors
     /// In words, if something could not be written.
-    pub fn end(mut self) -> Result<Ended, String> {
+    pub fn end(mut self) -> Result<FinishedJournal, String> {
         drop(self.sender.take());
         let writer = self.writer.take().ok_or("a thread for the journal could not be made")?;
-        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(|place| Ended { place })
+        writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map(|place| FinishedJournal { place })
     }
 
     fn send(&self, message: Message) {
@@ -148,11 +148,11 @@ impl Journal {
 
 /// A journal that has been written to its end, and is still held.
 #[derive(Debug)]
-pub struct Ended {
+pub struct FinishedJournal {
     place: Place,
 }
 
-impl Ended {
+impl FinishedJournal {
     /// Removes it: the run is saved.
     pub fn remove(self) {
         self.place.remove();
@@ -315,7 +315,7 @@ pub enum End {
 
 /// What a journal holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Journaled {
+pub struct JournalContent {
     /// Why it was left.
     pub end: End,
     /// What was known when it began.
@@ -353,17 +353,17 @@ pub(crate) enum JournalError {
 
 /// A journal, and whether its run goes on.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum JournalState {
     /// It goes on.
     Running,
     /// It was left behind. While the lock is held nobody else takes it.
-    Left { journaled: Box<Journaled>, lock: Place },
+    Left { journaled: Box<JournalContent>, lock: Place },
     /// It cannot be read.
     Damaged { path: PathBuf, why: JournalError },
 }
 
 /// Every journal beside a history, in the order of their names.
-pub(crate) fn journals(database: &Path) -> Vec<Found> {
+pub(crate) fn journals(database: &Path) -> Vec<JournalState> {
     let Ok(entries) = fs::read_dir(directory(database)) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
@@ -372,8 +372,9 @@ pub(crate) fn journals(database: &Path) -> Vec<Found> {
 }
 
 /// `None` if it is gone meanwhile.
-fn found(path: PathBuf) -> Option<Found> {
-    let unreadable = |path: &Path, why: &io::Error| Found::Damaged { path: path.to_owned(), why: JournalError::Unreadable(plainly(why)) };
+fn found(path: PathBuf) -> Option<JournalState> {
+    let unreadable =
+        |path: &Path, why: &io::Error| JournalState::Damaged { path: path.to_owned(), why: JournalError::Unreadable(plainly(why)) };
     let mut file = match OpenOptions::new().read(true).append(true).open(&path) {
         Ok(file) => file,
         Err(why) if why.kind() == io::ErrorKind::NotFound => return None,
@@ -381,7 +382,7 @@ fn found(path: PathBuf) -> Option<Found> {
     };
     match file.try_lock() {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Some(Found::Running),
+        Err(TryLockError::WouldBlock) => return Some(JournalState::Running),
         Err(TryLockError::Error(why)) => return Some(unreadable(&path, &why)),
     }
     let mut bytes = Vec::new();
@@ -395,12 +396,12 @@ fn found(path: PathBuf) -> Option<Found> {
         return None;
     }
     Some(match read(&bytes, &mut lock) {
-        Ok(journaled) => Found::Left { journaled: Box::new(journaled), lock },
-        Err(why) => Found::Damaged { path, why },
+        Ok(journaled) => JournalState::Left { journaled: Box::new(journaled), lock },
+        Err(why) => JournalState::Damaged { path, why },
     })
 }
 
-fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
+fn read(bytes: &[u8], place: &mut Place) -> Result<JournalContent, JournalError> {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let first = lines.next().unwrap_or_default();
     let header = match line(first) {
@@ -409,7 +410,7 @@ fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
         _ => return Err(other_version(first).map_or(JournalError::NoBeginning, JournalError::Version)),
     };
     let mut load: Option<(Plan, String)> = None;
-    let mut seconds: Vec<Counted> = Vec::new();
+    let mut seconds: Vec<IntervalCounts> = Vec::new();
     let mut damage = None;
     let mut lines = lines.peekable();
     let mut number = 1;
@@ -420,7 +421,7 @@ fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
                 Ok(plan) => (load, seconds) = (Some((plan, what)), Vec::new()),
                 Err(why) => damage = Some(format!("line {number}: {why}")),
             },
-            Some(Line::Second(counted)) => match Counted::try_from(*counted) {
+            Some(Line::Second(counted)) => match IntervalCounts::try_from(*counted) {
                 Ok(counted) => seconds.push(counted),
                 Err(why) => damage = Some(format!("line {number}: {why}")),
             },
@@ -458,7 +459,7 @@ fn read(bytes: &[u8], place: &mut Place) -> Result<Journaled, JournalError> {
         run.add_warnings(damage.iter().map(|why| format!("the journal of this run is damaged from there on: {why}")));
         Some(UnderWay { what, run })
     });
-    Ok(Journaled { end, header: *header, result, under_way, damage })
+    Ok(JournalContent { end, header: *header, result, under_way, damage })
 }
 
 pub(crate) fn line(bytes: &[u8]) -> Option<Line> {

@@ -14,7 +14,7 @@
 //! | remove | [`Store::remove`], [`Store::prune`] |
 //! | a baseline | [`Store::set_baseline`], [`Reference::Baseline`] |
 //! | one name over time | [`Store::trend`] |
-//! | one run as a file | [`Exported`] |
+//! | one run as a file | [`ExportedRun`] |
 //! | watch a run of another program | [`Follower`] |
 //! | lose nothing | [`Journal`] while it runs, [`Store::take_in`] after |
 //!
@@ -33,11 +33,11 @@ mod revision;
 mod schema;
 mod store;
 
-pub use entry::{Entry, Figures, Filter, Fresh, Id, Kept, Kind, Moment, Origin, Point, UnknownKind};
+pub use entry::{Entry, Figures, Filter, Fresh, Id, Kind, Moment, Origin, Point, RunNotes, UnknownKind};
 pub use error::HistoryError;
-pub use exported::{EXPORT_SCHEMA, Exported};
-pub use follower::{Follower, Heard};
-pub use journal::{End, Ended, Header, Journal, Journaled, UnderWay};
+pub use exported::{EXPORT_SCHEMA, ExportedRun};
+pub use follower::{Follower, RunNews};
+pub use journal::{End, FinishedJournal, Header, Journal, JournalContent, UnderWay};
 pub use reference::Reference;
 pub use revision::{Changes, Looking, Revision};
-pub use store::{Composed, Store, Taken, look};
+pub use store::{RecoveredRun, RecoveryOutcome, Store, look};

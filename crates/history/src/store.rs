@@ -24,9 +24,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior, params, params_from_iter};
 
 use crate::entry::SHORT_LETTERS;
-use crate::journal::{End, Found, Header, Journaled, journals};
+use crate::journal::{End, Header, JournalContent, JournalState, journals};
 use crate::schema::{APPLICATION_ID, STEPS, version};
-use crate::{Changes, Entry, Figures, Filter, Fresh, HistoryError, Id, Kept, Kind, Moment, Origin, Point, Reference, Revision};
+use crate::{Changes, Entry, Figures, Filter, Fresh, HistoryError, Id, Kind, Moment, Origin, Point, Reference, Revision, RunNotes};
 
 /// Waiting longer than this for another loadline means that it hangs: saving one run takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,7 +47,7 @@ pub struct Store {
 
 /// What became of a journal that its run left behind.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Taken {
+pub enum RecoveryOutcome {
     /// It is saved as a run that was cut short.
     In(Box<Entry>, End),
     /// Nothing was measured yet; it is gone.
@@ -530,35 +530,38 @@ impl Store {
     ///
     /// # Errors
     /// If the history cannot be written: then the journals stay.
-    pub fn take_in(&mut self, compose: &mut dyn FnMut(&Journaled) -> Result<Option<Composed>, String>) -> Result<Vec<Taken>, HistoryError> {
+    pub fn take_in(
+        &mut self,
+        compose: &mut dyn FnMut(&JournalContent) -> Result<Option<RecoveredRun>, String>,
+    ) -> Result<Vec<RecoveryOutcome>, HistoryError> {
         let mut taken = Vec::new();
         for found in journals(&self.path) {
             let (journaled, lock) = match found {
-                Found::Running => continue,
-                Found::Damaged { path, why } => {
-                    taken.push(Taken::Damaged { path, why: why.to_string() });
+                JournalState::Running => continue,
+                JournalState::Damaged { path, why } => {
+                    taken.push(RecoveryOutcome::Damaged { path, why: why.to_string() });
                     continue;
                 }
-                Found::Left { journaled, lock } => (journaled, lock),
+                JournalState::Left { journaled, lock } => (journaled, lock),
             };
             let composed = match compose(&journaled) {
                 Ok(Some(composed)) => composed,
                 Ok(None) => {
                     let Header { name, kind, started, .. } = journaled.header;
-                    taken.push(Taken::Empty { name, kind, started, end: journaled.end });
+                    taken.push(RecoveryOutcome::Empty { name, kind, started, end: journaled.end });
                     lock.remove();
                     continue;
                 }
                 Err(why) => {
-                    taken.push(Taken::Damaged { path: lock.path().to_owned(), why });
+                    taken.push(RecoveryOutcome::Damaged { path: lock.path().to_owned(), why });
                     continue;
                 }
             };
             let id = journaled.header.id.clone();
-            let Composed { kept, plan, result } = composed;
+            let RecoveredRun { kept, plan, result } = composed;
             let fresh = Fresh { id, kept, origin: Origin::CutShort, plan: &plan, result: &result };
             match self.save(&fresh) {
-                Ok(entry) => taken.push(Taken::In(Box::new(entry), journaled.end)),
+                Ok(entry) => taken.push(RecoveryOutcome::In(Box::new(entry), journaled.end)),
                 // It was saved, and ended before it could clear away.
                 Err(HistoryError::Twice { .. }) => {}
                 Err(error) => return Err(error),
@@ -628,9 +631,9 @@ impl Store {
 
 /// What is saved of a journal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Composed {
+pub struct RecoveredRun {
     /// What is said of it.
-    pub kept: Kept,
+    pub kept: RunNotes,
     /// The plan as JSON.
     pub plan: String,
     /// The whole result as JSON.
@@ -655,7 +658,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry {
         id: id_of(text(0)?)?,
         short: String::new(),
-        kept: Kept {
+        kept: RunNotes {
             kind: text(1)?.parse().map_err(|why| wrong(1, format!("'{}' {why}", text(1).unwrap_or_default())))?,
             name: text(2)?,
             target: text(3)?,

@@ -71,7 +71,7 @@ pub struct Point {
 
 /// The course of the traffic.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Course {
+pub struct TrafficTimeline {
     /// When the first request began, seconds since 1970.
     pub first_s: i64,
     /// When the last began.
@@ -163,7 +163,7 @@ impl Counter {
     }
 
     /// The course, if there was a request.
-    pub(crate) fn finish(mut self) -> Option<Course> {
+    pub(crate) fn finish(mut self) -> Option<TrafficTimeline> {
         let (first_s, last_s) = (self.first_ns?.div_euclid(SECOND_NS), self.last_ns.div_euclid(SECOND_NS));
         self.hours.sort_by_key(|(hour, _)| *hour);
         let mut gaps_s = 0;
@@ -213,7 +213,7 @@ impl Counter {
             })
             .collect();
         let (step_s, timeline) = self.timeline(first_s, last_s);
-        Some(Course {
+        Some(TrafficTimeline {
             first_s,
             last_s,
             covered_s: covered_s as u64,
@@ -316,7 +316,7 @@ fn windows(seconds: &[u32], window: usize) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn course(seconds: impl IntoIterator<Item = i64>) -> Course {
+    fn course(seconds: impl IntoIterator<Item = i64>) -> TrafficTimeline {
         let mut counter = Counter::default();
         for at in seconds {
             assert!(counter.add(at * SECOND_NS, 3600));

@@ -8,16 +8,16 @@
 use std::io::{self, Read};
 
 use crate::entry::{Entry, Reason};
-use crate::form::{Asked, Form};
-use crate::gor::Captured;
+use crate::form::{Form, FormChoice};
+use crate::gor::CapturedRecords;
 use crate::har;
-use crate::lines::{Line, Pulled};
+use crate::lines::{Line, PulledLines};
 use crate::reader::Reader;
-use crate::unpacked::{Packed, sample, unpacked};
+use crate::unpacked::{Compression, sample, unpacked};
 
 /// What stands next in a log.
 #[derive(Debug)]
-pub enum Told<'a> {
+pub enum LogEvent<'a> {
     /// A request.
     Request(Entry<'a>),
     /// What tells of no request, and why.
@@ -26,7 +26,7 @@ pub enum Told<'a> {
 
 /// A log that is open.
 pub struct Entries<'r> {
-    packed: Packed,
+    packed: Compression,
     form: Option<String>,
     rows: Rows<'r>,
     /// Told already, or to be told, counted from 1.
@@ -35,16 +35,16 @@ pub struct Entries<'r> {
 
 enum Rows<'r> {
     Lines {
-        lines: Pulled<Box<dyn Read + 'r>>,
+        lines: PulledLines<Box<dyn Read + 'r>>,
         reader: Box<Reader>,
     },
     /// A document is read whole; answers, which are most of it, are not kept.
     Document {
-        rows: std::vec::IntoIter<Result<har::Kept, Reason>>,
-        now: Option<har::Kept>,
+        rows: std::vec::IntoIter<Result<har::RecordedEntry, Reason>>,
+        now: Option<har::RecordedEntry>,
         ended: Option<io::Error>,
     },
-    Captured(Box<Captured<'r>>),
+    Captured(Box<CapturedRecords<'r>>),
     /// Not a byte of what is packed can be read.
     Damaged(Option<io::Error>),
 }
@@ -54,11 +54,11 @@ impl<'r> Entries<'r> {
     ///
     /// # Errors
     /// If not a byte of it can be read.
-    pub fn open(source: impl Read + 'r, asked: &Asked, line_bytes_most: usize) -> io::Result<Self> {
+    pub fn open(source: impl Read + 'r, asked: &FormChoice, line_bytes_most: usize) -> io::Result<Self> {
         let (packed, source) = unpacked(source)?;
         let (head, source) = match sample(source) {
             Ok(both) => both,
-            Err(why) if packed != Packed::Plain => return Ok(Self { packed, form: None, rows: Rows::Damaged(Some(why)), number: 0 }),
+            Err(why) if packed != Compression::Plain => return Ok(Self { packed, form: None, rows: Rows::Damaged(Some(why)), number: 0 }),
             Err(why) => return Err(why),
         };
         let (name, form) = match asked.guess(&head) {
@@ -69,19 +69,20 @@ impl<'r> Entries<'r> {
         let rows = match form {
             Form::Har => {
                 let mut rows = Vec::new();
-                let ended =
-                    har::read(io::BufReader::with_capacity(1 << 16, whole), &mut |entry| rows.push(entry.map(|it| har::Kept::of(&it))));
+                let ended = har::read(io::BufReader::with_capacity(1 << 16, whole), &mut |entry| {
+                    rows.push(entry.map(|it| har::RecordedEntry::of(&it)))
+                });
                 Rows::Document { rows: rows.into_iter(), now: None, ended: ended.err().map(io::Error::other) }
             }
-            Form::Gor => Rows::Captured(Box::new(Captured::new(whole))),
-            form => Rows::Lines { lines: Pulled::new(whole, line_bytes_most), reader: Box::new(Reader::new(&form)) },
+            Form::Gor => Rows::Captured(Box::new(CapturedRecords::new(whole))),
+            form => Rows::Lines { lines: PulledLines::new(whole, line_bytes_most), reader: Box::new(Reader::new(&form)) },
         };
         Ok(Self { packed, form: name, rows, number: 0 })
     }
 
     /// How it was packed.
     #[must_use]
-    pub fn packed(&self) -> Packed {
+    pub fn packed(&self) -> Compression {
         self.packed
     }
 
@@ -102,25 +103,25 @@ impl<'r> Entries<'r> {
     /// # Errors
     /// If it cannot be read on. Nothing follows.
     #[inline]
-    pub fn read(&mut self) -> Option<io::Result<Told<'_>>> {
+    pub fn read(&mut self) -> Option<io::Result<LogEvent<'_>>> {
         self.number += 1;
         match &mut self.rows {
             Rows::Lines { lines, reader } => Some(Ok(match lines.next()? {
                 Ok(Line::Whole(text)) => match reader.line(text) {
-                    Ok(entry) => Told::Request(entry),
-                    Err(reason) => Told::Unread(reason, text),
+                    Ok(entry) => LogEvent::Request(entry),
+                    Err(reason) => LogEvent::Unread(reason, text),
                 },
-                Ok(Line::Long(text)) => Told::Unread(Reason::Long, text),
+                Ok(Line::Long(text)) => LogEvent::Unread(Reason::Long, text),
                 Err(why) => return Some(Err(why)),
             })),
             Rows::Document { rows, now, ended } => Some(Ok(match rows.next() {
-                Some(Ok(kept)) => Told::Request(now.insert(kept).entry()),
-                Some(Err(reason)) => Told::Unread(reason, b"(an entry of a HAR document)"),
+                Some(Ok(kept)) => LogEvent::Request(now.insert(kept).entry()),
+                Some(Err(reason)) => LogEvent::Unread(reason, b"(an entry of a HAR document)"),
                 None => return ended.take().map(Err),
             })),
             Rows::Captured(captured) => Some(captured.next()?.map(|row| match row {
-                Ok(entry) => Told::Request(entry),
-                Err((reason, text)) => Told::Unread(reason, text),
+                Ok(entry) => LogEvent::Request(entry),
+                Err((reason, text)) => LogEvent::Unread(reason, text),
             })),
             Rows::Damaged(why) => why.take().map(Err),
         }
@@ -143,18 +144,18 @@ mod tests {
                 _ => "x".repeat(500),
             }).collect();
             let text = lines.join("\n");
-            let mut survey = Survey::new(Asked::default(), Personal::Kept).with_line_bytes_most(200);
+            let mut survey = Survey::new(FormChoice::default(), Personal::Kept).with_line_bytes_most(200);
             survey.read("log", text.as_bytes()).unwrap();
             let traffic = survey.finish();
-            let mut entries = Entries::open(text.as_bytes(), &Asked::default(), 200).unwrap();
+            let mut entries = Entries::open(text.as_bytes(), &FormChoice::default(), 200).unwrap();
             let (mut requests, mut unread) = (0, 0);
             while let Some(told) = entries.read() {
                 match told.unwrap() {
-                    Told::Request(entry) => {
+                    LogEvent::Request(entry) => {
                         prop_assert!(entry.path_and_query().unwrap().ends_with(b"?a=b"));
                         requests += 1;
                     }
-                    Told::Unread(..) => unread += 1,
+                    LogEvent::Unread(..) => unread += 1,
                 }
             }
             prop_assert_eq!((requests, unread), (traffic.requests, traffic.unread_lines()));
@@ -178,9 +179,9 @@ mod tests {
             entry(r#"{"mimeType":"image/png","encoding":"base64","text":"not base64!"}"#, 9, ""),
         ];
         let har = format!(r#"{{"log":{{"creator":{{}},"entries":[{}]}}}}"#, recorded.join(","));
-        let mut entries = Entries::open(har.as_bytes(), &Asked::default(), LINE_BYTES_MOST).unwrap();
+        let mut entries = Entries::open(har.as_bytes(), &FormChoice::default(), LINE_BYTES_MOST).unwrap();
         let mut told = Vec::new();
-        while let Some(Ok(Told::Request(entry))) = entries.read() {
+        while let Some(Ok(LogEvent::Request(entry))) = entries.read() {
             told.push((String::from_utf8_lossy(entry.sent.unwrap()).into_owned(), entry.is_partial));
         }
         assert_eq!(told.iter().map(|(_, is_partial)| *is_partial).collect::<Vec<_>>(), [false, true, true, true, false, true]);
@@ -201,10 +202,10 @@ mod tests {
               {"name":"X-Evil","value":"a\r\nb"},{"value":"no name"},17],"cookies":[{"name":"a","value":"b"}],
               "postData":{"mimeType":"application/x-www-form-urlencoded","params":[{"name":"n","value":"a+b%26"}]}},"response":{"status":200,"content":{"size":3}}},
             {"startedDateTime":"2024-01-01T00:00:01Z","request":{"method":"GET","url":"data:x"},"response":{"status":200}}]}}"#;
-        let mut entries = Entries::open(har.as_bytes(), &Asked::default(), LINE_BYTES_MOST).unwrap();
+        let mut entries = Entries::open(har.as_bytes(), &FormChoice::default(), LINE_BYTES_MOST).unwrap();
         assert_eq!(entries.form(), Some("har"));
         match entries.read().unwrap().unwrap() {
-            Told::Request(entry) => {
+            LogEvent::Request(entry) => {
                 assert_eq!((entry.path_and_query(), entry.host()), (Some(&b"/x?y=1"[..]), Some(&b"a.example"[..])));
                 assert_eq!((entry.status, entry.took_ns), (200, Some(20_000_000)));
                 assert_eq!(
@@ -212,11 +213,11 @@ mod tests {
                     "POST https://a.example/x?y=1 HTTP/1.1\r\n:path: /x\r\nX-Id: 7\r\nCookie: a=b\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\nn=a%20b%26"
                 );
             }
-            Told::Unread(reason, _) => panic!("{reason:?}"),
+            LogEvent::Unread(reason, _) => panic!("{reason:?}"),
         }
-        assert!(matches!(entries.read(), Some(Ok(Told::Unread(Reason::Request, _)))));
+        assert!(matches!(entries.read(), Some(Ok(LogEvent::Unread(Reason::Request, _)))));
         assert!(entries.read().is_none());
-        let mut damaged = Entries::open(&b"\x1f\x8bnothing of the kind"[..], &Asked::default(), LINE_BYTES_MOST).unwrap();
+        let mut damaged = Entries::open(&b"\x1f\x8bnothing of the kind"[..], &FormChoice::default(), LINE_BYTES_MOST).unwrap();
         assert!(matches!(damaged.read(), Some(Err(_))) && damaged.read().is_none());
     }
 }

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use crate::entry::Entry;
 use crate::gor::is_gor;
 use crate::json_line::{Fields, ROLES, Role};
-use crate::layout::{Layout, LayoutError, Logged};
+use crate::layout::{Layout, LayoutError, LoggedTime};
 use crate::prefix::Prefix;
 use crate::reader::Reader;
 
@@ -27,7 +27,7 @@ pub(crate) enum Form {
 
 /// A form with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownForm {
     /// What `--log-format` calls it.
     pub name: &'static str,
     /// What it is, in words.
@@ -55,61 +55,61 @@ const ALB: &str = r#"$type $time_iso8601 $elb $client_port $target $took_s $took
 const ENVOY: &str = r#"[$time_iso8601] "$request_method $request_uri $protocol" $status $flags $received $bytes_sent $took_ms $upstream_time "$remote_addr" "$http_user_agent" "$id" "$authority" "$upstream""#;
 
 /// Every form, in the order of the guess.
-pub const KNOWN: &[Known] = &[
-    Known { name: "combined", about: "nginx's and Apache's combined", form: Written::AtEnd(COMBINED) },
-    Known {
+pub const KNOWN: &[KnownForm] = &[
+    KnownForm { name: "combined", about: "nginx's and Apache's combined", form: Written::AtEnd(COMBINED) },
+    KnownForm {
         name: "main",
         about: "nginx's main: combined and the X-Forwarded-For header",
         form: Written::AtEnd(
             r#"$remote_addr $ignored $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent" "$http_x_forwarded_for""#,
         ),
     },
-    Known {
+    KnownForm {
         name: "common",
         about: "Apache's common",
         form: Written::AtBeginning(r#"$remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent"#),
     },
-    Known {
+    KnownForm {
         name: "combinedio",
         about: "Apache's combined with bytes in and out",
         form: Written::AtBeginning(
             r#"$remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes "$http_referer" "$http_user_agent" $received $bytes_sent"#,
         ),
     },
-    Known {
+    KnownForm {
         name: "vhost-combined",
         about: "Apache's combined behind the name of the host",
         form: Written::AtBeginning(
             r#"$host:$port $remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent "$http_referer" "$http_user_agent""#,
         ),
     },
-    Known {
+    KnownForm {
         name: "vhost",
         about: "the same behind the name of the host alone",
         form: Written::AtBeginning(
             r#"$host $remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent "$http_referer" "$http_user_agent""#,
         ),
     },
-    Known {
+    KnownForm {
         name: "vhost-common",
         about: "Apache's common behind the name of the host",
         form: Written::AtBeginning(r#"$host $remote_addr $ignored $remote_user [$time_local] "$request" $status $bytes_sent"#),
     },
-    Known { name: "alb", about: "an AWS Application Load Balancer's", form: Written::AtEnd(ALB) },
-    Known { name: "envoy", about: "Envoy's default", form: Written::AtBeginning(ENVOY) },
-    Known { name: "caddy", about: "Caddy's JSON", form: Written::Caddy },
-    Known { name: "envoy-json", about: "Envoy's and Istio's JSON", form: Written::EnvoyJson },
-    Known { name: "json", about: "JSON lines", form: Written::Json },
-    Known { name: "har", about: "HAR, as browsers save it", form: Written::Har },
-    Known { name: "gor", about: "what GoReplay captured", form: Written::Gor },
+    KnownForm { name: "alb", about: "an AWS Application Load Balancer's", form: Written::AtEnd(ALB) },
+    KnownForm { name: "envoy", about: "Envoy's default", form: Written::AtBeginning(ENVOY) },
+    KnownForm { name: "caddy", about: "Caddy's JSON", form: Written::Caddy },
+    KnownForm { name: "envoy-json", about: "Envoy's and Istio's JSON", form: Written::EnvoyJson },
+    KnownForm { name: "json", about: "JSON lines", form: Written::Json },
+    KnownForm { name: "har", about: "HAR, as browsers save it", form: Written::Har },
+    KnownForm { name: "gor", about: "what GoReplay captured", form: Written::Gor },
 ];
 
-impl Known {
+impl KnownForm {
     pub(crate) fn form(&self) -> Form {
         let text = |text: &str, logged| Form::Text(Layout::known(text, logged));
         match self.form {
-            Written::AtEnd(it) => text(it, Logged::End),
-            Written::AtBeginning(it) => text(it, Logged::Beginning),
+            Written::AtEnd(it) => text(it, LoggedTime::End),
+            Written::AtBeginning(it) => text(it, LoggedTime::Beginning),
             Written::Caddy => Form::Json(Fields::caddy()),
             Written::EnvoyJson => Form::Json(Fields::envoy()),
             Written::Json => Form::Json(Fields::common()),
@@ -121,7 +121,7 @@ impl Known {
 
 /// The form a user asked for, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct FormChoice {
     form: Option<(String, Form)>,
     fields: Vec<(String, Role)>,
 }
@@ -137,7 +137,7 @@ pub enum AskedError {
     Layout(#[from] LayoutError),
 }
 
-impl Asked {
+impl FormChoice {
     /// A name of [`KNOWN`], or the format string of nginx, Apache or Envoy.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Asked {
 
     /// With names of JSON's fields.
     #[must_use]
-    pub fn with_fields(mut self, fields: impl IntoIterator<Item = Named>) -> Self {
+    pub fn with_fields(mut self, fields: impl IntoIterator<Item = FieldRole>) -> Self {
         self.fields = fields.into_iter().map(|named| (named.field, named.role)).collect();
         if !self.fields.is_empty() && self.form.is_none() {
             self.form = Some(("json".to_owned(), Form::Json(Fields::common())));
@@ -244,12 +244,12 @@ fn is_har(sample: &[u8]) -> bool {
 
 /// One `ROLE=FIELD`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct FieldRole {
     role: Role,
     field: String,
 }
 
-impl FromStr for Named {
+impl FromStr for FieldRole {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -284,10 +284,10 @@ mod tests {
             ("%{x", "is not finished"),
             ("[%START_TIME", "is not finished"),
         ] {
-            let error = Asked::named(text).unwrap_err().to_string();
+            let error = FormChoice::named(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
-        assert!("colour=x".parse::<Named>().unwrap_err().contains("none of time, method"));
-        assert!("path".parse::<Named>().unwrap_err().contains("path=request.uri"));
+        assert!("colour=x".parse::<FieldRole>().unwrap_err().contains("none of time, method"));
+        assert!("path".parse::<FieldRole>().unwrap_err().contains("path=request.uri"));
     }
 }

@@ -41,7 +41,7 @@ fn head(line: &[u8]) -> Option<(u8, &[u8], i64)> {
 }
 
 /// Records as they are asked for.
-pub(crate) struct Captured<'r> {
+pub(crate) struct CapturedRecords<'r> {
     source: Box<dyn Read + 'r>,
     buffer: Vec<u8>,
     start: usize,
@@ -73,7 +73,7 @@ enum Record {
 
 type Row<'a> = Result<Entry<'a>, (Reason, &'a [u8])>;
 
-impl<'r> Captured<'r> {
+impl<'r> CapturedRecords<'r> {
     pub(crate) fn new(source: Box<dyn Read + 'r>) -> Self {
         Self {
             source,
@@ -247,7 +247,7 @@ mod tests {
     type Found = (i64, String, u16, Vec<u8>);
 
     fn all(text: &[u8]) -> Vec<Result<Found, Reason>> {
-        let mut captured = Captured::new(Box::new(text));
+        let mut captured = CapturedRecords::new(Box::new(text));
         let mut rows = Vec::new();
         while let Some(row) = captured.next() {
             rows.push(

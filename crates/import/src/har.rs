@@ -255,7 +255,7 @@ fn told<'a>(har: &'a HarEntry, sent: &'a [u8], is_partial: bool) -> Result<Entry
 
 /// What is kept of an entry.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct RecordedEntry {
     at_ns: i64,
     offset_s: i32,
     method: Box<[u8]>,
@@ -267,7 +267,7 @@ pub(crate) struct Kept {
     is_partial: bool,
 }
 
-impl Kept {
+impl RecordedEntry {
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         Self {
             at_ns: entry.start_ns,

@@ -7,7 +7,7 @@
 //! Invariant: an object that does not end is no entry.
 
 use crate::entry::{Entry, Reason, is_method, path, request};
-use crate::layout::{Logged, status};
+use crate::layout::{LoggedTime, status};
 use crate::stamp::{Clock, SECOND_NS, digits, in_any_form, span_ns};
 
 /// What a named field says.
@@ -53,7 +53,7 @@ pub(crate) const ROLES: [(&str, Role); 13] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) named: Vec<(String, Role)>,
-    pub(crate) logged: Logged,
+    pub(crate) logged: LoggedTime,
 }
 
 /// Names that programs use, the most telling first. Times without a unit in their name are not guessed: Caddy's `duration` is in
@@ -149,13 +149,13 @@ const COMMON: &[(&str, Role)] = &[
 ];
 
 impl Fields {
-    fn of(named: &[(&str, Role)], logged: Logged) -> Self {
+    fn of(named: &[(&str, Role)], logged: LoggedTime) -> Self {
         Self { named: named.iter().map(|(name, role)| ((*name).to_owned(), *role)).collect(), logged }
     }
 
     /// By the names that are common.
     pub(crate) fn common() -> Self {
-        Self::of(COMMON, Logged::End)
+        Self::of(COMMON, LoggedTime::End)
     }
 
     /// As Caddy 2 writes them.
@@ -175,7 +175,7 @@ impl Fields {
                 ("request.headers.Referer", Role::Referer),
                 ("duration", Role::Seconds),
             ],
-            Logged::End,
+            LoggedTime::End,
         )
     }
 
@@ -196,7 +196,7 @@ impl Fields {
                 ("referer", Role::Referer),
                 ("duration", Role::Milliseconds),
             ],
-            Logged::Beginning,
+            LoggedTime::Beginning,
         )
     }
 
@@ -213,7 +213,7 @@ impl Fields {
 pub(crate) struct JsonLines {
     /// By the last part of the name, which is compared first.
     fields: Vec<Field>,
-    logged: Logged,
+    logged: LoggedTime,
     /// Of the path, of who asked, and of where that came from.
     unescaped: [Vec<u8>; 3],
 }
@@ -229,7 +229,7 @@ const DEPTH_MOST: usize = 32;
 
 /// A value found for a role: by which name, and where it stands in the line.
 #[derive(Clone, Copy, Default)]
-struct Found {
+struct RoleValue {
     rank: usize,
     start: usize,
     end: usize,
@@ -245,7 +245,7 @@ impl JsonLines {
 
     /// A line without its end.
     pub(crate) fn read<'a>(&'a mut self, line: &'a [u8], clock: &mut Clock) -> Result<Entry<'a>, Reason> {
-        let mut found = [Found::default(); ROLES.len()];
+        let mut found = [RoleValue::default(); ROLES.len()];
         let whole = walk(line, &mut |names, start, end, escaped, stands| {
             for (rank, field) in self.fields.iter().enumerate() {
                 // A header is a list of values; of anything else, the first of a list is not it.
@@ -254,7 +254,7 @@ impl JsonLines {
                 }
                 let place = &mut found[field.role as usize];
                 if (!place.there || rank < place.rank) && is_called(&field.name, names) {
-                    *place = Found { rank, start, end, there: true, escaped };
+                    *place = RoleValue { rank, start, end, there: true, escaped };
                 }
             }
         });
@@ -297,8 +297,8 @@ impl JsonLines {
             _ => return Err(Reason::Request),
         };
         let start_ns = match self.logged {
-            Logged::Beginning => stamp.at_ns,
-            Logged::End => stamp.at_ns.saturating_sub(took_ns.unwrap_or(0)),
+            LoggedTime::Beginning => stamp.at_ns,
+            LoggedTime::End => stamp.at_ns.saturating_sub(took_ns.unwrap_or(0)),
         };
         Ok(Entry {
             start_ns,

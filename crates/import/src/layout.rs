@@ -61,7 +61,7 @@ impl Capture {
 
 /// Whether a time is that of the beginning of a request or of its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Logged {
+pub(crate) enum LoggedTime {
     Beginning,
     End,
 }
@@ -71,7 +71,7 @@ pub(crate) enum Logged {
 pub(crate) struct Layout {
     captures: Vec<(Box<[u8]>, Capture)>,
     tail: Box<[u8]>,
-    logged: Logged,
+    logged: LoggedTime,
 }
 
 /// Why a format string cannot be used.
@@ -93,12 +93,12 @@ impl Layout {
     /// (`%START_TIME% …`).
     pub(crate) fn new(text: &str) -> Result<Self, LayoutError> {
         let text = bare(text);
-        let (pieces, logged) = if text.contains('$') { (nginx(&text)?, Logged::End) } else { percent(&text)? };
+        let (pieces, logged) = if text.contains('$') { (nginx(&text)?, LoggedTime::End) } else { percent(&text)? };
         Self::of(pieces, logged)
     }
 
     /// One of the known ones, in nginx's language.
-    pub(crate) fn known(text: &str, logged: Logged) -> Self {
+    pub(crate) fn known(text: &str, logged: LoggedTime) -> Self {
         nginx(text).and_then(|pieces| Self::of(pieces, logged)).expect("known forms can be read")
     }
 
@@ -107,7 +107,7 @@ impl Layout {
         self.captures.len()
     }
 
-    fn of(pieces: Vec<Piece>, logged: Logged) -> Result<Self, LayoutError> {
+    fn of(pieces: Vec<Piece>, logged: LoggedTime) -> Result<Self, LayoutError> {
         let mut captures: Vec<(Box<[u8]>, Capture)> = Vec::new();
         let mut between: Vec<u8> = Vec::new();
         let mut last: Option<String> = None;
@@ -217,8 +217,8 @@ impl Layout {
             _ => return Err(Reason::Request),
         };
         let start_ns = match self.logged {
-            Logged::Beginning => stamp.at_ns,
-            Logged::End => stamp.at_ns.saturating_sub(took_ns.unwrap_or(0)),
+            LoggedTime::Beginning => stamp.at_ns,
+            LoggedTime::End => stamp.at_ns.saturating_sub(took_ns.unwrap_or(0)),
         };
         Ok(Entry {
             start_ns,
@@ -369,11 +369,11 @@ fn nginx(text: &str) -> Result<Vec<Piece>, LayoutError> {
 }
 
 /// Apache's directives, and Envoy's operators.
-fn percent(text: &str) -> Result<(Vec<Piece>, Logged), LayoutError> {
+fn percent(text: &str) -> Result<(Vec<Piece>, LoggedTime), LayoutError> {
     let envoy = text.contains("%START_TIME");
     let mut pieces = Vec::new();
     let mut rest = text;
-    let mut logged = Logged::Beginning;
+    let mut logged = LoggedTime::Beginning;
     while let Some(at) = rest.find('%') {
         if at > 0 {
             pieces.push(Piece::Text(plain(&rest[..at])));
@@ -417,7 +417,7 @@ fn percent(text: &str) -> Result<(Vec<Piece>, Logged), LayoutError> {
             }
             ('t', Some(form)) => {
                 if form.starts_with("end:") {
-                    logged = Logged::End;
+                    logged = LoggedTime::End;
                 }
                 Capture::AnyTime
             }

@@ -72,7 +72,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
 }
 
 /// The same lines, one when it is asked for.
-pub(crate) struct Pulled<R> {
+pub(crate) struct PulledLines<R> {
     source: R,
     longest: usize,
     buffer: Vec<u8>,
@@ -85,7 +85,7 @@ pub(crate) struct Pulled<R> {
     failed: Option<io::Error>,
 }
 
-impl<R: Read> Pulled<R> {
+impl<R: Read> PulledLines<R> {
     pub(crate) fn new(source: R, longest: usize) -> Self {
         let buffer = vec![0; BLOCK_BYTES.max(longest + 1)];
         Self { source, longest, buffer, start: 0, looked: 0, filled: 0, skipping: false, ended: false, failed: None }
@@ -165,7 +165,7 @@ mod tests {
                 Line::Long(_) => "long".to_owned(),
             })).unwrap();
             let expected: Vec<String> = text.lines().map(|line| if line.len() > 8 { "long".to_owned() } else { line.to_owned() }).collect();
-            let mut pulled = Pulled::new(Dripping(text.as_bytes(), drip), 8);
+            let mut pulled = PulledLines::new(Dripping(text.as_bytes(), drip), 8);
             let mut asked_for = Vec::new();
             while let Some(line) = pulled.next() {
                 asked_for.push(match line.unwrap() {

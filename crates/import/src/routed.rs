@@ -4,11 +4,11 @@ use crate::route::Routes;
 
 /// Which routes there are: told every request first, it knows the route of each after.
 #[derive(Debug, Default)]
-pub struct Routed {
+pub struct RouteIndex {
     routes: Routes,
 }
 
-impl Routed {
+impl RouteIndex {
     /// Takes a request into account.
     #[inline]
     pub fn note(&mut self, method: &[u8], path: &[u8]) {

@@ -64,7 +64,7 @@ pub struct Target {
 }
 
 /// What was kept of a route, with its paths as they were logged.
-pub(crate) struct Kept {
+pub(crate) struct RouteSample {
     /// Those asked for most first.
     pub(crate) paths: Vec<(Box<[u8]>, u64)>,
     pub(crate) distinct: u64,
@@ -127,7 +127,7 @@ impl Sample {
     }
 
     /// What was kept, of a route with so many requests.
-    pub(crate) fn finish(self) -> Kept {
+    pub(crate) fn finish(self) -> RouteSample {
         let mut paths: Vec<(Box<[u8]>, u64)> = self.kept.into_iter().collect();
         let taken: u64 = paths.iter().map(|(_, times)| times).sum();
         let once = paths.iter().filter(|(_, times)| *times == 1).count() as f64;
@@ -139,7 +139,7 @@ impl Sample {
         paths.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let short = taken * self.every;
         let covered = covered * short as f64 / (short + self.too_long).max(1) as f64;
-        Kept { paths, distinct: distinct + self.too_long.min(1), covered }
+        RouteSample { paths, distinct: distinct + self.too_long.min(1), covered }
     }
 
     fn take(&mut self, path: &[u8], times: u64) {
@@ -244,7 +244,7 @@ impl Distinct {
 mod tests {
     use super::*;
 
-    fn sampled(paths: impl Iterator<Item = String>, kept_most: usize) -> Kept {
+    fn sampled(paths: impl Iterator<Item = String>, kept_most: usize) -> RouteSample {
         let mut sample = Sample::new(kept_most);
         paths.for_each(|path| sample.add(path.as_bytes()));
         sample.finish()

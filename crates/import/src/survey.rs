@@ -10,20 +10,20 @@ use std::io::{self, Read};
 use crate::agents;
 use crate::course;
 use crate::entry::{Entry, Reason, sendable};
-use crate::form::{Asked, Form};
-use crate::gor::Captured;
+use crate::form::{Form, FormChoice};
+use crate::gor::CapturedRecords;
 use crate::har;
 use crate::lines::{self, Line};
 use crate::reader::Reader;
 use crate::referers;
 use crate::route::{Counts, Routes};
-use crate::sample::{Kept, Target, Targets};
+use crate::sample::{RouteSample, Target, Targets};
 use crate::scrub::{self, Personal};
 use crate::stamp::SECOND_NS;
 use crate::stand_in::StandIns;
 use crate::took::Took;
 use crate::traffic::{Example, File, Route, SCHEMA, StatusCount, Traffic, Unread};
-use crate::unpacked::{Packed, sample, unpacked};
+use crate::unpacked::{Compression, sample, unpacked};
 use crate::users;
 
 /// Lines are cut off as too long from here on: no request line that a server takes is near this.
@@ -40,7 +40,7 @@ type Wanted = Box<dyn Fn(&Entry<'_>) -> bool>;
 
 /// Reads logs, and keeps what they say.
 pub struct Survey {
-    asked: Asked,
+    asked: FormChoice,
     wanted: Option<Wanted>,
     personal: Personal,
     line_bytes_most: usize,
@@ -103,7 +103,7 @@ impl Tally {
 impl Survey {
     /// Nothing read yet.
     #[must_use]
-    pub fn new(asked: Asked, personal: Personal) -> Self {
+    pub fn new(asked: FormChoice, personal: Personal) -> Self {
         let tally = Tally {
             requests: 0,
             left_out: 0,
@@ -147,7 +147,7 @@ impl Survey {
         let (packed, source) = unpacked(source)?;
         let (head, source) = match sample(source) {
             Ok(both) => both,
-            Err(why) if packed != Packed::Plain => {
+            Err(why) if packed != Compression::Plain => {
                 self.files.push(File { ended_early: Some(why.to_string()), ..file(name, packed) });
                 return Ok(());
             }
@@ -187,7 +187,7 @@ impl Survey {
             ended.map_err(io::Error::other)
         } else if form == Form::Gor {
             let mut counting = Counting { source: whole, bytes: 0 };
-            let mut captured = Captured::new(Box::new(&mut counting));
+            let mut captured = CapturedRecords::new(Box::new(&mut counting));
             let mut ended = Ok(());
             while let Some(row) = captured.next() {
                 number += 1;
@@ -318,7 +318,7 @@ impl Survey {
 }
 
 /// What was kept of a route, as it may be written down.
-fn targets(kept: &Kept, personal: Personal, stand_ins: &mut StandIns) -> Targets {
+fn targets(kept: &RouteSample, personal: Personal, stand_ins: &mut StandIns) -> Targets {
     let listed = kept.paths.iter().map(|(logged, requests)| {
         let mut bytes = Vec::with_capacity(logged.len());
         sendable(logged, &mut bytes);
@@ -329,7 +329,7 @@ fn targets(kept: &Kept, personal: Personal, stand_ins: &mut StandIns) -> Targets
     Targets { listed: listed.collect(), distinct: kept.distinct, covered: kept.covered }
 }
 
-fn file(name: &str, packed: Packed) -> File {
+fn file(name: &str, packed: Compression) -> File {
     File { name: name.to_owned(), packed, form: None, guessed: true, lines: 0, requests: 0, bytes_read: 0, ended_early: None }
 }
 

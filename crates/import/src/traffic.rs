@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::agents::Agents;
-use crate::course::Course;
+use crate::course::TrafficTimeline;
 use crate::entry::Reason;
 use crate::referers::Referers;
 use crate::sample::Targets;
 use crate::scrub::Personal;
 use crate::took::Times;
-use crate::unpacked::Packed;
+use crate::unpacked::Compression;
 use crate::users::Users;
 
 /// The version of the keys.
@@ -31,7 +31,7 @@ pub struct Traffic {
     /// Whether personal values stand in this result.
     pub personal: Personal,
     /// When how much came. `None` without a request.
-    pub course: Option<Course>,
+    pub course: Option<TrafficTimeline>,
     /// By status; 0 where the client went away before there was one.
     pub statuses: Vec<StatusCount>,
     /// Bytes of answers, where logged.
@@ -61,7 +61,7 @@ pub struct File {
     /// As given.
     pub name: String,
     /// How it was packed.
-    pub packed: Packed,
+    pub packed: Compression,
     /// Its form: a name of `--log-format`, or `the given format`. `None` where it is empty or nothing known reads it.
     pub form: Option<String>,
     /// Whether the form is a guess.

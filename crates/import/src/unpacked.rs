@@ -14,7 +14,7 @@ const WINDOW_BYTES_MAX: u64 = 128 << 20;
 /// How a file was packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Packed {
+pub enum Compression {
     /// Not at all.
     Plain,
     /// gzip, of one or several members.
@@ -24,15 +24,15 @@ pub enum Packed {
 }
 
 /// What is in a stream.
-pub(crate) fn unpacked<'r>(source: impl Read + 'r) -> io::Result<(Packed, Box<dyn Read + 'r>)> {
+pub(crate) fn unpacked<'r>(source: impl Read + 'r) -> io::Result<(Compression, Box<dyn Read + 'r>)> {
     let (head, source) = sampled(source, 4)?;
     let source = io::Cursor::new(head.clone()).chain(source);
     Ok(match head.as_slice() {
-        [0x1f, 0x8b, ..] => (Packed::Gzip, Box::new(MultiGzDecoder::new(BufReader::with_capacity(SAMPLE_BYTES, source)))),
+        [0x1f, 0x8b, ..] => (Compression::Gzip, Box::new(MultiGzDecoder::new(BufReader::with_capacity(SAMPLE_BYTES, source)))),
         [0x28, 0xb5, 0x2f, 0xfd] => {
-            (Packed::Zstd, Box::new(Frames { source: Some(BufReader::with_capacity(SAMPLE_BYTES, source)), frame: None }))
+            (Compression::Zstd, Box::new(Frames { source: Some(BufReader::with_capacity(SAMPLE_BYTES, source)), frame: None }))
         }
-        _ => (Packed::Plain, Box::new(source)),
+        _ => (Compression::Plain, Box::new(source)),
     })
 }
 
@@ -60,11 +60,11 @@ fn sampled<R: Read>(mut source: R, bytes: usize) -> io::Result<(Vec<u8>, R)> {
 /// One frame after the other.
 struct Frames<R: BufRead> {
     source: Option<R>,
-    frame: Option<Box<StreamingDecoder<Headed<R>, FrameDecoder>>>,
+    frame: Option<Box<StreamingDecoder<PeekedSource<R>, FrameDecoder>>>,
 }
 
 /// A source whose first bytes were looked at.
-type Headed<R> = io::Chain<io::Cursor<Vec<u8>>, R>;
+type PeekedSource<R> = io::Chain<io::Cursor<Vec<u8>>, R>;
 
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -136,7 +136,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> io::Result<String> {
         let (packed, mut source) = unpacked(bytes)?;
-        assert_eq!(packed, Packed::Zstd);
+        assert_eq!(packed, Compression::Zstd);
         let mut text = String::new();
         source.read_to_string(&mut text).map(|_| text)
     }

@@ -75,7 +75,7 @@ pub struct Workload {
 }
 
 /// A step that is sent: a route, or all files that are served as they are.
-struct Used<'a> {
+struct WorkloadStep<'a> {
     /// What reports call it, and its group in the table.
     name: String,
     method: &'a str,
@@ -94,7 +94,7 @@ struct Used<'a> {
 
 /// What is taken over from a log.
 struct Model<'a> {
-    used: Vec<Used<'a>>,
+    used: Vec<WorkloadStep<'a>>,
     /// Each with why not.
     left_out: Vec<(&'a Route, Unsendable)>,
     /// Of all requests, those whose route is used.
@@ -107,7 +107,7 @@ struct Model<'a> {
 }
 
 /// A route with what is sent for it, or why nothing is.
-fn used<'a>(route: &'a Route, beside: Beside<'a>) -> Result<Used<'a>, Unsendable> {
+fn used<'a>(route: &'a Route, beside: Beside<'a>) -> Result<WorkloadStep<'a>, Unsendable> {
     let is_safe = SAFE.contains(&route.method.as_str());
     let body = beside.described.filter(|_| WITH_BODY.contains(&route.method.as_str())).and_then(|it| it.find(&route.method, &route.path));
     if !is_safe && body.is_none() {
@@ -134,7 +134,7 @@ fn used<'a>(route: &'a Route, beside: Beside<'a>) -> Result<Used<'a>, Unsendable
     // A path that is not in the list is made up.
     let targets = route.targets.as_ref().filter(|targets| !table.is_empty() || targets.listed.len() == 1);
     let paths = targets.map(|targets| Paths { asked: targets.listed.len() as u64, logged: targets.distinct, covered: targets.covered });
-    Ok(Used {
+    Ok(WorkloadStep {
         name: name(route),
         method: &route.method,
         requests: route.requests,
@@ -170,11 +170,11 @@ fn is_file(route: &Route) -> bool {
 }
 
 /// Puts the steps of single files into one, where there are many: a page of a line each tells nobody anything.
-fn with_files_together<'a>(used: Vec<(&'a Route, Used<'a>)>, beside: Beside<'_>) -> Vec<Used<'a>> {
-    let is_together = |route: &Route, it: &Used<'_>| it.expected.is_none() && it.paths.is_some() && is_file(route);
+fn with_files_together<'a>(used: Vec<(&'a Route, WorkloadStep<'a>)>, beside: Beside<'_>) -> Vec<WorkloadStep<'a>> {
+    let is_together = |route: &Route, it: &WorkloadStep<'_>| it.expected.is_none() && it.paths.is_some() && is_file(route);
     let many = used.iter().filter(|(route, it)| is_together(route, it)).count() >= FILES_MIN;
     let Some(file) = beside.paths_file.filter(|_| many) else { return used.into_iter().map(|(_, it)| it).collect() };
-    let mut steps: Vec<Used<'a>> = Vec::new();
+    let mut steps: Vec<WorkloadStep<'a>> = Vec::new();
     let mut at = None;
     for (route, it) in used {
         if !is_together(route, &it) {
@@ -182,7 +182,14 @@ fn with_files_together<'a>(used: Vec<(&'a Route, Used<'a>)>, beside: Beside<'_>)
             continue;
         }
         let place = *at.get_or_insert_with(|| {
-            steps.push(Used { name: FILES.to_owned(), requests: 0, path: drawn(file, FILES), table: Vec::new(), paths: None, ..it });
+            steps.push(WorkloadStep {
+                name: FILES.to_owned(),
+                requests: 0,
+                path: drawn(file, FILES),
+                table: Vec::new(),
+                paths: None,
+                ..it
+            });
             steps.len() - 1
         });
         let together = &mut steps[place];
@@ -286,7 +293,7 @@ impl Workload {
 
 /// One journey that is a visit, or a journey for each route.
 fn work(model: &Model<'_>) -> Work {
-    let step = |used: &Used<'_>| vec![Item::Step(Box::new(step(used)))];
+    let step = |used: &WorkloadStep<'_>| vec![Item::Step(Box::new(step(used)))];
     let weighted = |weights: Vec<f64>, choices: Vec<Vec<Item>>| Item::Pick {
         weights: Weights::new(&weights).expect("each of them was asked for"),
         choices,
@@ -303,7 +310,7 @@ fn work(model: &Model<'_>) -> Work {
             vec![Journey { name: "visit".to_owned(), weight: 1.0, items }]
         }
         None => {
-            let journey = |used: &Used<'_>| Journey { name: used.name.clone(), weight: used.requests as f64, items: step(used) };
+            let journey = |used: &WorkloadStep<'_>| Journey { name: used.name.clone(), weight: used.requests as f64, items: step(used) };
             model.used.iter().map(journey).collect()
         }
     };
@@ -311,7 +318,7 @@ fn work(model: &Model<'_>) -> Work {
 }
 
 /// Where most answers were errors, these are what is expected.
-fn step(used: &Used<'_>) -> Step {
+fn step(used: &WorkloadStep<'_>) -> Step {
     let (headers, body) = used.body.map_or((Vec::new(), Body::Empty), |request| request.sent(""));
     let expected = |statuses: &String| AnswerCheck { subject: Subject::Status, condition: statuses.clone(), against: None };
     Step {

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-use import::{Asked, Entries, LINE_BYTES_MOST, Packed, Personal, Reason, Survey, Told, Traffic};
+use import::{Compression, Entries, FormChoice, LINE_BYTES_MOST, LogEvent, Personal, Reason, Survey, Traffic};
 use proptest::prelude::*;
 
-fn surveyed(asked: Asked, log: impl Read) -> Traffic {
+fn surveyed(asked: FormChoice, log: impl Read) -> Traffic {
     let mut survey = Survey::new(asked, Personal::LeftOut);
     survey.read("access.log", log).unwrap();
     survey.finish()
 }
 
 fn guessed(log: &str) -> Traffic {
-    surveyed(Asked::default(), log.as_bytes())
+    surveyed(FormChoice::default(), log.as_bytes())
 }
 
 fn routes(traffic: &Traffic) -> Vec<(String, u64)> {
@@ -56,7 +56,7 @@ fn what_is_of_one_client_is_said_to_be() {
 fn only_what_is_wanted_is_counted() {
     let log: String =
         (0..10).map(|at| format!("192.0.2.1 - - [01/Mar/2016:00:36:4{at} +0100] \"GET /{} HTTP/1.1\" 200 612\n", at % 2)).collect();
-    let mut survey = Survey::new(Asked::default(), Personal::LeftOut).of(|entry| entry.path == b"/1");
+    let mut survey = Survey::new(FormChoice::default(), Personal::LeftOut).of(|entry| entry.path == b"/1");
     survey.read("access.log", log.as_bytes()).unwrap();
     let traffic = survey.finish();
     assert_eq!((traffic.requests, traffic.unread_lines()), (5, 0));
@@ -132,7 +132,7 @@ fn every_form_is_guessed_and_says_the_same() {
         assert!(!written.contains("203.0.113") && !written.contains("bob"), "{form}: {written}");
         // Cut anywhere, it is one line that is not read, or one that says less; never a panic.
         for end in 0..line.len() {
-            let cut = surveyed(Asked::default(), &line.as_bytes()[..end]);
+            let cut = surveyed(FormChoice::default(), &line.as_bytes()[..end]);
             assert!(cut.requests + cut.unread_lines() == cut.lines, "{form} {end}");
         }
     }
@@ -174,16 +174,16 @@ fn documented_lines_of_load_balancers_are_read() {
         (istio, "envoy-json", &["418 GET /status/418 curl/7.73.0-DEV"][..], 0),
         (envoy, "envoy", &["204 POST /api/v1/locations nsq2http"][..], 0),
     ] {
-        let mut entries = Entries::open(log.as_bytes(), &Asked::default(), LINE_BYTES_MOST).unwrap();
+        let mut entries = Entries::open(log.as_bytes(), &FormChoice::default(), LINE_BYTES_MOST).unwrap();
         assert_eq!(entries.form(), Some(form));
         let (mut told, mut noise) = (Vec::new(), 0);
         while let Some(read) = entries.read() {
             match read.unwrap() {
-                Told::Request(entry) => {
+                LogEvent::Request(entry) => {
                     let words = [entry.method, entry.path_and_query().unwrap(), entry.agent.unwrap_or_default()];
                     told.push(format!("{} {}", entry.status, words.map(String::from_utf8_lossy).join(" ")));
                 }
-                Told::Unread(..) => noise += 1,
+                LogEvent::Unread(..) => noise += 1,
             }
         }
         assert_eq!((told.as_slice(), noise), (expected.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>().as_slice(), unread), "{form}");
@@ -209,7 +209,7 @@ fn a_format_string_reads_what_it_writes() {
             "[2016-03-01T00:36:40.000Z] GET /a?x 200 250 [::1]:4711",
         ),
     ] {
-        let traffic = surveyed(Asked::named(format).unwrap(), line.as_bytes());
+        let traffic = surveyed(FormChoice::named(format).unwrap(), line.as_bytes());
         assert_eq!((routes(&traffic), traffic.unread.clone()), (vec![("GET /a".to_owned(), 1)], vec![]), "{format}");
         assert_eq!(traffic.statuses[0].status, 200, "{format}");
         assert!(traffic.took.as_ref().is_some_and(|it| it.mean_ns.abs_diff(250_000_000) < 2_000_000), "{format}: {:?}", traffic.took);
@@ -222,7 +222,7 @@ fn a_format_string_reads_what_it_writes() {
 fn fields_of_json_can_be_named() {
     let fields = ["path=a.where", "time=a.when", "microseconds=took"].map(|it| it.parse().unwrap());
     let line = r#"{"a":{"when":1456792600,"where":"/x/1"},"took":1500,"status":"201"}"#;
-    let traffic = surveyed(Asked::default().with_fields(fields), line.as_bytes());
+    let traffic = surveyed(FormChoice::default().with_fields(fields), line.as_bytes());
     assert_eq!(routes(&traffic), [("GET /x/{id}".to_owned(), 1)]);
     assert_eq!((traffic.statuses[0].status, traffic.took.unwrap().max_ns), (201, 1_500_000));
 }
@@ -251,7 +251,7 @@ fn lines_that_do_not_parse_are_counted_with_where_they_stand() {
     log += "192.0.2.1 - - [14/Nov/2023:22:13:20 +0000] \"GET / HTTP/1.1\" OK 150 \"-\" \"-\"\n";
     log += &format!("{}\n", "x".repeat(5000));
     log += &combined(2, "/b", 404);
-    let mut survey = Survey::new(Asked::default(), Personal::LeftOut).with_line_bytes_most(1000);
+    let mut survey = Survey::new(FormChoice::default(), Personal::LeftOut).with_line_bytes_most(1000);
     survey.read("a.log", log.as_bytes()).unwrap();
     let traffic = survey.finish();
     assert_eq!(traffic.requests, 2);
@@ -279,7 +279,7 @@ fn lines_that_do_not_parse_are_counted_with_where_they_stand() {
 #[test]
 fn hostile_files_are_told_and_not_believed() {
     let binary: Vec<u8> = (0..200_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    let traffic = surveyed(Asked::default(), &binary[..]);
+    let traffic = surveyed(FormChoice::default(), &binary[..]);
     assert_eq!((traffic.requests, traffic.files[0].form.clone()), (0, None));
     assert!(traffic.unread_lines() > 0 && traffic.course.is_none());
 
@@ -288,7 +288,7 @@ fn hostile_files_are_told_and_not_believed() {
 
     // A line without an end, read in constant memory.
     let endless = io::repeat(b'a').take(40_000_000);
-    let traffic = surveyed(Asked::default(), endless);
+    let traffic = surveyed(FormChoice::default(), endless);
     assert_eq!(traffic.unread.iter().map(|it| (it.reason, it.lines)).collect::<Vec<_>>(), [(Reason::Long, 1)]);
 
     let mixed = combined(0, "/a", 200) + &combined(1, "/a", 200) + "{\"time\":\"2023-11-14T22:13:21Z\",\"path\":\"/j\",\"status\":200}\n";
@@ -330,25 +330,25 @@ fn packed_logs_are_read_and_cut_ones_as_far_as_they_go() {
         packed.finish().unwrap()
     };
     for (packed, kind) in [
-        (gzip(lines.as_bytes()), Packed::Gzip),
-        ([gzip(&lines.as_bytes()[..half]), gzip(&lines.as_bytes()[half..])].concat(), Packed::Gzip),
-        (zstd(lines.as_bytes()), Packed::Zstd),
-        ([zstd(&lines.as_bytes()[..half]), zstd(&lines.as_bytes()[half..])].concat(), Packed::Zstd),
+        (gzip(lines.as_bytes()), Compression::Gzip),
+        ([gzip(&lines.as_bytes()[..half]), gzip(&lines.as_bytes()[half..])].concat(), Compression::Gzip),
+        (zstd(lines.as_bytes()), Compression::Zstd),
+        ([zstd(&lines.as_bytes()[..half]), zstd(&lines.as_bytes()[half..])].concat(), Compression::Zstd),
     ] {
-        let traffic = surveyed(Asked::default(), &packed[..]);
+        let traffic = surveyed(FormChoice::default(), &packed[..]);
         assert_eq!((traffic.requests, traffic.files[0].packed, traffic.files[0].ended_early.clone()), (3000, kind, None));
-        let cut = surveyed(Asked::default(), &packed[..packed.len() * 2 / 3]);
+        let cut = surveyed(FormChoice::default(), &packed[..packed.len() * 2 / 3]);
         // A cut frame of Zstandard keeps back what later parts of it may refer to.
-        assert!(cut.requests < 3000 && (cut.requests > 100 || kind == Packed::Zstd), "{kind:?}: {}", cut.requests);
+        assert!(cut.requests < 3000 && (cut.requests > 100 || kind == Compression::Zstd), "{kind:?}: {}", cut.requests);
         assert!(cut.remarks.iter().any(|it| it.contains("could not be read to its end")), "{kind:?}");
     }
-    let damaged = surveyed(Asked::default(), &b"\x1f\x8bnonsense that is no gzip at all"[..]);
+    let damaged = surveyed(FormChoice::default(), &b"\x1f\x8bnonsense that is no gzip at all"[..]);
     assert!(damaged.files[0].ended_early.is_some());
 }
 
 #[test]
 fn personal_values_are_kept_when_told() {
-    let mut survey = Survey::new(Asked::default(), Personal::Kept);
+    let mut survey = Survey::new(FormChoice::default(), Personal::Kept);
     survey.read("x", combined(3, "/a", 200).as_bytes()).unwrap();
     assert_eq!(survey.finish().users.unwrap().largest[0].name, "192.0.2.3");
 }
@@ -362,7 +362,7 @@ proptest! {
         const ROUTES: [&str; 6] = ["/", "/users/{id}", "/users/{id}/orders", "/health", "/img/{id}.png", "/search"];
         let lines: Vec<String> = requests.iter().map(|(at, route, status)| combined(*at, &ROUTES[*route].replace("{id}", &at.to_string()), *status)).collect();
         let split = split.min(lines.len());
-        let mut survey = Survey::new(Asked::default(), Personal::LeftOut);
+        let mut survey = Survey::new(FormChoice::default(), Personal::LeftOut);
         for part in [&lines[..split], &lines[split..]] {
             survey.read("part", part.concat().as_bytes()).unwrap();
         }
@@ -391,8 +391,8 @@ proptest! {
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..2000), format in "[ -~]{0,40}") {
-        let _ = surveyed(Asked::default(), &bytes[..]);
-        if let Ok(asked) = Asked::named(&format) {
+        let _ = surveyed(FormChoice::default(), &bytes[..]);
+        if let Ok(asked) = FormChoice::named(&format) {
             let _ = surveyed(asked, &bytes[..]);
         }
     }

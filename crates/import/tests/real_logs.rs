@@ -1,6 +1,6 @@
 //! Lines that real servers wrote: the same requests in the words of each, as `scripts/server-logs.sh` had them written.
 
-use import::{Asked, Entries, LINE_BYTES_MOST, Personal, Reason, Survey, Told, unescaped};
+use import::{Entries, FormChoice, LINE_BYTES_MOST, LogEvent, Personal, Reason, Survey, unescaped};
 
 /// A log: its file and which server wrote it, the form it is asked for by where it cannot be guessed, and the form that it has.
 struct Log {
@@ -65,8 +65,8 @@ const ASKED: [(&str, &str, Option<u16>); 6] = [
 
 const AGENTS: [&str; 6] = ["ready", r#"Mozilla/5.0 (X11; Linux x86_64) "quoted" back\slash"#, "curl/8", "curl/8", "curl/8", "K\u{e4}se"];
 
-fn asked(log: &Log) -> Asked {
-    log.asked.map_or_else(Asked::default, |form| Asked::named(form).unwrap())
+fn asked(log: &Log) -> FormChoice {
+    log.asked.map_or_else(FormChoice::default, |form| FormChoice::named(form).unwrap())
 }
 
 /// A header as it was before the server wrote it down.
@@ -84,14 +84,14 @@ fn what_real_servers_wrote_down_is_what_they_were_asked() {
         let mut requests = Vec::new();
         while let Some(told) = entries.read() {
             match told.unwrap() {
-                Told::Request(entry) => {
+                LogEvent::Request(entry) => {
                     let target = String::from_utf8(entry.path_and_query().unwrap().to_vec()).unwrap();
                     let method = String::from_utf8(entry.method.to_vec()).unwrap();
                     requests.push((method, target, entry.status, plain(entry.agent), plain(entry.referer), entry.took_ns));
                     assert_eq!(entry.client, Some(&b"127.0.0.1"[..]), "{}", log.file);
                 }
                 // Noise on the port.
-                Told::Unread(reason, text) => {
+                LogEvent::Unread(reason, text) => {
                     assert!(matches!(reason, Reason::Request | Reason::Form), "{}: {reason:?} {}", log.file, String::from_utf8_lossy(text));
                 }
             }

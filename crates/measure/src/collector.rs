@@ -12,7 +12,7 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{Counted, End, Failure, Leftovers, Site, Snapshot, SummaryBuilder, Tick};
+use crate::{End, Failure, IntervalCounts, Leftovers, Site, Snapshot, SummaryBuilder, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -108,14 +108,14 @@ impl Collector {
     }
 
     /// As [`Collector::tick`], with the counts it was made from, for whoever keeps them.
-    pub fn tick_counted(&mut self) -> Option<(Tick, Counted)> {
+    pub fn tick_counted(&mut self) -> Option<(Tick, IntervalCounts)> {
         let complete = self.sources.values().copied().min().unwrap_or(0);
         if self.next >= complete || (complete == u32::MAX && self.open.is_empty()) {
             return None;
         }
         let (tick, counts) = self.close(self.next);
         let cpu_busiest = self.cpu.values().copied().max().unwrap_or_default();
-        Some((tick, Counted { counts, cpu_busiest }))
+        Some((tick, IntervalCounts { counts, cpu_busiest }))
     }
 
     fn close(&mut self, interval: u32) -> (Tick, Snapshot) {
@@ -230,7 +230,7 @@ mod tests {
     /// A plan that finds its warm-up.
     fn finding() -> Plan {
         let draft = plan::Draft {
-            warmup: Some(plan::Given::Value(plan::Warmup::Found)),
+            warmup: Some(plan::Setting::Value(plan::Warmup::Found)),
             url: Some("http://a.test/".to_owned()),
             ..plan::Draft::default()
         };

@@ -13,20 +13,20 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
-    Collector, Connections, End, Ending, Example, Failure, Gaps, Histogram, OwnDelay, Packed, Quirk, Rates, Site, Snapshot, SourceId,
-    SummaryBuilder, TallyRecord,
+    Collector, Connections, End, Ending, Example, Failure, Gaps, Histogram, OwnDelay, PackedHistogram, Quirk, Rates, Site, Snapshot,
+    SourceId, SummaryBuilder, TallyRecord,
 };
 
 /// What one interval of the whole run counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counted {
+pub struct IntervalCounts {
     /// The counts of all sources together.
     pub counts: Snapshot,
     /// The processor time that the busiest source has used since the start of the run.
     pub cpu_busiest: Nanos,
 }
 
-/// A [`Snapshot`], or a [`Counted`], as it stands in a file or goes over a wire. Classes and oddities are named, because their numbers change
+/// A [`Snapshot`], or a [`IntervalCounts`], as it stands in a file or goes over a wire. Classes and oddities are named, because their numbers change
 /// from version to version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotRecord {
@@ -42,16 +42,16 @@ pub struct SnapshotRecord {
     bytes_sent: u64,
     bytes_received: u64,
     redirects: u64,
-    response_succeeded: Packed,
-    response_failed: Packed,
-    service: Packed,
-    first_byte: Packed,
-    wait: Packed,
-    lag: Packed,
+    response_succeeded: PackedHistogram,
+    response_failed: PackedHistogram,
+    service: PackedHistogram,
+    first_byte: PackedHistogram,
+    wait: PackedHistogram,
+    lag: PackedHistogram,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    own_delay: Option<(Packed, Packed)>,
-    connect: Packed,
-    tls: Packed,
+    own_delay: Option<(PackedHistogram, PackedHistogram)>,
+    connect: PackedHistogram,
+    tls: PackedHistogram,
     connections: Connections,
     quirks: BTreeMap<String, u64>,
     examples: BTreeMap<Failure, Example>,
@@ -72,9 +72,9 @@ pub struct SnapshotRecord {
     scenario: TallyRecord,
 }
 
-impl From<&Counted> for SnapshotRecord {
-    fn from(counted: &Counted) -> Self {
-        let Counted { counts, cpu_busiest } = counted;
+impl From<&IntervalCounts> for SnapshotRecord {
+    fn from(counted: &IntervalCounts) -> Self {
+        let IntervalCounts { counts, cpu_busiest } = counted;
         Self { cpu_busiest_ns: *cpu_busiest, ..Self::from(counts) }
     }
 }
@@ -156,7 +156,7 @@ impl From<&Snapshot> for SnapshotRecord {
     }
 }
 
-impl TryFrom<SnapshotRecord> for Counted {
+impl TryFrom<SnapshotRecord> for IntervalCounts {
     type Error = String;
 
     /// As of a [`Snapshot`].
@@ -171,7 +171,7 @@ impl TryFrom<SnapshotRecord> for Snapshot {
 
     /// The counts again; in words, if a histogram or a number is none. An oddity this version does not know is left out.
     fn try_from(kept: SnapshotRecord) -> Result<Self, String> {
-        let times = |packed: &Packed| -> Result<Histogram, String> { packed.unpack() };
+        let times = |packed: &PackedHistogram| -> Result<Histogram, String> { packed.unpack() };
         let mut counts = Snapshot {
             due: kept.due,
             succeeded: kept.succeeded,
@@ -233,7 +233,7 @@ impl<'de> Deserialize<'de> for Snapshot {
 /// A run on this site that broke off after these intervals; `None` if there is none. Requests that were under way have no end and are
 /// left out of the counts, which a warning says of a run that was killed.
 #[must_use]
-pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<Counted>, how: Ending, site: Site) -> Option<SummaryBuilder> {
+pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<IntervalCounts>, how: Ending, site: Site) -> Option<SummaryBuilder> {
     let last = intervals.last()?;
     let cpu_busiest = last.cpu_busiest;
     let until = Nanos((u64::from(last.counts.interval) + 1).saturating_mul(interval.0));
@@ -272,7 +272,7 @@ mod tests {
     use crate::{Outcome, Recorder, Span, fixtures};
 
     /// So many seconds of a run with failures, statuses and oddities, and requests still under way at the end.
-    fn intervals(seconds: u32, under_way: u64) -> Vec<Counted> {
+    fn intervals(seconds: u32, under_way: u64) -> Vec<IntervalCounts> {
         let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::from_secs(10) });
         let mut intervals = Vec::new();
         for second in 0..seconds {
@@ -292,7 +292,7 @@ mod tests {
             let mut counts = recorder.swap(Snapshot::empty(second + 1));
             counts.cpu = Nanos::from_millis(300);
             counts.quirks[0] += 2;
-            intervals.push(Counted { counts, cpu_busiest: Nanos::from_millis(200 * (u64::from(second) + 1)) });
+            intervals.push(IntervalCounts { counts, cpu_busiest: Nanos::from_millis(200 * (u64::from(second) + 1)) });
         }
         intervals
     }
@@ -302,7 +302,7 @@ mod tests {
         for counted in intervals(3, 1) {
             let text = serde_json::to_string(&SnapshotRecord::from(&counted)).unwrap();
             let read: SnapshotRecord = serde_json::from_str(&text).unwrap();
-            assert_eq!(Counted::try_from(read).unwrap(), counted);
+            assert_eq!(IntervalCounts::try_from(read).unwrap(), counted);
         }
     }
 

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use plan::{Draft, Given, Nanos, Plan, Random};
+use plan::{Draft, Nanos, Plan, Random, Setting};
 
 use crate::observed::{Place, Process, SERIES, Unit, Value};
-use crate::profiled::{self, Frame, Function, Profiled};
+use crate::profiled::{self, Frame, Function, RunProfile};
 use crate::{
-    Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Judged, Machine, Observed, Outcome, Quirk, Quirks, Recorder,
-    Resolution, Snapshot, SourceId, Span, StepCounts, Summary, Tally,
+    Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Machine, Outcome, Quirk, Quirks, Recorder, Resolution,
+    ServerObservation, Snapshot, SourceId, Span, StepCounts, SuccessRule, Summary, Tally,
 };
 
 /// A plan for the URL, with everything else as by default and two threads.
@@ -26,7 +26,7 @@ fn decided(draft: Draft) -> Plan {
     Plan::try_from(Draft { threads, ..draft }).expect("fixtures are valid")
 }
 
-fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
     T::Err: std::fmt::Display,
 {
@@ -199,11 +199,11 @@ pub fn journeys_of_a_shop() -> Summary {
         for step in if looks { 2..3 } else { 0..2 } {
             let service = exponential(&mut random, if step == 1 { 8_000.0 } else { 2_000.0 });
             let (status, judged) = match (step, k % 200) {
-                (0, 0) => (200, Judged::Failed(Failure::ExtractNothing)),
-                (1, 1) => (500, Judged::Failed(Failure::CheckStatus)),
-                (1, 2) => (200, Judged::Failed(Failure::CheckFailed)),
-                (1, _) => (201, Judged::Well),
-                _ => (200, Judged::Well),
+                (0, 0) => (200, SuccessRule::Failed(Failure::ExtractNothing)),
+                (1, 1) => (500, SuccessRule::Failed(Failure::CheckStatus)),
+                (1, 2) => (200, SuccessRule::Failed(Failure::CheckFailed)),
+                (1, _) => (201, SuccessRule::Well),
+                _ => (200, SuccessRule::Well),
             };
             let done = at.plus(Nanos::from_micros(9)).plus(service);
             let sent = at.plus(Nanos::from_micros(9));
@@ -213,7 +213,7 @@ pub fn journeys_of_a_shop() -> Summary {
             // Steps of one journey overlap with the next journey: what is on the wire is counted in the order of time.
             making.wire_until(due);
             let outcome = Outcome { due: at, ready: at, sent, first_byte: done, done, bytes_out: 120, bytes_in: 240, result: Ok(status) };
-            if let Judged::Failed(failure) = judged {
+            if let SuccessRule::Failed(failure) = judged {
                 let text = || format!("json $.token found nothing in {{\"error\":{status}}}");
                 making.recorder.step_example(step, failure, done, text);
                 how = if failure == Failure::ExtractNothing { JourneyEnd::BrokeOff(failure) } else { JourneyEnd::Completed };
@@ -224,7 +224,7 @@ pub fn journeys_of_a_shop() -> Summary {
                 making.recorder.checked(&outcome, step, 0, said);
             }
             if step == 0 {
-                let said = if judged == Judged::Well { Ok(()) } else { Err(|| "json $.token exists: was missing".to_owned()) };
+                let said = if judged == SuccessRule::Well { Ok(()) } else { Err(|| "json $.token exists: was missing".to_owned()) };
                 making.recorder.checked(&outcome, step, 1, said);
             }
             making.recorder.record_step(&outcome, step, judged);
@@ -359,21 +359,21 @@ fn a_server_that_was_watched() -> Summary {
     }
     let mut summary = making.finish(Ending::Finished, Nanos::from_secs(6), Nanos::from_millis(6_010));
     let process = |pid, parent, name: &str, listens| Process { pid, parent, name: name.to_owned(), listens };
-    let mut server = Observed {
+    let mut server = ServerObservation {
         asked: "auto".to_owned(),
         about: "app (812) and one more process".to_owned(),
         place: Place::ThisMachine,
         cores: Some(4),
         processes: vec![process(812, 1, "app", true), process(813, 812, "logger", false)],
         cost_cpu_ns: 18_000_000,
-        ..Observed::default()
+        ..ServerObservation::default()
     };
-    let mut page = Observed {
+    let mut page = ServerObservation {
         asked: "prometheus:http://127.0.0.1:8080/metrics".to_owned(),
         about: "2 metrics of the page http://127.0.0.1:8080/metrics".to_owned(),
         place: Place::Elsewhere,
         cost_cpu_ns: 3_000_000,
-        ..Observed::default()
+        ..ServerObservation::default()
     };
     for second in 0..6u64 {
         let (from, to) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
@@ -442,7 +442,7 @@ fn a_server_that_was_profiled() -> Summary {
         (1, "runtime.scanobject", 1_200_000_000, 1_200_000_000),
     ]);
     let waiting = frames(&[(0, "net/http.(*conn).serve", 0, 88_000_000), (1, "sync.(*Mutex).Unlock", 88_000_000, 88_000_000)]);
-    let of = |asked: &str, kind: &str, total: i64, frames: Vec<Frame>| Profiled {
+    let of = |asked: &str, kind: &str, total: i64, frames: Vec<Frame>| RunProfile {
         asked: format!("http://127.0.0.1:6060/debug/pprof/{asked}"),
         kind: kind.to_owned(),
         unit: profiled::Unit::Nanoseconds,

@@ -187,11 +187,11 @@ impl Histogram {
 
     /// At rest: some hundred bytes for a typical second.
     #[must_use]
-    pub fn pack(&self) -> Packed {
-        Packed(self.written(&PACKED_QUANTILES))
+    pub fn pack(&self) -> PackedHistogram {
+        PackedHistogram(self.written(&PACKED_QUANTILES))
     }
 
-    fn written(&self, quantiles: &[f64]) -> Written {
+    fn written(&self, quantiles: &[f64]) -> HistogramInFile {
         let mut bytes = Vec::new();
         if !self.is_empty() {
             // The encoding names the range, and that depends on the order in which a histogram grew: the range of the
@@ -201,7 +201,7 @@ impl Histogram {
             fitted.add(&self.buckets).expect("the histogram grows with its values");
             V2DeflateSerializer::new().serialize(&fitted, &mut bytes).expect("writing to memory does not fail");
         }
-        Written {
+        HistogramInFile {
             count: self.count(),
             mean_ns: self.mean(),
             stdev_ns: self.stdev(),
@@ -248,9 +248,9 @@ const PACKED_QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 /// A histogram at rest, as an hour's timeline keeps thousands: compressed, its main figures at hand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Packed(Written);
+pub struct PackedHistogram(HistogramInFile);
 
-impl Packed {
+impl PackedHistogram {
     /// How many times it holds.
     #[must_use]
     pub const fn count(&self) -> u64 {
@@ -286,7 +286,7 @@ impl Packed {
 
 /// What stands in a file: figures for people and their scripts, and the buckets for those who compute further.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Written {
+struct HistogramInFile {
     count: u64,
     mean_ns: Option<f64>,
     stdev_ns: Option<f64>,
@@ -302,7 +302,7 @@ struct Written {
     hdr: String,
 }
 
-impl Written {
+impl HistogramInFile {
     fn read(&self) -> Result<Histogram, String> {
         let bytes = BASE64_STANDARD.decode(&self.hdr).map_err(|why| format!("a histogram is not base64: {why}"))?;
         let mut histogram = Histogram::new();
@@ -356,7 +356,7 @@ impl Serialize for Histogram {
 
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Written::deserialize(deserializer)?.read().map_err(serde::de::Error::custom)
+        HistogramInFile::deserialize(deserializer)?.read().map_err(serde::de::Error::custom)
     }
 }
 

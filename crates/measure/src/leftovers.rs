@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::Compared;
+use crate::ComparisonCounts;
 
 /// Everything that sources leave behind.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ pub struct ReplayCounts {
     pub late: u64,
     /// The answers beside those of the log.
     #[serde(with = "entries")]
-    pub compared: Compared,
+    pub compared: ComparisonCounts,
     /// Why the log could not be read to its end, in words.
     pub failed: Option<String>,
 }
@@ -151,14 +151,14 @@ fn keep_lesser(kept: &mut Option<String>, other: Option<String>) {
 
 /// A map as a list of its entries: keys that are no text cannot be keys of JSON.
 mod entries {
-    use super::{Compared, Deserialize, Serialize};
+    use super::{ComparisonCounts, Deserialize, Serialize};
     use serde::{Deserializer, Serializer};
 
-    pub(super) fn serialize<S: Serializer>(map: &Compared, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(map: &ComparisonCounts, serializer: S) -> Result<S::Ok, S::Error> {
         map.iter().collect::<Vec<_>>().serialize(serializer)
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Compared, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ComparisonCounts, D::Error> {
         Ok(Vec::deserialize(deserializer)?.into_iter().collect())
     }
 }

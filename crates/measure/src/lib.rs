@@ -30,26 +30,27 @@ mod tick;
 mod warmup;
 
 pub use collector::{Collector, SourceId};
-pub use counted::{Counted, SnapshotRecord, cut_short};
+pub use counted::{IntervalCounts, SnapshotRecord, cut_short};
 pub use failure::{Failure, FailureCount, Side};
 pub use gap::{Gaps, OwnDelay};
 pub use grouped::grouped;
-pub use histogram::{Histogram, Packed, QUANTILES, bucket_of_rank, quantile_is_known};
+pub use histogram::{Histogram, PackedHistogram, QUANTILES, bucket_of_rank, quantile_is_known};
 pub use leftovers::{DataWaits, Leftovers, Position, ReplayCounts, Teardowns};
-pub use observed::Observed;
+pub use observed::ServerObservation;
 pub use outcome::Outcome;
 pub use population::{PopulationCounts, PopulationRow};
-pub use profiled::Profiled;
+pub use profiled::RunProfile;
 pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;
-pub use recorder::{Begun, Judged, Recorder, Span};
-pub use replayed::{Compared, Replayed, RouteReplayed, StatusChange};
+pub use recorder::{Begun, Recorder, Span, SuccessRule};
+pub use replayed::{ComparisonCounts, ReplayComparison, RouteReplayed, StatusChange};
 pub use requests::Requests;
 pub use site::Site;
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use status::Status;
 pub use summary::{
-    Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord,
+    Bytes, End, Ending, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord,
+    WarmUpCounts,
 };
 pub use tally::{
     CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyRecord, TransactionRow,

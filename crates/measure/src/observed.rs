@@ -5,7 +5,7 @@
 //! A list of ticks with forty optional fields was rejected: which figures there are depends on what was watched, and whoever draws
 //! or searches them wants lists.
 //!
-//! Invariant: every series of one [`Observed`] has as many values as there are intervals; a value that could not be had is a gap.
+//! Invariant: every series of one [`ServerObservation`] has as many values as there are intervals; a value that could not be had is a gap.
 
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ const DIGITS: i32 = 5;
 
 /// What was seen of one thing that was watched.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Observed {
+pub struct ServerObservation {
     /// What was asked for, such as `auto` or `pid:812`.
     pub asked: String,
     /// What it turned out to be, in words.
@@ -101,7 +101,7 @@ pub enum Unit {
 
 /// A figure that is known by name.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct KnownFigure {
     /// Its name in a result.
     pub name: &'static str,
     /// Of its values.
@@ -110,12 +110,12 @@ pub struct Known {
     pub about: &'static str,
 }
 
-const fn known(name: &'static str, unit: Unit, about: &'static str) -> Known {
-    Known { name, unit, about }
+const fn known(name: &'static str, unit: Unit, about: &'static str) -> KnownFigure {
+    KnownFigure { name, unit, about }
 }
 
 /// Every figure that is read from a machine running Linux: first of the processes, then of their cgroup, then of their machine.
-pub const SERIES: &[Known] = &[
+pub const SERIES: &[KnownFigure] = &[
     known("cpu_user", Unit::Cores, "processor time of the processes in their own code"),
     known("cpu_system", Unit::Cores, "processor time the kernel spent for them"),
     known("process_cpu", Unit::Cores, "both, of one process"),
@@ -165,9 +165,9 @@ pub const SERIES: &[Known] = &[
 ];
 
 /// What is read of a file, where every series has a value for each interval: whoever draws or searches them counts on it.
-pub(crate) fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Observed>, D::Error> {
-    let all = Vec::<Observed>::deserialize(deserializer)?;
-    for Observed { about, from_ns, to_ns, series, .. } in &all {
+pub(crate) fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<ServerObservation>, D::Error> {
+    let all = Vec::<ServerObservation>::deserialize(deserializer)?;
+    for ServerObservation { about, from_ns, to_ns, series, .. } in &all {
         let count = to_ns.len();
         if from_ns.len() != count || series.iter().any(|series| series.values.len() != count) {
             let message = format!("what was seen of {about} has {count} intervals, and not as many beginnings or values");
@@ -177,7 +177,7 @@ pub(crate) fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result
     Ok(all)
 }
 
-impl Observed {
+impl ServerObservation {
     /// The series of that name over everything that was watched.
     #[must_use]
     pub fn whole(&self, name: &str) -> Option<&Series> {
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_series_that_begins_late_or_ends_early_has_gaps() {
-        let mut seen = Observed::default();
+        let mut seen = ServerObservation::default();
         for (at, values) in [
             vec![value("cpu_user", None, 1.0)],
             vec![value("process_cpu", Some("a 1"), 0.5), value("cpu_user", None, f64::NAN)],
@@ -320,24 +320,24 @@ mod tests {
         let latest = seen.latest();
         assert_eq!((latest.to_ns.as_slice(), latest.series.len()), (&[Nanos::from_secs(3)][..], 1), "{latest:?}");
         assert_eq!(latest.whole("cpu_user").unwrap().values, [None]);
-        assert!(Observed::default().latest().is_empty());
+        assert!(ServerObservation::default().latest().is_empty());
     }
 
     #[test]
     fn a_file_in_which_intervals_lack_their_beginning_or_value_is_refused() {
-        let mut seen = Observed { about: "a server".to_owned(), ..Observed::default() };
+        let mut seen = ServerObservation { about: "a server".to_owned(), ..ServerObservation::default() };
         for at in 0..3 {
             let (from, to) = second(at);
             seen.add(from, to, [value("cpu_user", None, 1.0)]);
         }
-        let read = |change: fn(&mut Observed)| {
+        let read = |change: fn(&mut ServerObservation)| {
             let mut seen = seen.clone();
             change(&mut seen);
             let json = serde_json::to_string(&[seen]).unwrap();
             whole(&mut serde_json::Deserializer::from_str(&json)).map_err(|why| why.to_string())
         };
         assert_eq!(read(|_| {}).unwrap(), [seen.clone()]);
-        let breaks: [fn(&mut Observed); 3] =
+        let breaks: [fn(&mut ServerObservation); 3] =
             [|seen| seen.from_ns.truncate(2), |seen| seen.to_ns.truncate(2), |seen| seen.series[0].values.truncate(2)];
         for change in breaks {
             let why = read(change).unwrap_err();
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_long_run_keeps_its_means_and_its_span() {
-        let mut seen = Observed::default();
+        let mut seen = ServerObservation::default();
         let count = 3 * INTERVALS_MAX as u64;
         for at in 0..count {
             let (from, to) = second(at);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Histogram, Packed, Requests, Snapshot};
+use crate::{Failure, Histogram, PackedHistogram, Requests, Snapshot};
 
 /// What one population came to; `H` is how times are held.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ impl PopulationCounts {
         self.response_failed.add(response_failed);
     }
 
-    pub(crate) fn pack(&self) -> PopulationCounts<Packed> {
+    pub(crate) fn pack(&self) -> PopulationCounts<PackedHistogram> {
         self.convert(|times| Ok(times.pack())).expect("packing never fails")
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// One profile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Profiled {
+pub struct RunProfile {
     /// What was asked for, such as `http://127.0.0.1:6060/debug/pprof/profile` or `pid:812`.
     pub asked: String,
     /// What its values are of, as its source calls it: `cpu`, `inuse_space`, `delay`, `goroutine`.
@@ -73,7 +73,7 @@ pub struct Frame {
 /// The name by which a profile of processor time goes.
 pub const CPU: &str = "cpu";
 
-impl Profiled {
+impl RunProfile {
     /// The functions that spent most by themselves, most first.
     #[must_use]
     pub fn by_flat(&self) -> Vec<&Function> {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_profile_reads_as_it_was_written() {
-        let profiled = Profiled {
+        let profiled = RunProfile {
             asked: "pid:812".to_owned(),
             kind: CPU.to_owned(),
             unit: Unit::Nanoseconds,
@@ -113,12 +113,12 @@ mod tests {
                 Function { name: "work".to_owned(), flat: 3_000_000_000, cum: 3_000_000_000 },
             ],
             functions_all: 9,
-            ..Profiled::default()
+            ..RunProfile::default()
         };
         let text = serde_json::to_string(&profiled).unwrap();
-        assert_eq!(serde_json::from_str::<Profiled>(&text).unwrap(), profiled);
+        assert_eq!(serde_json::from_str::<RunProfile>(&text).unwrap(), profiled);
         assert_eq!(profiled.cores(), Some(1.5));
         assert_eq!(profiled.by_flat().iter().map(|function| function.name.as_str()).collect::<Vec<_>>(), ["work"]);
-        assert_eq!(Profiled { kind: "delay".to_owned(), ..profiled }.cores(), None);
+        assert_eq!(RunProfile { kind: "delay".to_owned(), ..profiled }.cores(), None);
     }
 }

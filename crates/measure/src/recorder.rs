@@ -24,7 +24,7 @@ pub struct Span {
 
 /// What makes an answer a success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judged {
+pub enum SuccessRule {
     /// A status below 400.
     ByStatus,
     /// It was asked for, whatever its status.
@@ -190,12 +190,12 @@ impl Recorder {
     /// A request that had fallen due came to its end.
     #[inline]
     pub fn record(&mut self, outcome: &Outcome) {
-        self.record_judged(outcome, Judged::ByStatus);
+        self.record_judged(outcome, SuccessRule::ByStatus);
     }
 
     /// The same of a request whose answer was judged by more than its status.
     #[inline]
-    pub fn record_judged(&mut self, outcome: &Outcome, judged: Judged) {
+    pub fn record_judged(&mut self, outcome: &Outcome, judged: SuccessRule) {
         if self.gaps.touch(outcome.due) {
             let (outcome, stood) = self.gaps.charge(outcome);
             self.record_delayed(&outcome, judged, stood);
@@ -206,13 +206,13 @@ impl Recorder {
 
     /// The same of a request that was on the wire for so long while this worker did not run.
     #[inline]
-    fn record_delayed(&mut self, outcome: &Outcome, judged: Judged, stood: Nanos) {
+    fn record_delayed(&mut self, outcome: &Outcome, judged: SuccessRule, stood: Nanos) {
         let counts = &mut self.counts;
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
         let well = match (outcome.result, judged) {
-            (Ok(status), Judged::ByStatus) => Status(status).is_success(),
-            (Ok(_), Judged::Well) => true,
+            (Ok(status), SuccessRule::ByStatus) => Status(status).is_success(),
+            (Ok(_), SuccessRule::Well) => true,
             _ => false,
         };
         if outcome.result.is_ok() && outcome.done > self.span.from && outcome.done <= self.span.until {
@@ -273,7 +273,7 @@ impl Recorder {
     }
 
     /// The same by Step as well.
-    pub fn record_step(&mut self, outcome: &Outcome, step: usize, judged: Judged) {
+    pub fn record_step(&mut self, outcome: &Outcome, step: usize, judged: SuccessRule) {
         self.record_judged(outcome, judged);
         let in_span = outcome.done > self.span.from && outcome.done <= self.span.until;
         let Some(row) = self.counts.tally.steps.get_mut(step) else { return };
@@ -284,8 +284,8 @@ impl Recorder {
         row.due += 1;
         let failed = match (outcome.result, judged) {
             (Err(failure), _) => failure,
-            (Ok(status), Judged::ByStatus) if Status(status).is_success() => return row.succeed(outcome),
-            (Ok(_), Judged::Well) => return row.succeed(outcome),
+            (Ok(status), SuccessRule::ByStatus) if Status(status).is_success() => return row.succeed(outcome),
+            (Ok(_), SuccessRule::Well) => return row.succeed(outcome),
             (Ok(_), judged) => class_of(judged),
         };
         *row.failures.entry(failed).or_default() += 1;
@@ -464,9 +464,9 @@ impl Recorder {
 }
 
 /// The class of an answer that failed.
-fn class_of(judged: Judged) -> Failure {
+fn class_of(judged: SuccessRule) -> Failure {
     match judged {
-        Judged::Failed(failure) => failure,
-        Judged::ByStatus | Judged::Well => Failure::CheckStatus,
+        SuccessRule::Failed(failure) => failure,
+        SuccessRule::ByStatus | SuccessRule::Well => Failure::CheckStatus,
     }
 }

@@ -15,7 +15,7 @@ const ROUTES_MOST: usize = 200;
 
 /// The answers of a replay beside those of its log.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Replayed {
+pub struct ReplayComparison {
     /// Requests that were sent, and whose logged status is known.
     pub compared: u64,
     /// Those that were answered as they were then.
@@ -56,7 +56,7 @@ pub struct StatusChange {
 
 /// Requests by what was logged and what was answered, as they are counted: a route's number, the logged status (0: none), the
 /// answered one (0: none came).
-pub type Compared = BTreeMap<(u32, u16, u16), u64>;
+pub type ComparisonCounts = BTreeMap<(u32, u16, u16), u64>;
 
 /// Whether an answer is what the log lets expect: the same status, or a whole answer in the place of one that headers had asked to
 /// be left out (304) or cut (206).
@@ -70,10 +70,10 @@ const fn is_told(logged: u16) -> bool {
     !matches!(logged, 0 | 499)
 }
 
-impl Replayed {
+impl ReplayComparison {
     /// From the counts of all workers, and the names of routes by their numbers.
     #[must_use]
-    pub fn new(counted: &Compared, names: &[(u32, String, String)]) -> Self {
+    pub fn new(counted: &ComparisonCounts, names: &[(u32, String, String)]) -> Self {
         let mut all = Self::default();
         let mut routes: BTreeMap<u32, RouteReplayed> = BTreeMap::new();
         for (&(route, logged, answered), &count) in counted {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn routes_with_most_differences_come_first_and_every_request_is_counted() {
         let names = [(1, "GET".to_owned(), "/a".to_owned()), (2, "GET".to_owned(), "/b/{id}".to_owned())];
-        let counted: Compared = [
+        let counted: ComparisonCounts = [
             ((1, 200, 200), 90),
             ((1, 200, 500), 3),
             ((2, 200, 404), 7),
@@ -128,7 +128,7 @@ mod tests {
             ((1, 0, 200), 6),
         ]
         .into();
-        let all = Replayed::new(&counted, &names);
+        let all = ReplayComparison::new(&counted, &names);
         assert_eq!((all.compared, all.same, all.without_status), (152, 132, 11));
         let rows: Vec<(&str, u64, u64)> = all.by_route.iter().map(|row| (row.route.as_str(), row.compared, row.same)).collect();
         assert_eq!(rows, [("/b/{id}", 57, 40), ("/a", 93, 90), ("other routes", 2, 2)]);
@@ -138,8 +138,8 @@ mod tests {
 
     #[test]
     fn the_table_is_bounded() {
-        let counted: Compared = (0..500).map(|route| ((route, 200, 404), 1)).collect();
-        let all = Replayed::new(&counted, &[]);
+        let counted: ComparisonCounts = (0..500).map(|route| ((route, 200, 404), 1)).collect();
+        let all = ReplayComparison::new(&counted, &[]);
         assert_eq!((all.by_route.len(), all.routes_left_out, all.compared), (200, 300, 500));
     }
 }

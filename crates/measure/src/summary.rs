@@ -15,8 +15,8 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Connections, FailureCount, Gaps, Histogram, Observed, OwnDelay, PopulationRow, Profiled, Rates, Replayed, Requests, Scenario, StepRow,
-    Tick, WarmUp,
+    Connections, FailureCount, Gaps, Histogram, OwnDelay, PopulationRow, Rates, ReplayComparison, Requests, RunProfile, Scenario,
+    ServerObservation, StepRow, Tick, WarmUp,
 };
 
 mod builder;
@@ -66,7 +66,7 @@ pub struct SummaryRecord {
     /// Requests by how they ended.
     pub requests: Requests,
     /// What the warm-up held, and nothing else here.
-    pub excluded: Excluded,
+    pub excluded: WarmUpCounts,
     /// Answers by status.
     pub status: BTreeMap<u16, u64>,
     /// Failures by class, most frequent first.
@@ -109,7 +109,7 @@ pub struct SummaryRecord {
     pub generator: Generator,
     /// The server's side of the same time, where it was watched.
     #[serde(default, deserialize_with = "crate::observed::whole", skip_serializing_if = "Vec::is_empty")]
-    pub observed: Vec<Observed>,
+    pub observed: Vec<ServerObservation>,
     /// The rows of the scenario, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<Scenario>,
@@ -121,10 +121,10 @@ pub struct SummaryRecord {
     pub urls: Vec<StepRow>,
     /// The answers beside those of the log that was replayed, where one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replayed: Option<Box<Replayed>>,
+    pub replayed: Option<Box<ReplayComparison>>,
     /// Where the server spent its time or memory, where a profile was taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub profiles: Vec<Profiled>,
+    pub profiles: Vec<RunProfile>,
     /// What the user should know besides.
     pub warnings: Vec<String>,
 }
@@ -160,7 +160,7 @@ pub struct End {
 
 /// The warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Excluded {
+pub struct WarmUpCounts {
     /// How long it was.
     pub duration_s: f64,
     /// How many requests it held.

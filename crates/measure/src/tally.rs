@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Example, Failure, Histogram, Packed, PopulationCounts, grouped};
+use crate::{Example, Failure, Histogram, PackedHistogram, PopulationCounts, grouped};
 
 /// The rows of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -218,7 +218,7 @@ pub struct TallyRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     transactions: Vec<JourneyAtRest>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    populations: Vec<PopulationCounts<Packed>>,
+    populations: Vec<PopulationCounts<PackedHistogram>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -230,7 +230,7 @@ struct JourneyAtRest {
     broke_off: BTreeMap<Failure, u64>,
     ended: u64,
     ended_well: u64,
-    lasted: Packed,
+    lasted: PackedHistogram,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -241,8 +241,8 @@ struct StepAtRest {
     succeeded: u64,
     failures: BTreeMap<Failure, u64>,
     answered: u64,
-    response_succeeded: Packed,
-    response_failed: Packed,
+    response_succeeded: PackedHistogram,
+    response_failed: PackedHistogram,
     checks: Vec<CheckAtRest>,
     examples: BTreeMap<Failure, Example>,
 }
@@ -356,7 +356,7 @@ impl TryFrom<TallyRecord> for Tally {
             })
         });
         let journeys = |rows: Vec<JourneyAtRest>| rows.into_iter().map(JourneyCounts::try_from).collect::<Result<_, String>>();
-        let populations = kept.populations.iter().map(|row| row.convert(Packed::unpack));
+        let populations = kept.populations.iter().map(|row| row.convert(PackedHistogram::unpack));
         Ok(Self {
             journeys: journeys(kept.journeys)?,
             steps: steps.collect::<Result<_, String>>()?,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, JourneyCounts, Packed, Snapshot, Tally};
+use crate::{Failure, JourneyCounts, PackedHistogram, Snapshot, Tally};
 
 /// Exact counts of one interval, and its response times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ pub struct Tick {
     #[serde(rename = "lag_max_ns")]
     pub lag_max: Nanos,
     /// Response times, failures at their limit included.
-    pub response_time: Packed,
+    pub response_time: PackedHistogram,
     /// What became of journeys in it; `None` where there is no scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journeys: Option<JourneysTick>,

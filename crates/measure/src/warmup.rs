@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, Example, Failure, Gaps, OwnDelay, Packed, Quirk, Snapshot, TallyRecord};
+use crate::{Connections, Example, Failure, Gaps, OwnDelay, PackedHistogram, Quirk, Snapshot, TallyRecord};
 
 /// Ten minutes of seconds: some 10 kB each, so at most 6 MB.
 pub(crate) const INTERVALS_MAX: usize = 600;
@@ -107,15 +107,15 @@ struct PackedSnapshot {
     bytes_sent: u64,
     bytes_received: u64,
     redirects: u64,
-    response_succeeded: Packed,
-    response_failed: Packed,
-    service: Packed,
-    first_byte: Packed,
-    wait: Packed,
-    lag: Packed,
-    own_delay: (Packed, Packed),
-    connect: Packed,
-    tls: Packed,
+    response_succeeded: PackedHistogram,
+    response_failed: PackedHistogram,
+    service: PackedHistogram,
+    first_byte: PackedHistogram,
+    wait: PackedHistogram,
+    lag: PackedHistogram,
+    own_delay: (PackedHistogram, PackedHistogram),
+    connect: PackedHistogram,
+    tls: PackedHistogram,
     connections: Connections,
     quirks: [u64; Quirk::COUNT],
     examples: BTreeMap<Failure, Example>,
@@ -199,7 +199,7 @@ impl PackedSnapshot {
             cpu,
             tally,
         } = self;
-        let unpack = |packed: &Packed| packed.unpack().expect("what was packed here unpacks");
+        let unpack = |packed: &PackedHistogram| packed.unpack().expect("what was packed here unpacks");
         let mut counts = Snapshot {
             due: *due,
             succeeded: *succeeded,

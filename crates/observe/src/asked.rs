@@ -9,7 +9,7 @@ use crate::process::Pid;
 
 /// One thing to watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum ObserveTarget {
     /// Whatever listens where the load goes, if that is on this machine.
     Auto,
     /// Nothing.
@@ -43,7 +43,7 @@ pub const FORMS: &str = "auto, none, pid:N, port:N, cgroup:PATH, container:ID, p
 /// Fewer digits of a container's id may mean several.
 const ID_DIGITS_MIN: usize = 6;
 
-impl FromStr for Asked {
+impl FromStr for ObserveTarget {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -139,7 +139,7 @@ impl Remote {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for ObserveTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
@@ -180,15 +180,15 @@ mod tests {
             "ssh:web1",
             "ssh:root@web1:2222",
         ] {
-            assert_eq!(text.parse::<Asked>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<ObserveTarget>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn an_endpoint_is_completed_and_its_password_is_not_printed() {
-        let asked: Asked = "prometheus:localhost:9100".parse().unwrap();
+        let asked: ObserveTarget = "prometheus:localhost:9100".parse().unwrap();
         assert_eq!(asked.to_string(), "prometheus:http://localhost:9100/metrics");
-        let asked: Asked = "prometheus:https://me:secret@host/x?token=abc".parse().unwrap();
+        let asked: ObserveTarget = "prometheus:https://me:secret@host/x?token=abc".parse().unwrap();
         assert_eq!(asked.to_string(), "prometheus:https://host/x");
     }
 
@@ -218,7 +218,7 @@ mod tests {
             ("me@web1", "ssh:me@web1"),
             ("prometheus:9100", "prometheus:127.0.0.1:9100"),
         ] {
-            let error = text.parse::<Asked>().expect_err(text);
+            let error = text.parse::<ObserveTarget>().expect_err(text);
             assert!(error.contains(said), "{text}: {error}");
         }
     }

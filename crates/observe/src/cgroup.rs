@@ -221,12 +221,12 @@ const ID_LETTERS: usize = 32;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Recorded;
+    use crate::files::RecordedFiles;
 
     const ID: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-    fn version_two() -> Recorded {
-        let mut told = Recorded::default();
+    fn version_two() -> RecordedFiles {
+        let mut told = RecordedFiles::default();
         told.add_text("/proc/10/cgroup", format!("0::/system.slice/docker-{ID}.scope/inner\n"));
         let folder = format!("/sys/fs/cgroup/system.slice/docker-{ID}.scope");
         told.add_text(format!("{folder}/inner/cpu.stat"), "usage_usec 5000\nuser_usec 4000\nsystem_usec 1000\n");
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn the_first_version_is_read_from_its_own_folders() {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         told.add_text("/proc/10/cgroup", "4:memory:/app\n2:cpu,cpuacct:/app\n0::/\n");
         told.add_text("/sys/fs/cgroup/cpu,cpuacct/app/cpu.stat", "nr_periods 10\nnr_throttled 2\nthrottled_time 55\n");
         told.add_text("/sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_quota_us", "150000\n");
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_root_is_the_machine_and_no_cgroup() {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         told.add_text("/proc/10/cgroup", "0::/\n2:cpu:/\n");
         told.add_text("/sys/fs/cgroup/cpu.stat", "usage_usec 5\n");
         assert_eq!(Cgroup::of(&told, 10), None);

@@ -275,7 +275,7 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Recorded;
+    use crate::files::RecordedFiles;
     use crate::process::{Stat, ThreadSample};
     use proptest::prelude::*;
 
@@ -411,7 +411,7 @@ mod tests {
     #[test]
     fn a_machine_between_two_moments() {
         let recorded = |text: &str| {
-            let mut told = Recorded::default();
+            let mut told = RecordedFiles::default();
             told.add_lines(text);
             crate::machine::sample(&told, "/proc/net")
         };

@@ -83,10 +83,10 @@ impl Population {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Recorded;
+    use crate::files::RecordedFiles;
 
     fn machine(processes: &[(Pid, Pid, &str)]) -> Population {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         for (pid, parent, name) in processes {
             told.add_text(
                 format!("/proc/{pid}/stat"),
@@ -139,7 +139,7 @@ mod tests {
     fn a_number_that_is_used_again_is_another_process() {
         let before = machine(&[(1, 0, "init"), (10, 1, "app")]);
         let heads = before.heads(&[10]);
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         told.add_text("/proc/10/stat", "10 (vim) S 1 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 999 0 0 0");
         assert!(Population::of(&told).family(&heads, None).is_empty());
     }

@@ -159,13 +159,13 @@ impl Files for Folder {
 
 /// Files that were written down: recorded for a test, or told by another machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedFiles {
     texts: BTreeMap<String, String>,
     links: BTreeMap<String, String>,
     counts: BTreeMap<String, u64>,
 }
 
-impl Recorded {
+impl RecordedFiles {
     /// Adds lines as `grep -H` writes them: `PATH:LINE`. Of what is not so, nothing is kept.
     pub fn add_lines(&mut self, told: &str) {
         for line in told.lines().filter(|line| line.starts_with('/')) {
@@ -241,7 +241,7 @@ pub(crate) const CGROUP_FILES: &[&str] = &[
     "/io.pressure",
 ];
 
-impl Files for Recorded {
+impl Files for RecordedFiles {
     fn text(&self, path: &str) -> io::Result<String> {
         self.texts.get(path).cloned().ok_or_else(missing)
     }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn what_grep_and_ls_tell_are_files_again() {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         told.add_lines(
             "/proc/1/stat:1 (a:b) S 0\n/proc/net/tcp:  sl\n/proc/net/tcp:   0: 0100007F:1F90\ngrep: /proc/2/io: Permission denied\n",
         );

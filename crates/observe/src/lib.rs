@@ -25,10 +25,10 @@ pub mod ssh;
 mod subject;
 mod watcher;
 
-pub use asked::{Asked, FORMS, Remote};
+pub use asked::{FORMS, ObserveTarget, Remote};
 pub use change::{Sample, values};
-pub use files::{Files, Folder, Recorded};
-pub use listener::Wanted;
+pub use files::{Files, Folder, RecordedFiles};
+pub use listener::ListenerQuery;
 pub use local::Local;
 pub use subject::{NotFound, Patterns, Subject};
 pub use watcher::{Outcome, Source, Watcher, cost};

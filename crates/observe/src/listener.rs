@@ -26,7 +26,7 @@ pub struct Listening {
 
 /// What is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ListenerQuery {
     /// Whatever accepts connections to these addresses.
     Addresses(Vec<SocketAddr>),
     /// Whatever listens on this port, on any address.
@@ -35,7 +35,7 @@ pub enum Wanted {
     Path(String),
 }
 
-impl Wanted {
+impl ListenerQuery {
     /// Where the load of this plan goes, if that is on this machine. Behind a proxy it cannot be known where it ends.
     #[must_use]
     pub fn of(plan: &Plan) -> Option<Self> {
@@ -69,11 +69,11 @@ const ACCEPTS: u32 = 1 << 16;
 /// The sockets that are wanted, as a process of that network sees them: `/proc/net` for one's own, `/proc/PID/net` for that of a
 /// container.
 #[must_use]
-pub fn listening(files: &dyn Files, net: &str, wanted: &Wanted) -> Vec<Listening> {
+pub fn listening(files: &dyn Files, net: &str, wanted: &ListenerQuery) -> Vec<Listening> {
     match wanted {
-        Wanted::Path(path) => in_the_file_system(files, net, path),
-        Wanted::Port(port) => tcp(files, net).into_iter().filter(|socket| socket.at.is_some_and(|at| at.port() == *port)).collect(),
-        Wanted::Addresses(addresses) => {
+        ListenerQuery::Path(path) => in_the_file_system(files, net, path),
+        ListenerQuery::Port(port) => tcp(files, net).into_iter().filter(|socket| socket.at.is_some_and(|at| at.port() == *port)).collect(),
+        ListenerQuery::Addresses(addresses) => {
             let all = tcp(files, net);
             let exact = |socket: &&Listening| socket.at.is_some_and(|at| addresses.iter().any(|to| same(at, *to)));
             let matching: Vec<Listening> = all.iter().filter(exact).cloned().collect();
@@ -166,16 +166,16 @@ pub fn ports_of(files: &dyn Files, pid: Pid) -> Vec<u16> {
 
 /// Which processes hold one of these sockets, and whether some processes could not be looked into.
 #[must_use]
-pub fn holders(files: &dyn Files, sockets: &[Listening]) -> (Vec<Pid>, Looked) {
+pub fn holders(files: &dyn Files, sockets: &[Listening]) -> (Vec<Pid>, Visibility) {
     let targets: Vec<String> = sockets.iter().map(|socket| format!("socket:[{}]", socket.inode)).collect();
     let mut found = Vec::new();
-    let mut looked = Looked::Everywhere;
+    let mut looked = Visibility::Everywhere;
     for pid in pids(files) {
         let folder = format!("/proc/{pid}/fd");
         match files.leads_to(&folder, &|target| targets.iter().any(|wanted| wanted == target)) {
             Ok(true) => found.push(pid),
             Ok(false) => {}
-            Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => looked = Looked::WherePermitted,
+            Err(why) if why.kind() == std::io::ErrorKind::PermissionDenied => looked = Visibility::WherePermitted,
             Err(_) => {}
         }
     }
@@ -184,7 +184,7 @@ pub fn holders(files: &dyn Files, sockets: &[Listening]) -> (Vec<Pid>, Looked) {
 
 /// How far processes could be looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Looked {
+pub enum Visibility {
     /// Into all.
     Everywhere,
     /// Into some; others belong to somebody else.
@@ -202,14 +202,14 @@ pub fn pids(files: &dyn Files) -> Vec<Pid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::{Folder, Recorded};
+    use crate::files::{Folder, RecordedFiles};
     use std::net::{TcpListener, TcpStream};
     use std::os::unix::net::UnixListener;
 
     const HEADING: &str = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode                                 \n";
 
-    fn machine() -> Recorded {
-        let mut told = Recorded::default();
+    fn machine() -> RecordedFiles {
+        let mut told = RecordedFiles::default();
         told.add_text(
             "/proc/net/tcp",
             format!(
@@ -244,13 +244,13 @@ mod tests {
 
     #[test]
     fn the_socket_with_the_address_goes_before_that_for_every_address() {
-        let to = |text: &str| Wanted::Addresses(vec![text.parse().unwrap()]);
+        let to = |text: &str| ListenerQuery::Addresses(vec![text.parse().unwrap()]);
         let inodes = |wanted| listening(&machine(), "/proc/net", &wanted).iter().map(|it| it.inode).collect::<Vec<_>>();
         assert_eq!(inodes(to("127.0.0.1:8080")), [501]);
         assert_eq!(inodes(to("192.0.2.1:8080")), [502]);
         assert_eq!(inodes(to("127.0.0.1:80")), [503], "[::]:80 accepts IPv4 as well");
         assert_eq!(inodes(to("127.0.0.1:81")), [0u64; 0]);
-        assert_eq!(inodes(Wanted::Port(8080)), [501, 502]);
+        assert_eq!(inodes(ListenerQuery::Port(8080)), [501, 502]);
         assert_eq!(listening(&machine(), "/proc/net", &to("127.0.0.1:8080"))[0].queued, 3);
     }
 
@@ -260,16 +260,16 @@ mod tests {
         assert!(here("127.0.0.1:80") && !here("192.0.2.1:80") && !here("[2001:db8::1]:80"));
         let of = |url: &str| {
             let draft = plan::Draft { url: Some(url.to_owned()), threads: "1".parse().ok(), ..plan::Draft::default() };
-            Wanted::of(&Plan::try_from(draft).unwrap())
+            ListenerQuery::of(&Plan::try_from(draft).unwrap())
         };
-        assert_eq!(of("http://127.0.0.1:9/"), Some(Wanted::Addresses(vec!["127.0.0.1:9".parse().unwrap()])));
+        assert_eq!(of("http://127.0.0.1:9/"), Some(ListenerQuery::Addresses(vec!["127.0.0.1:9".parse().unwrap()])));
         assert_eq!(of("http://192.0.2.1/"), None);
     }
 
     #[test]
     fn every_process_that_holds_the_socket_is_found() {
-        let sockets = listening(&machine(), "/proc/net", &Wanted::Addresses(vec!["127.0.0.1:8080".parse().unwrap()]));
-        assert_eq!(holders(&machine(), &sockets), (vec![10, 11], Looked::Everywhere));
+        let sockets = listening(&machine(), "/proc/net", &ListenerQuery::Addresses(vec!["127.0.0.1:8080".parse().unwrap()]));
+        assert_eq!(holders(&machine(), &sockets), (vec![10, 11], Visibility::Everywhere));
     }
 
     /// While another test starts a program, a copy of this process has the same sockets for a moment; so others may be found beside it.
@@ -282,14 +282,14 @@ mod tests {
             let at = socket.local_addr().unwrap();
             let to = if at.ip().is_unspecified() { SocketAddr::new("127.0.0.1".parse().unwrap(), at.port()) } else { at };
             let _waiting = TcpStream::connect(to).unwrap();
-            let found = listening(&here, "/proc/net", &Wanted::Addresses(vec![to]));
+            let found = listening(&here, "/proc/net", &ListenerQuery::Addresses(vec![to]));
             assert_eq!((found.len(), found[0].queued), (1, 1), "{address}");
             assert!(holders(&here, &found).0.contains(&me), "{address}");
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a socket");
         let _socket = UnixListener::bind(&path).unwrap();
-        let found = listening(&here, "/proc/net", &Wanted::Path(path.to_str().unwrap().to_owned()));
+        let found = listening(&here, "/proc/net", &ListenerQuery::Path(path.to_str().unwrap().to_owned()));
         assert!(holders(&here, &found).0.contains(&me));
     }
 }

@@ -1,6 +1,6 @@
 //! Processes and their machine as a source: two looks at `/proc` make the values of an interval.
 
-use measure::Observed;
+use measure::ServerObservation;
 use measure::observed::{Place, Value};
 use plan::Nanos;
 
@@ -31,7 +31,7 @@ impl Source for Local {
         Ok(changed(&mut self.subject, &self.files, at, &mut self.before))
     }
 
-    fn describe(&self) -> Observed {
+    fn describe(&self) -> ServerObservation {
         described(&self.subject, self.asked.clone(), Place::ThisMachine, self.before.as_ref())
     }
 
@@ -48,9 +48,16 @@ pub(crate) fn changed(subject: &mut Subject, files: &dyn Files, at: Nanos, befor
     found
 }
 
-pub(crate) fn described(subject: &Subject, asked: String, place: Place, last: Option<&Sample>) -> Observed {
+pub(crate) fn described(subject: &Subject, asked: String, place: Place, last: Option<&Sample>) -> ServerObservation {
     let cores = last.map(|last| last.machine.cores.len() as u32).filter(|cores| *cores > 0);
-    Observed { asked, about: subject.about().to_owned(), place, cores, processes: subject.processes().to_vec(), ..Observed::default() }
+    ServerObservation {
+        asked,
+        about: subject.about().to_owned(),
+        place,
+        cores,
+        processes: subject.processes().to_vec(),
+        ..ServerObservation::default()
+    }
 }
 
 #[cfg(test)]

@@ -214,11 +214,11 @@ pub(crate) const RECORDED: &str = include_str!("../tests/machine.txt");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::{Folder, Recorded};
+    use crate::files::{Folder, RecordedFiles};
 
     #[test]
     fn a_recorded_machine_is_read_as_it_was() {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         told.add_lines(RECORDED);
         let seen = sample(&told, "/proc/net");
         assert_eq!(seen.all, CoreSample { total: 5_586_950, idle: 2_299_214, iowait: 6_582, steal: 4_086 });
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_tells_nothing_has_no_figures() {
-        assert_eq!(sample(&Recorded::default(), "/proc/net"), MachineSample::default());
+        assert_eq!(sample(&RecordedFiles::default(), "/proc/net"), MachineSample::default());
     }
 
     #[test]

@@ -193,7 +193,7 @@ pub(crate) fn keyed(text: &str, key: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::{Folder, Recorded};
+    use crate::files::{Folder, RecordedFiles};
     use proptest::prelude::*;
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
         #[test]
         fn no_line_makes_reading_fail_badly(line in ".{0,200}") {
             let _ = Stat::read(&line);
-            let mut told = Recorded::default();
+            let mut told = RecordedFiles::default();
             told.add_text("/proc/1/stat", line.clone());
             told.add_text("/proc/1/status", line.clone());
             told.add_text("/proc/1/task/1/schedstat", line.clone());
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn the_threads_that_ran_longest_tell_how_they_divided_their_time() {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         told.add_text("/proc/1/stat", "1 (a) S 0 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 20 0 5 0 0 0");
         for thread in 1..=20 {
             told.add_text(format!("/proc/1/task/{thread}/schedstat"), format!("{}000 6 7\n", thread));
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn only_so_many_threads_are_looked_at() {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         told.add_text("/proc/1/stat", "1 (a) S 0 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 300 0 5 0 0 0");
         for thread in 1..=300 {
             told.add_text(format!("/proc/1/task/{thread}/schedstat"), "5 6 7\n");

@@ -16,13 +16,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::Profiled;
+use measure::RunProfile;
 use plan::{Nanos, Plan};
 
-use crate::listener::Wanted;
+use crate::listener::ListenerQuery;
 use crate::subject::NotFound;
 
-pub use asked::{Asked, FORMS};
+pub use asked::{FORMS, ProfileSource};
 
 /// Of the run, this share is left out at its beginning and at its end.
 const MARGIN_SHARE: f64 = 0.1;
@@ -78,8 +78,8 @@ impl Slot {
 ///
 /// # Errors
 /// If the server is out of reach.
-pub fn check(asked: &[Asked], plan: &Plan) -> Result<(), NotFound> {
-    if asked.contains(&Asked::Auto) && Wanted::of(plan).is_none() {
+pub fn check(asked: &[ProfileSource], plan: &Plan) -> Result<(), NotFound> {
+    if asked.contains(&ProfileSource::Auto) && ListenerQuery::of(plan).is_none() {
         return Err(NotFound {
             message: recorder::ELSEWHERE.to_owned(),
             help: "give the address of its profiles, such as --profile http://HOST:6060, or run loadline where the server is".to_owned(),
@@ -90,17 +90,17 @@ pub fn check(asked: &[Asked], plan: &Plan) -> Result<(), NotFound> {
 
 /// What could not be taken if the load began now, in words: for whoever is to wait long for a profile.
 #[must_use]
-pub fn doubts(asked: &[Asked]) -> Vec<String> {
-    let doubt = |one: &Asked| match one {
-        Asked::Endpoint(endpoint) => endpoint.reach().err(),
-        Asked::Pid(pid) => recorder::is_there(*pid).err(),
-        Asked::Auto => None,
+pub fn doubts(asked: &[ProfileSource]) -> Vec<String> {
+    let doubt = |one: &ProfileSource| match one {
+        ProfileSource::Endpoint(endpoint) => endpoint.reach().err(),
+        ProfileSource::Pid(pid) => recorder::is_there(*pid).err(),
+        ProfileSource::Auto => None,
     };
     asked.iter().filter_map(|one| Some(told(one, &doubt(one)?))).collect()
 }
 
 /// A profile as it was taken.
-struct Taken {
+struct TakenProfile {
     began: Instant,
     ended: Instant,
     /// Its bytes, once the load is over.
@@ -111,9 +111,9 @@ struct Taken {
 type Later = Box<dyn FnOnce() -> Result<Vec<u8>, String> + Send>;
 
 /// Whether the run is over.
-struct Stopped(Receiver<()>);
+struct RunEnd(Receiver<()>);
 
-impl Stopped {
+impl RunEnd {
     /// Waits; true if the run was over before.
     fn within(&self, time: Duration) -> bool {
         self.0.recv_timeout(time) != Err(RecvTimeoutError::Timeout)
@@ -129,18 +129,18 @@ pub struct Profiling {
 }
 
 struct Taking {
-    asked: Asked,
+    asked: ProfileSource,
     /// Nobody asked for it, so nobody is told that it is not there.
     besides: bool,
     stop: Sender<()>,
-    done: Receiver<Result<Taken, String>>,
+    done: Receiver<Result<TakenProfile, String>>,
 }
 
 /// A profile of a run, and the file it came from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Had {
     /// What is kept of it.
-    pub profiled: Profiled,
+    pub profiled: RunProfile,
     /// The whole of it, in its own form.
     pub bytes: Vec<u8>,
     /// What a file of it may be called: one word and an ending.
@@ -159,14 +159,14 @@ pub struct Outcome {
 impl Profiling {
     /// Begins with a run of this plan, and takes each in its time.
     #[must_use]
-    pub fn start(asked: &[Asked], plan: &Plan) -> Self {
+    pub fn start(asked: &[ProfileSource], plan: &Plan) -> Self {
         let begun = Instant::now();
         let mut profiling = Self { begun, slot: None, taking: Vec::new(), warnings: Vec::new() };
         match Slot::of(plan) {
             _ if asked.is_empty() => {}
             Ok(slot) => {
                 profiling.slot = Some(slot);
-                let besides = asked.iter().filter_map(Asked::locks).filter(|locks| !asked.contains(locks));
+                let besides = asked.iter().filter_map(ProfileSource::locks).filter(|locks| !asked.contains(locks));
                 let all = asked.iter().map(|one| (one.clone(), false)).chain(besides.map(|locks| (locks, true)));
                 profiling.taking = all.map(|(one, besides)| Taking::start(one, besides, plan, slot, begun)).collect();
             }
@@ -205,12 +205,12 @@ impl Profiling {
     }
 }
 
-fn told(asked: &Asked, why: &str) -> String {
+fn told(asked: &ProfileSource, why: &str) -> String {
     format!("--profile {asked}: {why}")
 }
 
-fn had(asked: &Asked, taken: Taken, origin: Instant) -> Result<Had, String> {
-    let Taken { began, ended, bytes } = taken;
+fn had(asked: &ProfileSource, taken: TakenProfile, origin: Instant) -> Result<Had, String> {
+    let TakenProfile { began, ended, bytes } = taken;
     let bytes = bytes()?;
     let profile = profile::read(&bytes, None).map_err(|why| why.to_string())?;
     if profile.is_empty() {
@@ -218,34 +218,34 @@ fn had(asked: &Asked, taken: Taken, origin: Instant) -> Result<Had, String> {
     }
     let at = |moment: Instant| Nanos::from(moment.saturating_duration_since(origin));
     let file = format!("{}.{}", profile.kind, asked.ending());
-    let profiled = Profiled { asked: asked.to_string(), from_ns: at(began), to_ns: at(ended), ..profile::kept(&profile) };
+    let profiled = RunProfile { asked: asked.to_string(), from_ns: at(began), to_ns: at(ended), ..profile::kept(&profile) };
     Ok(Had { profiled, bytes, file })
 }
 
 /// Why a profile may be empty.
-fn empty(kind: &str, asked: &Asked) -> &'static str {
+fn empty(kind: &str, asked: &ProfileSource) -> &'static str {
     match (kind, asked) {
         ("delay" | "contentions", _) => {
             "it is empty: nothing waited, or the program does not count it, which takes runtime.SetMutexProfileFraction or \
              runtime.SetBlockProfileRate in it"
         }
-        (_, Asked::Pid(_) | Asked::Auto) => "it is empty: the process used no processor time while it was taken",
+        (_, ProfileSource::Pid(_) | ProfileSource::Auto) => "it is empty: the process used no processor time while it was taken",
         _ => "it is empty: nothing was spent while it was taken; does the load go to this process?",
     }
 }
 
 impl Taking {
-    fn start(asked: Asked, besides: bool, plan: &Plan, slot: Slot, begun: Instant) -> Self {
+    fn start(asked: ProfileSource, besides: bool, plan: &Plan, slot: Slot, begun: Instant) -> Self {
         let (stop, stopped) = mpsc::channel();
         let (finished, done) = mpsc::channel();
         let what = asked.clone();
-        let wanted = if asked == Asked::Auto { Wanted::of(plan) } else { None };
+        let wanted = if asked == ProfileSource::Auto { ListenerQuery::of(plan) } else { None };
         let work = move || {
-            let stopped = Stopped(stopped);
+            let stopped = RunEnd(stopped);
             let taken = match &what {
-                Asked::Endpoint(endpoint) => endpoint.take(slot, begun, &stopped),
-                Asked::Pid(pid) => recorder::take(*pid, slot, begun, &stopped),
-                Asked::Auto => recorder::take_of_listener(wanted, slot, begun, &stopped),
+                ProfileSource::Endpoint(endpoint) => endpoint.take(slot, begun, &stopped),
+                ProfileSource::Pid(pid) => recorder::take(*pid, slot, begun, &stopped),
+                ProfileSource::Auto => recorder::take_of_listener(wanted, slot, begun, &stopped),
             };
             let _ = finished.send(taken);
         };
@@ -256,7 +256,7 @@ impl Taking {
 }
 
 /// Waits until a moment of the run.
-fn wait(begun: Instant, until: Duration, stopped: &Stopped) -> Result<(), String> {
+fn wait(begun: Instant, until: Duration, stopped: &RunEnd) -> Result<(), String> {
     let over = "the run was over before it began to be taken".to_owned();
     if stopped.within((begun + until).saturating_duration_since(Instant::now())) { Err(over) } else { Ok(()) }
 }
@@ -312,7 +312,7 @@ mod tests {
 
     /// What came of profiles from these servers, once each was asked for its own.
     fn outcome(servers: &[(String, Receiver<String>)]) -> Outcome {
-        let asked: Vec<Asked> = servers.iter().map(|(address, _)| address.parse().unwrap()).collect();
+        let asked: Vec<ProfileSource> = servers.iter().map(|(address, _)| address.parse().unwrap()).collect();
         let profiling = Profiling::start(&asked, &plan("1300ms", "0s"));
         let origin = profiling.begun;
         for (_, requests) in servers {
@@ -329,7 +329,7 @@ mod tests {
         let there = socket.local_addr().unwrap().to_string();
         let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
         let me = format!("pid:{}", std::process::id());
-        let asked: Vec<Asked> =
+        let asked: Vec<ProfileSource> =
             [there.as_str(), gone.as_str(), me.as_str(), "pid:4194399", "auto"].map(|text| text.parse().unwrap()).into();
         let told = doubts(&asked);
         assert_eq!(told.len(), 2, "{told:?}");

@@ -8,12 +8,12 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use measure::Observed;
+use measure::ServerObservation;
 use measure::observed::{Place, Unit, Value};
 use plan::Nanos;
 use url::Url;
 
-use crate::asked::Asked;
+use crate::asked::ObserveTarget;
 pub use crate::fetch::Client;
 use crate::subject::NotFound;
 use crate::watcher::Source;
@@ -104,7 +104,7 @@ impl Endpoint {
     /// # Errors
     /// If it cannot be read, is no page of metrics, or has none that is wanted.
     pub fn open(url: &Url, wanted: &[String]) -> Result<Self, NotFound> {
-        let asked = Asked::Prometheus(url.clone()).to_string();
+        let asked = ObserveTarget::Prometheus(url.clone()).to_string();
         let client = Client::new(url.clone()).map_err(|why| NotFound { message: why, help: "give another URL".to_owned() })?;
         let read = client.read().map_err(|why| NotFound {
             message: why,
@@ -204,11 +204,11 @@ impl Source for Endpoint {
         Ok(found)
     }
 
-    fn describe(&self) -> Observed {
+    fn describe(&self) -> ServerObservation {
         let place = self.asked.trim_start_matches("prometheus:").to_owned();
         let about =
             format!("{} of the page {place}", if self.kept == 1 { "1 metric".to_owned() } else { format!("{} metrics", self.kept) });
-        Observed { asked: self.asked.clone(), about, place: Place::Elsewhere, ..Observed::default() }
+        ServerObservation { asked: self.asked.clone(), about, place: Place::Elsewhere, ..ServerObservation::default() }
     }
 
     fn warnings(&mut self) -> Vec<String> {

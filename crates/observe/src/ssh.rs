@@ -12,14 +12,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use measure::Observed;
+use measure::ServerObservation;
 use measure::observed::{Place, Value};
 use plan::Nanos;
 
-use crate::asked::{Asked, Remote};
+use crate::asked::{ObserveTarget, Remote};
 use crate::change::Sample;
-use crate::files::Recorded;
-use crate::listener::Wanted;
+use crate::files::RecordedFiles;
+use crate::listener::ListenerQuery;
 use crate::local::{changed, described};
 use crate::subject::{NotFound, Patterns, Subject};
 use crate::watcher::Source;
@@ -85,11 +85,11 @@ impl Ssh {
     /// # Errors
     /// If the machine cannot be reached or does not let us in, and if nobody is found to listen.
     pub fn open(remote: &Remote, port: u16, program: &Program) -> Result<Self, NotFound> {
-        let asked = Asked::Ssh(remote.clone()).to_string();
+        let asked = ObserveTarget::Ssh(remote.clone()).to_string();
         let mut wire = Wire::open(remote, program)?;
         let lost = |why: String| NotFound { message: why, help: by_hand(remote) };
         let mut files = wire.everything().map_err(lost)?;
-        let mut subject = Subject::listening(&files, Wanted::Port(port), None).map_err(|why| NotFound {
+        let mut subject = Subject::listening(&files, ListenerQuery::Port(port), None).map_err(|why| NotFound {
             message: format!("on {}: {}", remote.to, why.message),
             help: "connect as a user who may see that process, or leave ssh out".to_owned(),
         })?;
@@ -102,7 +102,7 @@ impl Ssh {
 
 impl Source for Ssh {
     fn look(&mut self, at: Nanos) -> Result<Vec<Value>, String> {
-        let mut files = Recorded::default();
+        let mut files = RecordedFiles::default();
         if self.subject.is_lost() {
             files = self.wire.everything()?;
         }
@@ -110,9 +110,9 @@ impl Source for Ssh {
         Ok(changed(&mut self.subject, &files, at, &mut self.before))
     }
 
-    fn describe(&self) -> Observed {
+    fn describe(&self) -> ServerObservation {
         let of = described(&self.subject, self.asked.clone(), Place::Elsewhere, self.before.as_ref());
-        Observed { about: format!("{} on {}", of.about, self.asked.trim_start_matches("ssh:")), ..of }
+        ServerObservation { about: format!("{} on {}", of.about, self.asked.trim_start_matches("ssh:")), ..of }
     }
 
     fn warnings(&mut self) -> Vec<String> {
@@ -196,15 +196,15 @@ impl Wire {
     }
 
     /// What is needed to find who listens.
-    fn everything(&mut self) -> Result<Recorded, String> {
-        let mut files = Recorded::default();
+    fn everything(&mut self) -> Result<RecordedFiles, String> {
+        let mut files = RecordedFiles::default();
         files.add_lines(&self.ask("texts /proc/[0-9]*/stat")?);
         files.add_lines(&self.ask("tables /proc/net/tcp /proc/net/tcp6")?);
         files.add_links(&self.ask("links /proc/[0-9]*/fd/")?);
         Ok(files)
     }
 
-    fn read(&mut self, patterns: &Patterns, files: &mut Recorded) -> Result<(), String> {
+    fn read(&mut self, patterns: &Patterns, files: &mut RecordedFiles) -> Result<(), String> {
         for texts in patterns.texts.chunks(PATTERNS_A_LINE) {
             for path in texts {
                 files.forget_like(path);

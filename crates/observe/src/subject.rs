@@ -14,7 +14,7 @@ use crate::cgroup::{self, Cgroup};
 use crate::change::Sample;
 use crate::family::{Identity, Population};
 use crate::files::Files;
-use crate::listener::{Looked, Wanted, holders, listening};
+use crate::listener::{ListenerQuery, Visibility, holders, listening};
 use crate::machine;
 use crate::process::{self, Pid};
 
@@ -29,7 +29,7 @@ const PROCESSES_MAX: usize = 256;
 #[derive(Debug)]
 pub struct Subject {
     members: Members,
-    wanted: Option<Wanted>,
+    wanted: Option<ListenerQuery>,
     /// Where its network is seen.
     net: String,
     cgroup: Option<Cgroup>,
@@ -42,7 +42,7 @@ pub struct Subject {
     known: Vec<Process>,
     looks: u32,
     warnings: Vec<String>,
-    told: BTreeSet<Told>,
+    told: BTreeSet<OnceNote>,
     about: String,
 }
 
@@ -59,7 +59,7 @@ enum Members {
 
 /// What is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Told {
+enum OnceNote {
     ManyThreads,
     NotPermitted,
 }
@@ -100,7 +100,7 @@ impl Subject {
     ///
     /// # Errors
     /// If nobody does, or it cannot be seen who.
-    pub fn listening(files: &dyn Files, wanted: Wanted, apart: Option<Pid>) -> Result<Self, NotFound> {
+    pub fn listening(files: &dyn Files, wanted: ListenerQuery, apart: Option<Pid>) -> Result<Self, NotFound> {
         let all = Population::of(files);
         let (heads, holding) = Self::search(files, &wanted, &all)?;
         let mut subject = Self::new(files, Members::Trees(heads), Some(wanted), &all, apart);
@@ -157,7 +157,7 @@ impl Subject {
         subject
     }
 
-    fn new(files: &dyn Files, members: Members, wanted: Option<Wanted>, all: &Population, apart: Option<Pid>) -> Self {
+    fn new(files: &dyn Files, members: Members, wanted: Option<ListenerQuery>, all: &Population, apart: Option<Pid>) -> Self {
         let mut subject = Self {
             members,
             wanted,
@@ -177,11 +177,11 @@ impl Subject {
         subject.described(all)
     }
 
-    fn search(files: &dyn Files, wanted: &Wanted, all: &Population) -> Result<(Vec<Identity>, Vec<Pid>), NotFound> {
+    fn search(files: &dyn Files, wanted: &ListenerQuery, all: &Population) -> Result<(Vec<Identity>, Vec<Pid>), NotFound> {
         let place = match wanted {
-            Wanted::Port(port) => format!("port {port}"),
-            Wanted::Path(path) => format!("the socket '{path}'"),
-            Wanted::Addresses(addresses) => {
+            ListenerQuery::Port(port) => format!("port {port}"),
+            ListenerQuery::Path(path) => format!("the socket '{path}'"),
+            ListenerQuery::Addresses(addresses) => {
                 let mut shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
                 shown.dedup();
                 shown.join(", ")
@@ -197,8 +197,8 @@ impl Subject {
         let (holding, looked) = holders(files, &sockets);
         if holding.is_empty() {
             let whose = match looked {
-                Looked::Everywhere => "no process here holds that socket",
-                Looked::WherePermitted => "it belongs to another user",
+                Visibility::Everywhere => "no process here holds that socket",
+                Visibility::WherePermitted => "it belongs to another user",
             };
             return Err(not_found(
                 format!("it cannot be seen which process listens on {place}: {whose}"),
@@ -351,7 +351,7 @@ impl Subject {
         sample.cgroup = self.cgroup.as_ref().map(|cgroup| cgroup.sample(files));
         sample.machine = machine::sample(files, &self.net);
         if let Some(wanted) = &self.wanted
-            && !matches!(wanted, Wanted::Path(_))
+            && !matches!(wanted, ListenerQuery::Path(_))
         {
             let sockets = listening(files, &self.net, wanted);
             sample.accept_queue = Some(sockets.iter().map(|socket| socket.queued).sum());
@@ -374,7 +374,7 @@ impl Subject {
             if seen.stat.began_ticks != identity.began_ticks || seen.stat.zombie {
                 continue;
             }
-            if seen.stat.threads as usize > threads_left && self.told.insert(Told::ManyThreads) {
+            if seen.stat.threads as usize > threads_left && self.told.insert(OnceNote::ManyThreads) {
                 self.warnings.push(format!(
                     "the server has more than {THREADS_MAX} threads: figures of threads, waiting and switches are those of the first {THREADS_MAX}"
                 ));
@@ -386,7 +386,7 @@ impl Subject {
                 _ => None,
             };
             if let Some(what) = hidden
-                && self.told.insert(Told::NotPermitted)
+                && self.told.insert(OnceNote::NotPermitted)
             {
                 self.warnings.push(format!(
                     "{what} of {} ({}) are not known: it belongs to another user; run loadline as that user or as root",
@@ -458,10 +458,10 @@ const MACHINE_FILES: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Recorded;
+    use crate::files::RecordedFiles;
 
-    fn machine() -> Recorded {
-        let mut told = Recorded::default();
+    fn machine() -> RecordedFiles {
+        let mut told = RecordedFiles::default();
         told.add_lines(machine::RECORDED);
         told.add_text("/proc/uptime", "100.00 50.0\n");
         told.add_text(
@@ -475,7 +475,7 @@ mod tests {
         told
     }
 
-    fn add(told: &mut Recorded, pid: Pid, parent: Pid, name: &str, began: u64) {
+    fn add(told: &mut RecordedFiles, pid: Pid, parent: Pid, name: &str, began: u64) {
         told.add_text(
             format!("/proc/{pid}/stat"),
             format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 7 2 0 0 20 0 1 0 {began} 0 0 0\n"),
@@ -486,8 +486,8 @@ mod tests {
         told.add_text(format!("/proc/{pid}/limits"), "Max open files            1024                 4096                 files     \n");
     }
 
-    fn wanted() -> Wanted {
-        Wanted::Addresses(vec!["127.0.0.1:8080".parse().unwrap()])
+    fn wanted() -> ListenerQuery {
+        ListenerQuery::Addresses(vec!["127.0.0.1:8080".parse().unwrap()])
     }
 
     #[test]
@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn nobody_there_is_an_error_that_says_what_to_do() {
         let told = machine();
-        let error = Subject::listening(&told, Wanted::Port(81), None).unwrap_err();
+        let error = Subject::listening(&told, ListenerQuery::Port(81), None).unwrap_err();
         assert!(error.message.contains("port 81") && error.help.contains("container:ID"), "{error:?}");
         assert!(Subject::of_process(&told, 99, None).unwrap_err().message.contains("no process 99"));
         assert!(Subject::in_cgroup(&told, "no/such").unwrap_err().message.contains("no/such"));

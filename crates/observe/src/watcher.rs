@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::Observed;
+use measure::ServerObservation;
 use measure::observed::Value;
 use plan::Nanos;
 use rustix::time::{ClockId, clock_gettime};
@@ -29,7 +29,7 @@ pub trait Source: Send {
     fn look(&mut self, at: Nanos) -> Result<Vec<Value>, String>;
 
     /// What it is, and what it has turned out to be.
-    fn describe(&self) -> Observed;
+    fn describe(&self) -> ServerObservation;
 
     /// What went wrong besides since the last time.
     fn warnings(&mut self) -> Vec<String>;
@@ -58,16 +58,16 @@ pub struct Watcher {
 
 struct Watching {
     asked: String,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<LatestLooks>>,
     stop: Sender<()>,
     done: Receiver<()>,
 }
 
 /// What lies ready after every look.
 #[derive(Debug, Default)]
-struct Seen {
-    described: Observed,
-    observed: Observed,
+struct LatestLooks {
+    described: ServerObservation,
+    observed: ServerObservation,
     warnings: Vec<String>,
     failures: Vec<String>,
     looks: u64,
@@ -78,7 +78,7 @@ struct Seen {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// One for each source that saw something.
-    pub observed: Vec<Observed>,
+    pub observed: Vec<ServerObservation>,
     /// In words.
     pub warnings: Vec<String>,
 }
@@ -108,16 +108,20 @@ impl Watcher {
             Err(RecvTimeoutError::Timeout) => search().filter(|_| stopped.try_recv() == Err(TryRecvError::Empty)),
             Ok(()) | Err(RecvTimeoutError::Disconnected) => None,
         };
-        self.watching.push(Watching::start(Observed { asked: asked.to_owned(), ..Observed::default() }, find, self.begun));
+        self.watching.push(Watching::start(
+            ServerObservation { asked: asked.to_owned(), ..ServerObservation::default() },
+            find,
+            self.begun,
+        ));
         self
     }
 
     /// What the last look at each saw, for whoever looks on; nothing of what was not seen yet.
     #[must_use]
-    pub fn latest(&self) -> Vec<Observed> {
+    pub fn latest(&self) -> Vec<ServerObservation> {
         let last = |watching: &Watching| {
             let seen = lock(&watching.seen);
-            Observed { asked: watching.asked.clone(), cores: seen.described.cores, ..seen.observed.latest() }
+            ServerObservation { asked: watching.asked.clone(), cores: seen.described.cores, ..seen.observed.latest() }
         };
         self.watching.iter().map(last).filter(|seen| !seen.is_empty()).collect()
     }
@@ -138,14 +142,14 @@ impl Watcher {
                     .warnings
                     .push(format!("--observe {asked}: a look at it had no end when the run had; what it saw until then is kept"));
             }
-            let Seen { described, observed, warnings, failures, looks, failed } = std::mem::take(&mut *lock(&seen));
+            let LatestLooks { described, observed, warnings, failures, looks, failed } = std::mem::take(&mut *lock(&seen));
             outcome.warnings.extend(warnings.into_iter().map(|warning| format!("--observe {asked}: {warning}")));
             if let Some(last) = failures.last() {
                 let all =
                     if looks == 0 { "nothing was seen of it".to_owned() } else { format!("{failed} of {} looks failed", looks + failed) };
                 outcome.warnings.push(format!("--observe {asked}: {all}: {last}"));
             }
-            let observed = Observed {
+            let observed = ServerObservation {
                 asked,
                 cost_cpu_ns: observed.cost_cpu_ns,
                 from_ns: observed.from_ns,
@@ -167,15 +171,19 @@ impl Watching {
         Self::start(source.describe(), |_| Some(source), begun)
     }
 
-    fn start(described: Observed, find: impl FnOnce(&Receiver<()>) -> Option<Box<dyn Source>> + Send + 'static, begun: Instant) -> Self {
+    fn start(
+        described: ServerObservation,
+        find: impl FnOnce(&Receiver<()>) -> Option<Box<dyn Source>> + Send + 'static,
+        begun: Instant,
+    ) -> Self {
         let asked = described.asked.clone();
-        let seen = Arc::new(Mutex::new(Seen { described, ..Seen::default() }));
+        let seen = Arc::new(Mutex::new(LatestLooks { described, ..LatestLooks::default() }));
         let (stop, stopped) = mpsc::channel();
         let (finished, done) = mpsc::channel();
         let shared = seen.clone();
         let work = move || {
             if let Some(mut source) = find(&stopped) {
-                Course { last: None, seen: shared }.run(&mut *source, begun, &stopped);
+                WatchThread { last: None, seen: shared }.run(&mut *source, begun, &stopped);
             }
             let _ = finished.send(());
         };
@@ -189,12 +197,12 @@ impl Watching {
 }
 
 /// The looks of one thread.
-struct Course {
+struct WatchThread {
     last: Option<Nanos>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<LatestLooks>>,
 }
 
-impl Course {
+impl WatchThread {
     /// A look a second until it is stopped, and one then.
     fn run(&mut self, source: &mut dyn Source, begun: Instant, stopped: &Receiver<()>) {
         let mut next = Instant::now();
@@ -239,12 +247,12 @@ impl Course {
     }
 }
 
-fn lock(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+fn lock(seen: &Mutex<LatestLooks>) -> MutexGuard<'_, LatestLooks> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// On the clock of a run that began at `origin` of the watcher's; intervals that were over by then are left out.
-fn since(mut observed: Observed, origin: Nanos) -> Observed {
+fn since(mut observed: ServerObservation, origin: Nanos) -> ServerObservation {
     // An interval that lay mostly before it says more about what was there before.
     let middle = |from: Nanos, to: Nanos| Nanos(from.0 + to.since(from).0 / 2);
     let wanted: Vec<bool> = observed.from_ns.iter().zip(&observed.to_ns).map(|(from, to)| middle(*from, *to) >= origin).collect();
@@ -261,7 +269,7 @@ fn since(mut observed: Observed, origin: Nanos) -> Observed {
 }
 
 /// Without threads and processes that did little beside others: a pool of hundreds has hundreds of series, and eight say it.
-fn kept(mut observed: Observed) -> Observed {
+fn kept(mut observed: ServerObservation) -> ServerObservation {
     observed.series.retain(|series| series.values.iter().any(Option::is_some));
     for (name, most) in [("thread_cpu", THREADS_KEPT), ("process_cpu", PROCESSES_KEPT)] {
         let mut sums: Vec<f64> = observed.each(name).map(|series| series.values.iter().flatten().sum()).collect();
@@ -284,7 +292,7 @@ fn kept(mut observed: Observed) -> Observed {
 
 /// What watching cost, in cores' worth of processor time.
 #[must_use]
-pub fn cost(observed: &Observed) -> Option<f64> {
+pub fn cost(observed: &ServerObservation) -> Option<f64> {
     let (from, to) = (observed.from_ns.first()?, observed.to_ns.last()?);
     let span = to.since(*from).as_secs_f64();
     (span > 0.0).then(|| observed.cost_cpu_ns as f64 / 1e9 / span)
@@ -313,8 +321,8 @@ mod tests {
             Ok(vec![Value { name: "looks".into(), of: None, unit: Unit::Number, limit: None, value: f64::from(self.looks) }])
         }
 
-        fn describe(&self) -> Observed {
-            Observed { asked: "fake".to_owned(), about: format!("looked at {} times", self.looks), ..Observed::default() }
+        fn describe(&self) -> ServerObservation {
+            ServerObservation { asked: "fake".to_owned(), about: format!("looked at {} times", self.looks), ..ServerObservation::default() }
         }
 
         fn warnings(&mut self) -> Vec<String> {
@@ -373,8 +381,8 @@ mod tests {
                 Ok(vec![Value { name: "x".into(), of: None, unit: Unit::Number, limit: None, value: 1.0 }])
             }
 
-            fn describe(&self) -> Observed {
-                Observed { asked: self.0.to_owned(), ..Observed::default() }
+            fn describe(&self) -> ServerObservation {
+                ServerObservation { asked: self.0.to_owned(), ..ServerObservation::default() }
             }
 
             fn warnings(&mut self) -> Vec<String> {
@@ -422,7 +430,7 @@ mod tests {
     #[test]
     fn times_are_the_runs() {
         let value = |value| [Value { name: "x".into(), of: None, unit: Unit::Number, limit: None, value }];
-        let mut observed = Observed::default();
+        let mut observed = ServerObservation::default();
         for at in 0..4u64 {
             observed.add(Nanos::from_secs(at), Nanos::from_secs(at + 1), value(at as f64));
         }
@@ -435,7 +443,7 @@ mod tests {
 
     #[test]
     fn the_busiest_threads_are_kept() {
-        let mut observed = Observed::default();
+        let mut observed = ServerObservation::default();
         let thread = |number: u32| Value {
             name: "thread_cpu".into(),
             of: Some(format!("t {number}")),

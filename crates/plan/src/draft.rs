@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{DataEnd, Given, HostPort, Nanos, Pause, PopulationDraft, Replay, RowOrder, Spacing, Timetable, Users, Warmup};
+use crate::{DataEnd, HostPort, Nanos, Pause, PopulationDraft, Replay, RowOrder, Setting, Spacing, Timetable, Users, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -25,47 +25,47 @@ pub struct Draft {
     // What scenarios call users is typed here too.
     #[arg(short = 'c', long, alias = "users", value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connections: Option<Given<Users>>,
+    pub connections: Option<Setting<Users>>,
 
     /// Measure for this long, such as 30s or 5m [default: 10s, unless --requests or stages end the run]
     #[arg(short = 'd', long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Given<Nanos>>,
+    pub duration: Option<Setting<Nanos>>,
 
     /// Send exactly N requests
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub requests: Option<Given<NonZeroU64>>,
+    pub requests: Option<Setting<NonZeroU64>>,
 
     /// Send at this rate whether answered or not: 500/s, or stages: '0/s to 500/s for 1m, 500/s for 5m'
     #[arg(short = 'r', long, value_name = "RATE", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Given<Timetable>>,
+    pub rate: Option<Setting<Timetable>>,
 
     /// How requests stand within the rate: poisson (as independent users come) or even [default: poisson]
     #[arg(long, value_name = "KIND", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<Given<Spacing>>,
+    pub arrivals: Option<Setting<Spacing>>,
 
     /// The seed of everything drawn by chance; the same seed gives the same arrivals [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<Given<u64>>,
+    pub seed: Option<Setting<u64>>,
 
     /// Wait between an answer and the same user's next request: 200ms, or a range 100ms..300ms
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pause: Option<Given<Pause>>,
+    pub pause: Option<Setting<Pause>>,
 
     /// Load for this long before measuring, excluded and shown as excluded; auto: leave out the start if it differs from the rest
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub warmup: Option<Given<Warmup>>,
+    pub warmup: Option<Setting<Warmup>>,
 
     /// Generate load with N threads [default: the cores this process may use, never more than connections; with --requests, as many as these can be shared among evenly]
     #[arg(short = 't', long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub threads: Option<Given<NonZeroU32>>,
+    pub threads: Option<Setting<NonZeroU32>>,
 
     /// The request method [default: GET, or POST with a body]
     #[arg(short = 'X', long, value_name = "METHOD", help_heading = "Request")]
@@ -173,12 +173,12 @@ pub struct Draft {
     /// The row of a request: in-order (the n-th has the n-th), random, or per-user (one for all requests of a user) [default: in-order]
     #[arg(long, value_name = "KIND", help_heading = "Data")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_order: Option<Given<RowOrder>>,
+    pub data_order: Option<Setting<RowOrder>>,
 
     /// After the last row: wrap (the first comes again), stop (end the load), or error (break off) [default: wrap]
     #[arg(long, value_name = "KIND", help_heading = "Data")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_end: Option<Given<DataEnd>>,
+    pub data_end: Option<Setting<DataEnd>>,
 
     /// Send {{ as it stands: URL, headers and body are no templates
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Data")]
@@ -239,17 +239,17 @@ pub struct Draft {
     /// Follow up to N redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub follow: Option<Given<u8>>,
+    pub follow: Option<Setting<u8>>,
 
     /// Give a request up after this long, from when it fell due to its last byte [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<Given<Nanos>>,
+    pub timeout: Option<Setting<Nanos>>,
 
     /// Give up opening a connection, TLS included, after this long [default: 5s]
     #[arg(long, value_name = "TIME", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connect_timeout: Option<Given<Nanos>>,
+    pub connect_timeout: Option<Setting<Nanos>>,
 
     /// Open a new connection for every request
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Connection")]
@@ -259,12 +259,12 @@ pub struct Draft {
     /// Connect to HOST:PORT instead of the URL's; Host header and TLS name stay
     #[arg(long, value_name = "HOST:PORT", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connect_to: Option<Given<HostPort>>,
+    pub connect_to: Option<Setting<HostPort>>,
 
     /// Send from this address; several are taken in turn (repeatable)
     #[arg(long, value_name = "IP", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub source_ip: Vec<Given<std::net::IpAddr>>,
+    pub source_ip: Vec<Setting<std::net::IpAddr>>,
 
     /// Connect to this Unix socket instead of the URL's host
     #[arg(long, value_name = "PATH", help_heading = "Connection")]
@@ -311,7 +311,7 @@ pub struct Draft {
     /// Speak only this TLS version: 1.2 or 1.3 [default: either]
     #[arg(long, value_name = "VERSION", help_heading = "TLS")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tls_version: Option<Given<TlsVersion>>,
+    pub tls_version: Option<Setting<TlsVersion>>,
 }
 
 impl Draft {

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::{Given, Margin, Nanos, Rate};
+use crate::{Margin, Nanos, Rate, Setting};
 
 /// How a search is carried out.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ use crate::{Given, Margin, Nanos, Rate};
 pub struct SearchDraft {
     /// Take at most this long [default: 3m; 1m with --quick, 1h with --publish]
     #[arg(long, value_name = "TIME", help_heading = "Search")]
-    pub budget: Option<Given<Nanos>>,
+    pub budget: Option<Setting<Nanos>>,
 
     /// Answer within a minute, to 5 %
     #[arg(long, conflicts_with = "publish", help_heading = "Search")]
@@ -25,7 +25,7 @@ pub struct SearchDraft {
 
     /// Never load with more than this, such as 2000/s
     #[arg(long, value_name = "RATE", help_heading = "Search")]
-    pub rate_max: Option<Given<Rate>>,
+    pub rate_max: Option<Setting<Rate>>,
 }
 
 /// How a comparison is carried out.
@@ -34,13 +34,13 @@ pub struct SearchDraft {
 pub struct ComparisonDraft {
     /// Measure this many pairs; fewer than 5 give no verdict [default: 5 to 20, by how much the first 5 differ among each other]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Comparison")]
-    pub pairs: Option<Given<NonZeroU32>>,
+    pub pairs: Option<Setting<NonZeroU32>>,
 
     /// A change up to this does not matter, such as 3% [default: 2% of rates and the median, 5% of p95 and p99]
     #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, help_heading = "Comparison")]
-    pub margin: Option<Given<Margin>>,
+    pub margin: Option<Setting<Margin>>,
 
     /// Rest for this long between runs [default: 500ms]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
-    pub cooldown: Option<Given<Nanos>>,
+    pub cooldown: Option<Setting<Nanos>>,
 }

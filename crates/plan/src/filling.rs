@@ -16,7 +16,7 @@ use crate::{PlanError, Target, server_in};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filling {
     /// Whether `{{` in texts means anything.
-    pub braces: Braces,
+    pub braces: Templating,
     /// Where rows are taken from.
     pub files: Vec<DataFile>,
     /// Which row is a request's.
@@ -37,7 +37,7 @@ pub struct Filling {
 
 /// What `{{` in texts means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Braces {
+pub enum Templating {
     /// A template.
     #[default]
     Template,
@@ -184,7 +184,7 @@ fn is_name(text: &str) -> bool {
 ///
 /// # Errors
 /// All its mistakes, each in words that follow what the URL is called, and what to do.
-pub(crate) fn target(url: &str, files: &[&str], braces: Braces) -> Result<Target, Vec<(String, String)>> {
+pub(crate) fn target(url: &str, files: &[&str], braces: Templating) -> Result<Target, Vec<(String, String)>> {
     let plain = |url: &str| match url.parse::<Target>() {
         Ok(target) if target.port() == 0 => Err(("has port 0".to_owned(), "give the port the server listens on".to_owned())),
         Ok(target) => Ok(target),
@@ -194,7 +194,7 @@ pub(crate) fn target(url: &str, files: &[&str], braces: Braces) -> Result<Target
         }
         Err(why) => Err((why, "give a URL such as http://127.0.0.1:8080/healthz".to_owned())),
     };
-    if braces == Braces::Text || !is_templated(url) {
+    if braces == Templating::Text || !is_templated(url) {
         return plain(url).map_err(|wrong| vec![wrong]);
     }
     let url = url.trim();
@@ -208,7 +208,7 @@ pub(crate) fn target(url: &str, files: &[&str], braces: Braces) -> Result<Target
         };
         return Err(vec![told(&mistake, url)]);
     }
-    let mark = Mark::absent_from(url);
+    let mark = Placeholder::absent_from(url);
     let target = plain(&template.marked(|number| mark.number(number))).map_err(|wrong| vec![wrong])?;
     let path = mark.filled(target.path_and_query(), &template);
     match path {
@@ -228,9 +228,9 @@ pub(crate) fn told(mistake: &Mistake, text: &str) -> (String, String) {
 
 /// Stands for the values of a template where only plain text may stand: letters that no URL escapes.
 #[derive(Debug, Clone)]
-pub struct Mark(String);
+pub struct Placeholder(String);
 
-impl Mark {
+impl Placeholder {
     /// One that the text does not hold.
     #[must_use]
     pub fn absent_from(text: &str) -> Self {
@@ -298,7 +298,7 @@ pub(crate) fn routes(
     lines: &[String],
     base: Option<&Target>,
     files: &[&str],
-    braces: Braces,
+    braces: Templating,
 ) -> Result<(Vec<Route>, Turns), Vec<PlanError>> {
     let mut routes = Vec::new();
     let mut errors = Vec::new();
@@ -391,23 +391,23 @@ mod tests {
 
     #[test]
     fn a_url_keeps_its_templates_and_escapes_the_rest() {
-        let found = target("http://a.test/ü/{{random 1 9}}?q={{ choice \"a b\" c }}&x={{\"{{\"}}", &[], Braces::Template).unwrap();
+        let found = target("http://a.test/ü/{{random 1 9}}?q={{ choice \"a b\" c }}&x={{\"{{\"}}", &[], Templating::Template).unwrap();
         assert_eq!(found.path_and_query(), "/%C3%BC/{{random 1 9}}?q={{choice \"a b\" c}}&x={{\"{{\"}}");
-        assert_eq!(target(&found.to_string(), &[], Braces::Template), Ok(found));
+        assert_eq!(target(&found.to_string(), &[], Templating::Template), Ok(found));
     }
 
     #[test]
     fn what_is_connected_to_is_no_template() {
         for url in ["http://{{env HOST}}/", "{{env URL}}", "http://a.test{{choice /a /b}}", "http://a.test:{{random 1 9}}/x"] {
-            let wrong = target(url, &[], Braces::Template).unwrap_err();
+            let wrong = target(url, &[], Templating::Template).unwrap_err();
             assert!(wrong[0].0.contains("before the run") && wrong[0].0.contains("^^"), "{url}: {wrong:?}");
         }
-        assert!(target("http://a.test/#{{uuid}}", &[], Braces::Template).unwrap_err()[0].0.contains("not sent"));
+        assert!(target("http://a.test/#{{uuid}}", &[], Templating::Template).unwrap_err()[0].0.contains("not sent"));
     }
 
     #[test]
     fn braces_that_are_text_stay_text() {
-        let found = target("http://a.test/?q={{x}}", &[], Braces::Text).unwrap();
+        let found = target("http://a.test/?q={{x}}", &[], Templating::Text).unwrap();
         assert_eq!(found.path_and_query(), "/?q={{x}}");
     }
 
@@ -415,7 +415,7 @@ mod tests {
     fn a_list_of_urls_has_weights_and_methods() {
         let text = "# what people do\n80 /search?q={{uuid}}\n\n15 POST http://b.test:8080/orders\n5\tDELETE /x\n";
         let base = "http://a.test/".parse().unwrap();
-        let (routes, turns) = routes("mix.txt", &lines(text), Some(&base), &[], Braces::Template).unwrap();
+        let (routes, turns) = routes("mix.txt", &lines(text), Some(&base), &[], Templating::Template).unwrap();
         let shown: Vec<_> = routes.iter().map(|route| (route.weight, route.method.as_deref(), route.target.to_string())).collect();
         assert_eq!(
             shown,
@@ -426,13 +426,13 @@ mod tests {
             ]
         );
         assert_eq!(turns, Turns::Weighted);
-        assert_eq!(super::routes("u", &lines("http://a/\nhttp://b/"), None, &[], Braces::Template).unwrap().1, Turns::InOrder);
+        assert_eq!(super::routes("u", &lines("http://a/\nhttp://b/"), None, &[], Templating::Template).unwrap().1, Turns::InOrder);
     }
 
     #[test]
     fn every_mistake_of_a_list_is_told_with_its_line() {
         let text = "http://a/{{uid}}\n/x\nftp://a/\n99999999999 http://a/\nCONNECT http://a/\n-3 http://a/\n0.5 GET http://a/";
-        let errors = routes("u", &lines(text), None, &[], Braces::Template).unwrap_err();
+        let errors = routes("u", &lines(text), None, &[], Templating::Template).unwrap_err();
         let said: Vec<String> = errors.iter().map(|error| error.message.clone()).collect();
         assert_eq!(said.len(), 7, "{said:#?}");
         for (message, part) in said.iter().zip([
@@ -446,10 +446,10 @@ mod tests {
         ]) {
             assert!(message.contains(part), "{message}");
         }
-        assert!(routes("u", &lines("\n# nothing\n"), None, &[], Braces::Template).unwrap_err()[0].message.contains("holds no URL"));
-        assert!(routes("u", &lines("0 http://a/"), None, &[], Braces::Template).unwrap_err()[0].message.contains("weights of 0"));
+        assert!(routes("u", &lines("\n# nothing\n"), None, &[], Templating::Template).unwrap_err()[0].message.contains("holds no URL"));
+        assert!(routes("u", &lines("0 http://a/"), None, &[], Templating::Template).unwrap_err()[0].message.contains("weights of 0"));
         let binary = vec!["\u{0}\u{fffd}\u{1b}".repeat(1000); 1000];
-        assert_eq!(routes("u", &binary, None, &[], Braces::Template).unwrap_err().len(), MISTAKES_MAX);
+        assert_eq!(routes("u", &binary, None, &[], Templating::Template).unwrap_err().len(), MISTAKES_MAX);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A setting as typed: readable or not.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Given<T> {
+pub enum Setting<T> {
     /// It could be read.
     Value(T),
     /// It could not: the text, and why, in words that follow the text.
@@ -24,7 +24,7 @@ pub enum Given<T> {
     },
 }
 
-impl<T: FromStr> FromStr for Given<T>
+impl<T: FromStr> FromStr for Setting<T>
 where
     T::Err: fmt::Display,
 {
@@ -50,7 +50,7 @@ fn worded(why: String) -> String {
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Given<T> {
+impl<T: fmt::Display> fmt::Display for Setting<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value(value) => value.fmt(f),
@@ -60,7 +60,7 @@ impl<T: fmt::Display> fmt::Display for Given<T> {
 }
 
 /// Whole numbers as numbers, everything else as the text a user would type.
-impl<T: fmt::Display> Serialize for Given<T> {
+impl<T: fmt::Display> Serialize for Setting<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = self.to_string();
         match text.parse::<u64>() {
@@ -70,7 +70,7 @@ impl<T: fmt::Display> Serialize for Given<T> {
     }
 }
 
-impl<'de, T: FromStr> Deserialize<'de> for Given<T>
+impl<'de, T: FromStr> Deserialize<'de> for Setting<T>
 where
     T::Err: fmt::Display,
 {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
-use crate::{Given, Nanos, PlanError, PlanErrors, Rate};
+use crate::{Nanos, PlanError, PlanErrors, Rate, Setting};
 
 /// Every setting of a sweep besides those of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -15,11 +15,11 @@ use crate::{Given, Nanos, PlanError, PlanErrors, Rate};
 pub struct LadderDraft {
     /// Concurrency levels, such as 1,10,100; 'wrktest' is 200 to 50,000 as in that script [default: 1 2 5 … 5000]
     #[arg(long, value_name = "N,N,…", help_heading = "Sweep")]
-    pub levels: Option<Given<Levels>>,
+    pub levels: Option<Setting<Levels>>,
 
     /// Climb over rates instead, in open load, such as 100/s,200/s,500/s
     #[arg(long, value_name = "RATE,…", help_heading = "Sweep")]
-    pub rates: Option<Given<Rates>>,
+    pub rates: Option<Setting<Rates>>,
 
     /// Choose the levels of users while measuring, where they say most; at most N of them [default N: 12]
     #[arg(
@@ -30,15 +30,15 @@ pub struct LadderDraft {
         default_missing_value = ADAPTIVE_DEFAULT,
         help_heading = "Sweep"
     )]
-    pub adaptive: Option<Given<NonZeroU32>>,
+    pub adaptive: Option<Setting<NonZeroU32>>,
 
     /// Measure every level N times, in random order after the first [default: 1]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Sweep")]
-    pub repeat: Option<Given<NonZeroU32>>,
+    pub repeat: Option<Setting<NonZeroU32>>,
 
     /// Rest for this long between levels [default: 500ms]
     #[arg(long, value_name = "TIME", help_heading = "Sweep")]
-    pub cooldown: Option<Given<Nanos>>,
+    pub cooldown: Option<Setting<Nanos>>,
 
     /// Measure every level, even when nothing is gained any more
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Sweep")]
@@ -205,8 +205,8 @@ impl LadderDraft {
                     ));
                 }
                 match given {
-                    Given::Value(levels_max) if levels_max.get() >= ADAPTIVE_MIN => Choice::Adaptive { levels_max },
-                    Given::Value(few) => {
+                    Setting::Value(levels_max) if levels_max.get() >= ADAPTIVE_MIN => Choice::Adaptive { levels_max },
+                    Setting::Value(few) => {
                         errors.push(PlanError::new(
                             "adaptive",
                             format!("--adaptive={few} is too few levels: a model of the curve takes {ADAPTIVE_MIN}"),
@@ -214,7 +214,7 @@ impl LadderDraft {
                         ));
                         Choice::Listed
                     }
-                    Given::Wrong { text, .. } => {
+                    Setting::Wrong { text, .. } => {
                         errors.push(PlanError::new(
                             "adaptive",
                             format!("--adaptive={text} is not a number of levels"),
@@ -229,13 +229,13 @@ impl LadderDraft {
             errors.push(PlanError::new(setting, format!("--{setting} '{given}' {why}"), help));
         };
         let climbed = match (levels, rates) {
-            (_, Some(Given::Value(Rates(rates)))) => rates.into_iter().map(Level::Offered).collect(),
-            (_, Some(Given::Wrong { text, why })) => {
+            (_, Some(Setting::Value(Rates(rates)))) => rates.into_iter().map(Level::Offered).collect(),
+            (_, Some(Setting::Wrong { text, why })) => {
                 wrong("rates", text, &why, "give rates such as --rates 100/s,200/s,500/s");
                 Vec::new()
             }
-            (Some(Given::Value(Levels(levels))), None) => levels.into_iter().map(Level::Users).collect(),
-            (Some(Given::Wrong { text, why }), None) => {
+            (Some(Setting::Value(Levels(levels))), None) => levels.into_iter().map(Level::Users).collect(),
+            (Some(Setting::Wrong { text, why }), None) => {
                 wrong("levels", text, &why, "give numbers such as --levels 1,10,100, or --levels wrktest");
                 Vec::new()
             }
@@ -247,16 +247,16 @@ impl LadderDraft {
         };
         let repeat = match repeat {
             None => NonZeroU32::MIN,
-            Some(Given::Value(repeat)) => repeat,
-            Some(Given::Wrong { text, .. }) => {
+            Some(Setting::Value(repeat)) => repeat,
+            Some(Setting::Wrong { text, .. }) => {
                 wrong("repeat", text, "is not a number above 0", "give a whole number, such as --repeat 3");
                 NonZeroU32::MIN
             }
         };
         let cooldown = match cooldown {
             None => COOLDOWN,
-            Some(Given::Value(cooldown)) => cooldown,
-            Some(Given::Wrong { text, why }) => {
+            Some(Setting::Value(cooldown)) => cooldown,
+            Some(Setting::Wrong { text, why }) => {
                 wrong("cooldown", text, &why, "give a time, such as --cooldown 1s");
                 COOLDOWN
             }
@@ -273,7 +273,7 @@ impl LadderDraft {
 mod tests {
     use super::*;
 
-    fn given<T: FromStr>(text: &str) -> Option<Given<T>>
+    fn given<T: FromStr>(text: &str) -> Option<Setting<T>>
     where
         T::Err: fmt::Display,
     {

@@ -15,9 +15,9 @@ use crate::population;
 use crate::secret::{self, REDACTED, is_secret};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Also, Amount, Body, Bounds, Braces, DataFile, Draft, Filling, FormPart, FormValue, Given, HostPort, Load, Mix, Nanos, PlanError,
-    PlanErrors, Population, PopulationDraft, Rate, Replay, Request, RowOrder, Scheme, Secrets, Spacing, Stages, Target, Timetable, Turns,
-    Users, Warmup, base64,
+    Also, Amount, Body, Bounds, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
+    Population, PopulationDraft, Rate, Replay, Request, RowOrder, Scheme, Secrets, Setting, Spacing, Stages, Target, Templating, Timetable,
+    Turns, Users, Warmup, base64,
 };
 
 /// One load, decided in full.
@@ -366,7 +366,7 @@ impl Plan {
         self.scenario.is_none()
             && (self.filling.mix.is_some()
                 || !self.filling.expects.is_empty()
-                || (self.filling.braces == Braces::Template && self.texts().any(|(_, text)| is_templated(text))))
+                || (self.filling.braces == Templating::Template && self.texts().any(|(_, text)| is_templated(text))))
     }
 
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
@@ -383,7 +383,8 @@ impl Plan {
         let files: Vec<&str> = self.filling.files.iter().map(|file| file.name.as_str()).collect();
         let routes = self.filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| ("urls", route.target.path_and_query()));
         let mut values = Vec::new();
-        for (setting, text) in self.texts().chain(routes).filter(|(_, text)| self.filling.braces == Braces::Template && is_templated(text))
+        for (setting, text) in
+            self.texts().chain(routes).filter(|(_, text)| self.filling.braces == Templating::Template && is_templated(text))
         {
             let template = Template::parse(text, &files).expect("a plan's templates are valid");
             template.each_value(&mut |value| values.push((setting, value.clone())));
@@ -518,10 +519,10 @@ impl Reading {
         self.errors.push(PlanError::new(setting, message, help));
     }
 
-    fn value<T>(&mut self, setting: &'static str, given: Option<Given<T>>, help: &str) -> Option<T> {
+    fn value<T>(&mut self, setting: &'static str, given: Option<Setting<T>>, help: &str) -> Option<T> {
         match given? {
-            Given::Value(value) => Some(value),
-            Given::Wrong { text, why } => {
+            Setting::Value(value) => Some(value),
+            Setting::Wrong { text, why } => {
                 self.wrong(setting, format!("--{setting} '{text}' {why}"), help.to_owned());
                 None
             }
@@ -634,7 +635,7 @@ impl TryFrom<Draft> for Plan {
             (None, None) => None,
         };
 
-        let braces = if no_templates { Braces::Text } else { Braces::Template };
+        let braces = if no_templates { Templating::Text } else { Templating::Template };
         let files = read_data_files(r, &data_file, data_file_sha256);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let mut wrong = Vec::new();
@@ -781,7 +782,7 @@ impl TryFrom<Draft> for Plan {
             );
         }
         let differs = filling.mix.is_some()
-            || braces == Braces::Template
+            || braces == Templating::Template
                 && target.as_ref().is_some_and(|target| texts(target, &request, &filling).any(|(_, text)| is_templated(text)));
         if differs && script.is_some() {
             let (setting, what, help) = if filling.mix.is_some() {
@@ -908,7 +909,7 @@ fn read_targets(
     url: Option<&str>,
     list: Option<UrlsWords<'_>>,
     files: &[&str],
-    braces: Braces,
+    braces: Templating,
 ) -> (Option<Target>, Option<Mix>) {
     let is_needed = list.as_ref().is_none_or(|list| list.lines.is_none());
     let base = match url {
@@ -966,7 +967,7 @@ fn texts<'a>(target: &'a Target, request: &'a Request, filling: &'a Filling) -> 
 
 /// Complains of every mistake in the templates of headers and body; those of URLs were read with them.
 fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, filling: &Filling) {
-    if filling.braces == Braces::Text {
+    if filling.braces == Templating::Text {
         if !filling.files.is_empty() {
             r.wrong("data-file", "--data-file is for templates, and --no-templates says that there are none", "leave one of them out");
         }
@@ -1046,23 +1047,23 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
 }
 
 struct Ending {
-    duration: Option<Given<Nanos>>,
-    requests: Option<Given<NonZeroU64>>,
+    duration: Option<Setting<Nanos>>,
+    requests: Option<Setting<NonZeroU64>>,
 }
 
 struct LoadWords {
-    connections: Option<Given<Users>>,
-    rate: Option<Given<Timetable>>,
-    arrivals: Option<Given<Spacing>>,
-    pause: Option<Given<crate::Pause>>,
-    warmup: Option<Given<Warmup>>,
+    connections: Option<Setting<Users>>,
+    rate: Option<Setting<Timetable>>,
+    arrivals: Option<Setting<Spacing>>,
+    pause: Option<Setting<crate::Pause>>,
+    warmup: Option<Setting<Warmup>>,
 }
 
 type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Warmup);
 
 fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let before = r.errors.0.len();
-    let is_course = matches!(&words.connections, Some(Given::Wrong { text, .. }) if text.contains([' ', ',']));
+    let is_course = matches!(&words.connections, Some(Setting::Wrong { text, .. }) if text.contains([' ', ',']));
     let help = if is_course {
         "give a number, or stages: --connections '0 to 50 for 1m, 50 for 5m'"
     } else {
@@ -1175,9 +1176,9 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
     let warmup =
         r.value("warmup", words.warmup, "give a time, such as --warmup 5s, or --warmup auto").unwrap_or(Warmup::Lasting(Nanos::ZERO));
     let whole = r.value("duration", ending.duration, "give a time, such as --duration 30s");
-    let time = |r: &mut Reading, name: &str, key: &str, given: Option<Given<Nanos>>| match given {
-        Some(Given::Value(time)) => Some(time),
-        Some(Given::Wrong { text, why }) => {
+    let time = |r: &mut Reading, name: &str, key: &str, given: Option<Setting<Nanos>>| match given {
+        Some(Setting::Value(time)) => Some(time),
+        Some(Setting::Wrong { text, why }) => {
             r.wrong("populations", format!("population '{name}': {key} '{text}' {why}"), "give a time, such as 30s");
             None
         }
@@ -1188,8 +1189,8 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
         let start_after = time(r, &draft.name, "start_after", draft.start_after.clone()).unwrap_or(Nanos::ZERO);
         let lasting = time(r, &draft.name, "duration", draft.duration.clone());
         let of_stages = match (&draft.rate, &draft.connections) {
-            (Some(Given::Value(rate)), _) => rate.length(),
-            (None, Some(Given::Value(users))) => users.length(),
+            (Some(Setting::Value(rate)), _) => rate.length(),
+            (None, Some(Setting::Value(users))) => users.length(),
             _ => None,
         };
         let own_end = lasting.or(of_stages).map(|lasting| start_after.plus(lasting));
@@ -1224,7 +1225,7 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
         }
         let lasting = own_end.unwrap_or(run).min(run).since(start_after);
         let noted = r.errors.0.len();
-        let ending = Ending { duration: Some(Given::Value(lasting)), requests };
+        let ending = Ending { duration: Some(Setting::Value(lasting)), requests };
         let (load, _, requests, _) = read_load(r, ending, LoadWords { connections, rate, arrivals, pause, warmup: None });
         for error in &mut r.errors.0[noted..] {
             error.message = format!("population '{name}': {}", error.message);
@@ -1394,7 +1395,7 @@ struct HeaderWords {
     cookie: Vec<String>,
     credentials: Option<(String, String)>,
     json: bool,
-    braces: Braces,
+    braces: Templating,
 }
 
 fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, body: &Body) -> Vec<(String, String)> {
@@ -1494,8 +1495,8 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
 }
 
 /// The value of Authorization for `name:password`, which may be a template.
-fn basic(user: &str, braces: Braces) -> String {
-    if braces == Braces::Template && is_templated(user) {
+fn basic(user: &str, braces: Templating) -> String {
+    if braces == Templating::Template && is_templated(user) {
         // Any name may be that of a data file here; a wrong one is found in what is made.
         return match Template::parse_any(user) {
             Ok(template) if template.is_fixed() => {
@@ -1584,8 +1585,8 @@ impl From<Plan> for Draft {
             || matches!(request.body, Body::File(_));
         let Filling { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = filling;
         let (urls, urls_sha256, urls_at_url) = mix.map_or((None, None, false), |mix| (Some(mix.path), mix.sha256, mix.at_url));
-        let data_order = (!files.is_empty()).then_some(Given::Value(order));
-        let data_end = (!files.is_empty()).then_some(Given::Value(end));
+        let data_order = (!files.is_empty()).then_some(Setting::Value(order));
+        let data_end = (!files.is_empty()).then_some(Setting::Value(end));
         let data_file_sha256 = files.iter().map(|file| file.sha256.clone()).collect::<Option<Vec<String>>>().unwrap_or_default();
         let data_file = files.into_iter().map(|file| format!("{}={}", file.name, file.path)).collect();
         let has = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
@@ -1631,15 +1632,15 @@ impl From<Plan> for Draft {
 
         Self {
             url: Some(target.to_string()),
-            connections: connections.map(Given::Value),
-            duration: typed_duration.map(Given::Value),
-            requests: requests.map(Given::Value),
-            rate: rate.map(Given::Value),
-            arrivals: arrivals.map(Given::Value),
-            seed: Some(Given::Value(seed)),
-            pause: pause.map(Given::Value),
-            warmup: (warmup != Warmup::Lasting(Nanos::ZERO)).then_some(Given::Value(warmup)),
-            threads: Some(Given::Value(threads)),
+            connections: connections.map(Setting::Value),
+            duration: typed_duration.map(Setting::Value),
+            requests: requests.map(Setting::Value),
+            rate: rate.map(Setting::Value),
+            arrivals: arrivals.map(Setting::Value),
+            seed: Some(Setting::Value(seed)),
+            pause: pause.map(Setting::Value),
+            warmup: (warmup != Warmup::Lasting(Nanos::ZERO)).then_some(Setting::Value(warmup)),
+            threads: Some(Setting::Value(threads)),
             method: Some(request.method),
             script,
             sandbox,
@@ -1655,7 +1656,7 @@ impl From<Plan> for Draft {
             expect: expects,
             data_order,
             data_end,
-            no_templates: braces == Braces::Text && braces_matter,
+            no_templates: braces == Templating::Text && braces_matter,
             scenario,
             scenario_sha256,
             scenario_text,
@@ -1673,12 +1674,12 @@ impl From<Plan> for Draft {
             bearer: None,
             cookie: Vec::new(),
             also_target: also.written(),
-            follow: Some(Given::Value(follow)),
-            timeout: Some(Given::Value(timeout)),
-            connect_timeout: Some(Given::Value(connect_timeout)),
+            follow: Some(Setting::Value(follow)),
+            timeout: Some(Setting::Value(timeout)),
+            connect_timeout: Some(Setting::Value(connect_timeout)),
             no_keepalive: keepalive == Keepalive::CloseEach,
-            connect_to: connect_to.map(Given::Value),
-            source_ip: source_ips.into_iter().map(Given::Value).collect(),
+            connect_to: connect_to.map(Setting::Value),
+            source_ip: source_ips.into_iter().map(Setting::Value).collect(),
             unix_socket,
             proxy: proxy.map(|proxy| match proxy.authorization {
                 Some(_) => format!("http://{REDACTED}@{}", proxy.at),
@@ -1690,7 +1691,7 @@ impl From<Plan> for Draft {
             cert,
             key,
             sni,
-            tls_version: version.map(Given::Value),
+            tls_version: version.map(Setting::Value),
         }
     }
 }

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Given, Load, Nanos, Pause, Plan, PlanError, Share, Spacing, Stage, Stages, Timetable, Users};
+use crate::{Load, Nanos, Pause, Plan, PlanError, Setting, Share, Spacing, Stage, Stages, Timetable, Users};
 
 /// A population as the user wrote it: every setting optional, nothing checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,25 +24,25 @@ pub struct PopulationDraft {
     pub journeys: Vec<String>,
     /// How many users, or in open load the most connections at once.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connections: Option<Given<Users>>,
+    pub connections: Option<Setting<Users>>,
     /// How many journeys begin a second, answered or not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<Given<Timetable>>,
+    pub rate: Option<Setting<Timetable>>,
     /// How journeys stand within the rate.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<Given<Spacing>>,
+    pub arrivals: Option<Setting<Spacing>>,
     /// What a user waits after every answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pause: Option<Given<Pause>>,
+    pub pause: Option<Setting<Pause>>,
     /// How long after the start of the run it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_after: Option<Given<Nanos>>,
+    pub start_after: Option<Setting<Nanos>>,
     /// How long it is there; otherwise until the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Given<Nanos>>,
+    pub duration: Option<Setting<Nanos>>,
     /// How many requests it sends at most.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub requests: Option<Given<NonZeroU64>>,
+    pub requests: Option<Setting<NonZeroU64>>,
 }
 
 /// One of several loads that run side by side.
@@ -231,13 +231,13 @@ impl From<&Population> for PopulationDraft {
         Self {
             name,
             journeys,
-            connections: connections.map(Given::Value),
-            rate: rate.map(Given::Value),
-            arrivals: arrivals.map(Given::Value),
-            pause: pause.map(Given::Value),
-            start_after: (start_after > Nanos::ZERO).then_some(Given::Value(start_after)),
-            duration: Some(Given::Value(duration)),
-            requests: requests.map(Given::Value),
+            connections: connections.map(Setting::Value),
+            rate: rate.map(Setting::Value),
+            arrivals: arrivals.map(Setting::Value),
+            pause: pause.map(Setting::Value),
+            start_after: (start_after > Nanos::ZERO).then_some(Setting::Value(start_after)),
+            duration: Some(Setting::Value(duration)),
+            requests: requests.map(Setting::Value),
         }
     }
 }

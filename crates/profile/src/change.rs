@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::Profiled;
+use measure::RunProfile;
 use thiserror::Error;
 
 use crate::top::Order;
@@ -34,7 +34,7 @@ const WORTH_SAYING: f64 = 0.005;
 ///
 /// # Errors
 /// If they are not of the same.
-pub fn changes(before: &Profiled, after: &Profiled, order: Order) -> Result<Vec<Change>, Unlike> {
+pub fn changes(before: &RunProfile, after: &RunProfile, order: Order) -> Result<Vec<Change>, Unlike> {
     if (&before.kind, before.unit) != (&after.kind, after.unit) {
         return Err(Unlike(before.kind.clone(), after.kind.clone()));
     }

@@ -12,7 +12,7 @@ use crate::profile::{Building, NAMES_MAX, Profile, ReadError};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Written {
+struct ProfileFile {
     nodes: Vec<Node>,
     #[serde(default)]
     samples: Vec<u64>,
@@ -48,7 +48,7 @@ const DEPTH_MAX: usize = 20_000;
 
 /// Reads it.
 pub(crate) fn read(text: &str) -> Result<Profile, ReadError> {
-    let written: Written = serde_json::from_str(text).map_err(|why| {
+    let written: ProfileFile = serde_json::from_str(text).map_err(|why| {
         let cut = why.is_eof() || text.contains("\"callFrame\"");
         if cut { ReadError::Damaged(why.to_string()) } else { ReadError::Foreign(format!("its JSON is not that of a .cpuprofile: {why}")) }
     })?;

@@ -1,10 +1,10 @@
 //! What of a profile is kept in a result: the functions that matter and the tree of calls, both within bounds.
 
-use measure::Profiled;
+use measure::RunProfile;
 use measure::profiled::{Frame, Function};
 
 use crate::profile::{Profile, Stack};
-use crate::top::{Focused, SHARE_MIN, Spent};
+use crate::top::{FocusedStacks, SHARE_MIN, Spent};
 
 /// So many functions are kept at most, those with the greatest `cum`.
 const FUNCTIONS_MAX: usize = 300;
@@ -17,8 +17,8 @@ const DEPTH_MAX: usize = 100;
 
 /// What is kept. The source and the times stay empty: whoever took the profile knows them.
 #[must_use]
-pub fn kept(profile: &Profile) -> Profiled {
-    let spent = Focused::on(profile, None).spent();
+pub fn kept(profile: &Profile) -> RunProfile {
+    let spent = FocusedStacks::on(profile, None).spent();
     let total = profile.total();
     let least = (total as f64 * SHARE_MIN) as i64;
     let mut all: Vec<(u32, Spent)> = (0..).zip(spent).filter(|(_, it)| *it != Spent::default()).collect();
@@ -37,14 +37,14 @@ pub fn kept(profile: &Profile) -> Profiled {
         }
     }
     functions.truncate(FUNCTIONS_MAX + BY_FLAT);
-    Profiled {
+    RunProfile {
         kind: profile.kind.clone(),
         unit: profile.unit,
         total,
         functions,
         functions_all,
         frames: frames(profile, least.max(1)),
-        ..Profiled::default()
+        ..RunProfile::default()
     }
 }
 

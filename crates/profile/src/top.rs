@@ -92,7 +92,7 @@ pub(crate) struct Spent {
 /// The table of a profile.
 #[must_use]
 pub fn top(profile: &Profile, selection: &Selection) -> Top {
-    let focused = Focused::on(profile, selection.focus.as_ref());
+    let focused = FocusedStacks::on(profile, selection.focus.as_ref());
     let spent = focused.spent();
     let whole = spent.iter().fold(0_i64, |sum, it| sum.saturating_add(it.flat));
     let least = (whole.unsigned_abs() as f64 * SHARE_MIN) as u64;
@@ -131,13 +131,13 @@ fn before(order: Order, (a, a_name): (Spent, &str), (b, b_name): (Spent, &str)) 
 }
 
 /// The stacks that are looked at.
-pub(crate) struct Focused<'a> {
+pub(crate) struct FocusedStacks<'a> {
     profile: &'a Profile,
     /// Of each name, whether it is like what is looked for; `None` where everything is looked at.
     wanted: Option<Vec<bool>>,
 }
 
-impl<'a> Focused<'a> {
+impl<'a> FocusedStacks<'a> {
     pub(crate) fn on(profile: &'a Profile, focus: Option<&Regex>) -> Self {
         let wanted = focus.map(|focus| (0..profile.names() as u32).map(|it| focus.is_match(profile.name_of(it))).collect());
         Self { profile, wanted }
@@ -351,7 +351,7 @@ mod tests {
         ) {
             let text: String = stacks.iter().map(|(names, value)| format!("{} {value}\n", names.join(";"))).collect();
             let profile = folded(&text);
-            let spent = Focused::on(&profile, None).spent();
+            let spent = FocusedStacks::on(&profile, None).spent();
             prop_assert_eq!(spent.iter().map(|it| it.flat).sum::<i64>(), profile.total());
             prop_assert!(spent.iter().all(|it| it.flat <= it.cum && it.cum <= profile.total()));
         }

@@ -12,7 +12,7 @@ use std::thread;
 use plan::{Nanos, Share};
 
 use crate::found::due;
-use crate::order::{Merged, Score};
+use crate::order::{Merged, ReplayPlan};
 
 /// A block is handed over when it has so many bytes.
 const BLOCK_BYTES: usize = 256 << 10;
@@ -41,12 +41,12 @@ pub(crate) struct Row {
 
 /// A request that was taken.
 #[derive(Debug, Clone)]
-pub(crate) struct Taken {
+pub(crate) struct QueuedRequest {
     block: Rc<Block>,
     at: u32,
 }
 
-impl Taken {
+impl QueuedRequest {
     #[inline]
     pub(crate) fn row(&self) -> &Row {
         &self.block.rows[self.at as usize]
@@ -71,7 +71,7 @@ pub(crate) struct Feed {
 
 impl Feed {
     /// Begins to read; the first block is there when it returns.
-    pub(crate) fn start(score: Arc<Score>, begins_ns: i64, share: Share) -> Self {
+    pub(crate) fn start(score: Arc<ReplayPlan>, begins_ns: i64, share: Share) -> Self {
         let (sender, blocks) = sync_channel(BLOCKS_AHEAD);
         let reader =
             thread::Builder::new().name(format!("log-{}", share.index())).spawn(move || read_ahead(score, begins_ns, share, &sender));
@@ -113,15 +113,15 @@ impl Feed {
 
     /// Takes the request that was looked at.
     #[inline]
-    pub(crate) fn take(&mut self) -> Taken {
+    pub(crate) fn take(&mut self) -> QueuedRequest {
         let at = self.at;
         self.at += 1;
-        Taken { block: self.block.clone(), at }
+        QueuedRequest { block: self.block.clone(), at }
     }
 }
 
 /// Writes the requests of a share, block by block, until there are none left or nobody takes them any more.
-fn read_ahead(score: Arc<Score>, begins_ns: i64, share: Share, sender: &SyncSender<Result<Block, String>>) {
+fn read_ahead(score: Arc<ReplayPlan>, begins_ns: i64, share: Share, sender: &SyncSender<Result<Block, String>>) {
     let factor = score.pick.options.speed.factor();
     let mut merged = Merged::new(score, share);
     let mut block = Block::default();

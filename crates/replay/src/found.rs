@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use import::{Entries, Entry, Packed, Personal, Reason, Routed, Told};
+use import::{Compression, Entries, Entry, LogEvent, Personal, Reason, RouteIndex};
 use plan::Nanos;
 
 use crate::log::Log;
@@ -33,7 +33,7 @@ pub struct FileFound {
     /// Its name.
     pub name: String,
     /// How it was packed.
-    pub packed: Packed,
+    pub packed: Compression,
     /// Its form; `None` where it is empty or nothing known reads it.
     pub form: Option<String>,
     /// Its lines.
@@ -54,7 +54,7 @@ pub struct FileFound {
 
 /// What was found of all logs together.
 #[derive(Debug)]
-pub struct Found {
+pub struct LogFacts {
     /// Each log.
     pub files: Vec<FileFound>,
     /// Lines that tell of no request, by reason, with examples.
@@ -83,17 +83,17 @@ pub struct Found {
     pub offset_s: i32,
     pub(crate) logs: Vec<Log>,
     pub(crate) pick: Pick,
-    pub(crate) routed: Routed,
+    pub(crate) routed: RouteIndex,
 }
 
 /// Looks at all of them.
 ///
 /// # Errors
 /// If a log cannot be read at all, with its name.
-pub fn look(logs: Vec<Log>, options: Options) -> Result<Found, (String, io::Error)> {
+pub fn look(logs: Vec<Log>, options: Options) -> Result<LogFacts, (String, io::Error)> {
     let begun = begun(&logs, &options)?;
     let offset_s = begun.as_ref().map_or(0, |first| first.offset_s);
-    let mut found = Found {
+    let mut found = LogFacts {
         files: Vec::new(),
         unread: BTreeMap::new(),
         left_out: BTreeMap::new(),
@@ -108,7 +108,7 @@ pub fn look(logs: Vec<Log>, options: Options) -> Result<Found, (String, io::Erro
         whole_span_ns: (i64::MAX, i64::MIN),
         offset_s,
         pick: pick(begun.as_ref(), options),
-        routed: Routed::default(),
+        routed: RouteIndex::default(),
         logs: Vec::new(),
     };
     for log in &logs {
@@ -162,7 +162,7 @@ fn begun(logs: &[Log], options: &Options) -> Result<Option<Begun>, (String, io::
         let mut of_log: Option<Begun> = None;
         let mut looked_at = 0;
         while let Some(Ok(told)) = entries.read() {
-            let Told::Request(entry) = told else { continue };
+            let LogEvent::Request(entry) = told else { continue };
             looked_at += 1;
             match &mut of_log {
                 None => {
@@ -178,7 +178,7 @@ fn begun(logs: &[Log], options: &Options) -> Result<Option<Begun>, (String, io::
     Ok(first)
 }
 
-impl Found {
+impl LogFacts {
     fn read(&mut self, log: &Log) -> io::Result<()> {
         let mut entries = Entries::open(log.read()?, &self.pick.options.form, LINE_BYTES_MOST)?;
         let mut file = FileFound {
@@ -205,7 +205,7 @@ impl Found {
                     file.ended_early = Some(why.to_string());
                     break;
                 }
-                Some(Ok(Told::Unread(reason, text))) => {
+                Some(Ok(LogEvent::Unread(reason, text))) => {
                     file.lines += 1;
                     let (lines, examples) = self.unread.entry(reason).or_default();
                     *lines += 1;
@@ -214,7 +214,7 @@ impl Found {
                     }
                     continue;
                 }
-                Some(Ok(Told::Request(entry))) => entry,
+                Some(Ok(LogEvent::Request(entry))) => entry,
             };
             file.lines += 1;
             self.whole_span_ns = (self.whole_span_ns.0.min(entry.start_ns), self.whole_span_ns.1.max(entry.start_ns));

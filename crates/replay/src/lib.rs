@@ -17,7 +17,7 @@ mod program;
 mod request;
 mod rules;
 
-pub use found::{Examples, FileFound, Found, look, wanted};
+pub use found::{Examples, FileFound, LogFacts, look, wanted};
 pub use log::Log;
 pub use pick::{Clients, LeftOut, Moment, Options, Writes};
 pub use program::Ready;

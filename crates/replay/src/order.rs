@@ -16,7 +16,7 @@ use std::hash::Hasher as _;
 use std::io;
 use std::sync::Arc;
 
-use import::{Entries, Entry, Routed, Told};
+use import::{Entries, Entry, LogEvent, RouteIndex};
 use plan::{Random, Share, Spacing};
 use rustc_hash::FxHasher;
 
@@ -37,7 +37,7 @@ const SECONDS: u64 = 3 << 48;
 
 /// A request to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shot {
+pub(crate) struct TimedRequest {
     /// When, by the log.
     pub(crate) at_ns: i64,
     /// Its place among those of its log.
@@ -52,13 +52,13 @@ pub(crate) struct Shot {
     pub(crate) bytes: Vec<u8>,
 }
 
-impl Ord for Shot {
+impl Ord for TimedRequest {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.at_ns, self.number).cmp(&(other.at_ns, other.number))
     }
 }
 
-impl PartialOrd for Shot {
+impl PartialOrd for TimedRequest {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
@@ -99,11 +99,11 @@ impl Lateness {
 
 /// What all threads of a replay read.
 #[derive(Debug)]
-pub(crate) struct Score {
+pub(crate) struct ReplayPlan {
     pub(crate) logs: Vec<Log>,
     pub(crate) files: Vec<FileFound>,
     pub(crate) pick: Pick,
-    pub(crate) routed: Routed,
+    pub(crate) routed: RouteIndex,
     pub(crate) writer: Writer,
     /// So many lines of each log are held back at most.
     pub(crate) held_most: usize,
@@ -111,7 +111,7 @@ pub(crate) struct Score {
 
 /// The requests of one log that are of one share, in order.
 struct Ordered {
-    score: Arc<Score>,
+    score: Arc<ReplayPlan>,
     file: usize,
     share: Share,
     entries: Entries<'static>,
@@ -120,7 +120,7 @@ struct Ordered {
     seconds: BTreeMap<i64, Vec<Held>>,
     /// How many these are, those of other shares among them, so that all shares do the same.
     held: usize,
-    heap: BinaryHeap<Reverse<Shot>>,
+    heap: BinaryHeap<Reverse<TimedRequest>>,
     /// No request before this one comes any more.
     horizon_ns: i64,
     last_ns: i64,
@@ -132,11 +132,11 @@ struct Ordered {
 struct Held {
     before_ns: i64,
     /// `None` for one of another share: it only takes its place in the second.
-    shot: Option<Shot>,
+    shot: Option<TimedRequest>,
 }
 
 impl Ordered {
-    fn open(score: Arc<Score>, file: usize, share: Share) -> io::Result<Self> {
+    fn open(score: Arc<ReplayPlan>, file: usize, share: Share) -> io::Result<Self> {
         let entries = Entries::open(score.logs[file].read()?, &score.pick.options.form, LINE_BYTES_MOST)?;
         Ok(Self {
             score,
@@ -154,7 +154,7 @@ impl Ordered {
         })
     }
 
-    fn next(&mut self) -> Option<Shot> {
+    fn next(&mut self) -> Option<TimedRequest> {
         loop {
             let is_first = self.heap.peek().is_some_and(|first| first.0.at_ns <= self.horizon_ns);
             if is_first || self.ended || self.heap.len() > self.score.held_most {
@@ -174,8 +174,8 @@ impl Ordered {
         let score = &*self.score;
         let about = &score.files[self.file];
         let entry = match self.entries.read() {
-            Some(Ok(Told::Request(entry))) => entry,
-            Some(Ok(Told::Unread(..))) => return,
+            Some(Ok(LogEvent::Request(entry))) => entry,
+            Some(Ok(LogEvent::Unread(..))) => return,
             // It was told when the log was looked at.
             Some(Err(_)) | None => {
                 self.ended = true;
@@ -197,7 +197,7 @@ impl Ordered {
         let is_own = if client == 0 { self.share.owns(number) } else { self.share.owns(client >> 16) };
         let shot = is_own.then(|| {
             let rewritten = rewritten(&score.pick, target);
-            Shot {
+            TimedRequest {
                 at_ns: entry.start_ns,
                 number,
                 client,
@@ -239,7 +239,7 @@ impl Ordered {
         let offsets = offsets(held.len(), options.spacing, options.seed, second);
         for (Held { before_ns, shot }, offset_ns) in held.into_iter().zip(offsets) {
             if let Some(shot) = shot {
-                self.heap.push(Reverse(Shot { at_ns: second * SECOND_NS + offset_ns - before_ns, ..shot }));
+                self.heap.push(Reverse(TimedRequest { at_ns: second * SECOND_NS + offset_ns - before_ns, ..shot }));
             }
         }
     }
@@ -275,18 +275,18 @@ fn rewritten(pick: &Pick, target: &[u8]) -> Option<Vec<u8>> {
 
 /// The requests of all logs that are of one share, in order.
 pub(crate) struct Merged {
-    score: Arc<Score>,
+    score: Arc<ReplayPlan>,
     share: Share,
     /// Logs that have not begun, the first first.
     waiting: VecDeque<usize>,
     /// Those that have, each with its next request.
-    open: Vec<(Shot, Ordered)>,
+    open: Vec<(TimedRequest, Ordered)>,
     /// A log that could be read when it was looked at, and cannot any more.
     pub(crate) failed: Option<String>,
 }
 
 impl Merged {
-    pub(crate) fn new(score: Arc<Score>, share: Share) -> Self {
+    pub(crate) fn new(score: Arc<ReplayPlan>, share: Share) -> Self {
         let mut waiting: Vec<usize> = (0..score.files.len()).filter(|file| score.files[*file].sent > 0).collect();
         waiting.sort_by_key(|file| score.files[*file].first_ns);
         Self { score, share, waiting: waiting.into(), open: Vec::new(), failed: None }
@@ -301,9 +301,9 @@ impl Merged {
 }
 
 impl Iterator for Merged {
-    type Item = Shot;
+    type Item = TimedRequest;
 
-    fn next(&mut self) -> Option<Shot> {
+    fn next(&mut self) -> Option<TimedRequest> {
         loop {
             let first = self
                 .open

@@ -12,7 +12,7 @@ use crate::rules::{Pattern, Rewrite};
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The form of the log, if it is not to be guessed.
-    pub form: import::Asked,
+    pub form: import::FormChoice,
     /// How many times as fast.
     pub speed: Speed,
     /// From this moment of the log on.
@@ -40,7 +40,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            form: import::Asked::default(),
+            form: import::FormChoice::default(),
             speed: Speed::LOGGED,
             from: None,
             to: None,

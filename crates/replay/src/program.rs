@@ -13,19 +13,21 @@ use std::sync::Arc;
 use engine::protocol::http1::ResponseFraming;
 use engine::{Arrivals, Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
 use import::Personal;
-use measure::{Counted, Ending, Example, Failure, Judged, Leftovers, Outcome, ReplayCounts, Replayed, SummaryBuilder, Tick};
+use measure::{
+    Ending, Example, Failure, IntervalCounts, Leftovers, Outcome, ReplayComparison, ReplayCounts, SuccessRule, SummaryBuilder, Tick,
+};
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
-use crate::feed::{Feed, Taken};
-use crate::found::{Examples, Found};
-use crate::order::{HELD_MOST, Score};
+use crate::feed::{Feed, QueuedRequest};
+use crate::found::{Examples, LogFacts};
+use crate::order::{HELD_MOST, ReplayPlan};
 use crate::pick::Clients;
 use crate::request::Writer;
 
 /// A log that was looked at, ready to be sent.
 pub struct Ready {
-    score: Arc<Score>,
+    score: Arc<ReplayPlan>,
     begins_ns: i64,
     sent: u64,
     partial: u64,
@@ -37,10 +39,10 @@ impl Ready {
     ///
     /// # Errors
     /// If its headers would not be valid on the wire.
-    pub fn new(plan: &Plan, found: Found) -> Result<Self, RunError> {
+    pub fn new(plan: &Plan, found: LogFacts) -> Result<Self, RunError> {
         let writer = Writer::new(plan)?;
-        let Found { files, logs, pick, routed, span_ns, sent, partial, partial_first, .. } = found;
-        let score = Score { logs, files, pick, routed, writer, held_most: HELD_MOST };
+        let LogFacts { files, logs, pick, routed, span_ns, sent, partial, partial_first, .. } = found;
+        let score = ReplayPlan { logs, files, pick, routed, writer, held_most: HELD_MOST };
         Ok(Self { score: Arc::new(score), begins_ns: span_ns.0, sent, partial, partial_first })
     }
 
@@ -48,18 +50,18 @@ impl Ready {
     ///
     /// # Errors
     /// If the run cannot go on, with what was measured until then.
-    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let plan = prepared.plan().clone();
         let messages = self.start(prepared, Share::all(plan.threads()), stop)?;
         let Self { score, sent, partial, partial_first, .. } = self;
-        let mut watch = |tick: &Tick, mut counted: Counted| {
+        let mut watch = |tick: &Tick, mut counted: IntervalCounts| {
             // What is written down while the load is on may be all that is left of it.
             counted.counts.examples.values_mut().for_each(scrub);
             watch(tick, counted);
         };
         let mut complete = |run: &mut SummaryBuilder, left: Leftovers| {
             let ReplayCounts { taken, late, compared, failed } = left.replay;
-            run.set_replayed(Replayed::new(&compared, &score.routed.names()));
+            run.set_replayed(ReplayComparison::new(&compared, &score.routed.names()));
             run.rewrite_examples(scrub);
             run.add_warnings(failed.clone());
             if let Some(first) = partial_first.first() {
@@ -90,7 +92,7 @@ impl Ready {
     /// If the system gives no threads.
     pub fn start(&self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let (score, begins_ns) = (self.score.clone(), self.begins_ns);
-        prepared.start_with(move |share| Played::new(&score, begins_ns, share), shares, stop)
+        prepared.start_with(move |share| ReplayBehaviour::new(&score, begins_ns, share), shares, stop)
     }
 
     /// The first requests of a share, with their times, as they will be sent.
@@ -112,7 +114,7 @@ fn scrub(example: &mut Example) {
 }
 
 /// One worker's part.
-struct Played {
+struct ReplayBehaviour {
     state: RefCell<State>,
     compared: RefCell<FxHashMap<(u32, u16, u16), u64>>,
 }
@@ -120,14 +122,14 @@ struct Played {
 struct State {
     feed: Feed,
     /// Taken, and given to no Lane yet.
-    taken: VecDeque<Taken>,
+    taken: VecDeque<QueuedRequest>,
     taken_count: u64,
     late_count: u64,
     /// Where clients keep their order: those whose answer is awaited, with what waits for it.
-    busy: Option<FxHashMap<u64, VecDeque<Taken>>>,
+    busy: Option<FxHashMap<u64, VecDeque<QueuedRequest>>>,
     waiting: usize,
     /// What waited, and need not any more.
-    released: VecDeque<Taken>,
+    released: VecDeque<QueuedRequest>,
 }
 
 impl State {
@@ -151,7 +153,7 @@ impl State {
         Some(due)
     }
 
-    fn take_from_feed(&mut self, now: Nanos) -> Option<Taken> {
+    fn take_from_feed(&mut self, now: Nanos) -> Option<QueuedRequest> {
         loop {
             if self.feed.peek()? > now {
                 return None;
@@ -173,13 +175,13 @@ impl State {
     }
 
     /// The one that was taken with this time; the first of several.
-    fn given(&mut self, due: Nanos) -> Option<Taken> {
+    fn given(&mut self, due: Nanos) -> Option<QueuedRequest> {
         let at = self.taken.iter().position(|taken| taken.row().due == due)?;
         self.taken.remove(at)
     }
 
     /// The one that was taken last with this time.
-    fn given_up(&mut self, due: Nanos) -> Option<Taken> {
+    fn given_up(&mut self, due: Nanos) -> Option<QueuedRequest> {
         let at = self.taken.iter().rposition(|taken| taken.row().due == due)?;
         self.taken.remove(at)
     }
@@ -197,8 +199,8 @@ impl State {
     }
 }
 
-impl Played {
-    fn new(score: &Arc<Score>, begins_ns: i64, share: Share) -> Self {
+impl ReplayBehaviour {
+    fn new(score: &Arc<ReplayPlan>, begins_ns: i64, share: Share) -> Self {
         let in_order = score.pick.options.clients == Clients::InOrder;
         let state = State {
             feed: Feed::start(score.clone(), begins_ns, share),
@@ -213,7 +215,7 @@ impl Played {
     }
 }
 
-impl Played {
+impl ReplayBehaviour {
     /// A request of a client is over, which had this route and this status in the log.
     fn answered(&self, (route, logged, client): (u32, u16, u64), outcome: &Outcome) {
         *self.compared.borrow_mut().entry((route, logged, outcome.result.unwrap_or(0))).or_default() += 1;
@@ -223,7 +225,7 @@ impl Played {
     }
 }
 
-impl Behaviour for Played {
+impl Behaviour for ReplayBehaviour {
     type User = ();
 
     fn user(&self, _number: u64) {}
@@ -254,7 +256,7 @@ impl Behaviour for Played {
         let outcome = client.fetch(&request, &mut ()).await?;
         self.answered((row.route, logged, row.client), &outcome);
         client.record_with(&outcome, |recorder| match outcome.result {
-            Ok(status @ 400..500) if status == logged => recorder.record_judged(&outcome, Judged::Well),
+            Ok(status @ 400..500) if status == logged => recorder.record_judged(&outcome, SuccessRule::Well),
             result => {
                 if let Ok(status @ 400..) = result {
                     recorder.example(Failure::CheckStatus, outcome.done, || format!("{status}, and the log says {logged}"));
@@ -266,7 +268,7 @@ impl Behaviour for Played {
     }
 }
 
-impl Arrivals for Played {
+impl Arrivals for ReplayBehaviour {
     #[inline]
     fn next_due(&self) -> Option<Nanos> {
         self.state.borrow_mut().next_due()
@@ -302,14 +304,14 @@ mod tests {
     use plan::Draft;
     use std::io::Write as _;
 
-    fn played(text: &str, clients: Clients) -> Played {
+    fn played(text: &str, clients: Clients) -> ReplayBehaviour {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         let log = Log::open(file.path().to_str().unwrap()).unwrap();
         let found = look(vec![log], Options { clients, ..Options::default() }).unwrap();
         let plan = Plan::try_from(Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() }).unwrap();
         let ready = Ready::new(&plan, found).unwrap();
-        Played::new(&ready.score, ready.begins_ns, Share::WHOLE)
+        ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE)
     }
 
     /// Three of one client within a millisecond, and one of another.
@@ -321,7 +323,7 @@ mod tests {
     }
 
     /// Takes what is due, as a user does: its time, its path, and what is known of it.
-    fn taken(played: &Played, now_ms: u64) -> Option<(u64, String, (u32, u16, u64))> {
+    fn taken(played: &ReplayBehaviour, now_ms: u64) -> Option<(u64, String, (u32, u16, u64))> {
         let due = played.take_due(Nanos::from_millis(now_ms))?;
         let taken = played.state.borrow_mut().given(due).unwrap();
         let line = String::from_utf8_lossy(taken.bytes()).split(' ').nth(1).unwrap().to_owned();
@@ -343,7 +345,7 @@ mod tests {
         let mut ready = Ready::new(&plan, found).unwrap();
         Arc::get_mut(&mut ready.score).unwrap().held_most = held_most;
         let seconds = ready.preview(Share::WHOLE, usize::MAX).iter().map(|(due, _)| due.0 / 1_000_000_000).collect();
-        let played = Played::new(&ready.score, ready.begins_ns, Share::WHOLE);
+        let played = ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE);
         while played.take_due(Nanos::NEVER).is_some() {}
         (seconds, played.leftovers().replay.late)
     }

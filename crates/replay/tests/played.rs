@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use plan::{Draft, Nanos, Plan, Share, Spacing};
 use proptest::prelude::*;
-use replay::{Clients, Found, LeftOut, Log, Options, Ready, Writes, look};
+use replay::{Clients, LeftOut, Log, LogFacts, Options, Ready, Writes, look};
 use tempfile::TempDir;
 
 /// Logs in a directory of their own.
@@ -25,7 +25,7 @@ impl Logs {
         Self { dir, names }
     }
 
-    fn found(&self, options: &Options) -> Found {
+    fn found(&self, options: &Options) -> LogFacts {
         let logs = self.names.iter().map(|name| Log::open(name).unwrap()).collect();
         look(logs, options.clone()).unwrap()
     }

@@ -4,7 +4,7 @@
 //! renders ordinary sweeps and awkward ones, as PNG and SVG.
 
 use report::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
-use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
+use report::chart::sweep::{JourneyLevel, Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::{Axis, Chart, Dash, Ink, Marks, Note, Series, Side, Start, ticks};
 use report::png::Density;
 use std::path::Path;
@@ -103,13 +103,13 @@ fn charts() -> Vec<(&'static str, Chart)> {
     let mut others = sweep("a shop's journeys, cached", &better);
     for (curve, each) in [(&mut journeys, 5.0), (&mut others, 5.02)] {
         for point in &mut curve.points {
-            point.journeys = Some(Travelled { tps: point.qps / each, requests_each: Some(each) });
+            point.journeys = Some(JourneyLevel { tps: point.qps / each, requests_each: Some(each) });
         }
     }
     let mut few = sweep("a long visit", &DEFAULT[3..4]);
-    few.points[0].journeys = Some(Travelled { tps: 9.65, requests_each: Some(3_001.0) });
+    few.points[0].journeys = Some(JourneyLevel { tps: 9.65, requests_each: Some(3_001.0) });
     let mut none = sweep("no journey ended", &DEFAULT);
-    none.points.iter_mut().for_each(|point| point.journeys = Some(Travelled { tps: 0.0, requests_each: None }));
+    none.points.iter_mut().for_each(|point| point.journeys = Some(JourneyLevel { tps: 0.0, requests_each: None }));
     let dead = sweep("dead", &[(1.0, 0.0, 0.0, 0.0), (10.0, 0.0, 0.0, 0.0), (100.0, 0.0, 0.0, 0.0)]);
     let mut long = sweep("checkout", &DEFAULT);
     long.name = format!("a name that somebody let run on and on {}", "and on ".repeat(20));
@@ -189,7 +189,7 @@ type Tried = (f64, f64, f64, f64);
 
 fn search(name: &str, tried: &[Tried], found: FoundLine) -> LoadCurve {
     LoadCurve {
-        rated: analysis::found::Rated::Requests,
+        rated: analysis::found::RateUnit::Requests,
         name: name.to_owned(),
         target: Some("http://127.0.0.1:8080/get_result?a=1&b=2".to_owned()),
         promise: "failed < 0.1% and p99 < 50ms".to_owned(),

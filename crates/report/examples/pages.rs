@@ -11,10 +11,10 @@ use analysis::compare::Margins;
 use analysis::comparison::{Comparison, Pair, ProfiledSide, Side, Subject};
 use analysis::found::{CapacityReport, CapacityTrial, learnt};
 use analysis::gate::{Check, Slo};
-use analysis::search::{Rested, Search, Settings, Standing, Step, TrialResult};
-use analysis::{Level, Reading, Stopped, Sweep, Trial};
+use analysis::search::{Pause, Search, Settings, Standing, Step, TrialResult};
+use analysis::{Level, Reading, StopReason, Sweep, Trial};
 use measure::observed::{Place, SERIES, Unit, Value};
-use measure::{Failure, Histogram, Observed, Profiled, Summary, Tick, fixtures};
+use measure::{Failure, Histogram, RunProfile, ServerObservation, Summary, Tick, fixtures};
 use plan::{Nanos, Plan, Random, Rate};
 use report::vegeta::{Hit, Plot};
 use report::{Style, page, sweep as sweep_files};
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(dir.join("sweep-empty.html"), page::sweep(&empty).document())?;
     let mut named = climbed(HOSTILE);
     named.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
-    named.stopped = Some(Stopped::cut_short(HOSTILE));
+    named.stopped = Some(StopReason::cut_short(HOSTILE));
     named.profiled = profiled(&named);
     named.profiled.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
     fs::write(dir.join("sweep-hostile.html"), page::sweep(&named).document())?;
@@ -101,7 +101,7 @@ fn logged(path: &str, random: &mut Random) -> import::Traffic {
             log += &format!("{line}\n");
         }
     }
-    let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
+    let mut survey = import::Survey::new(import::FormChoice::default(), import::Personal::LeftOut);
     survey.read("access.log", log.as_bytes()).expect("memory can be read");
     survey.finish()
 }
@@ -220,14 +220,14 @@ fn under_way(times: &Histogram, seconds: f64) -> f64 {
 }
 
 /// The server of such a run: four workers that are busy when it falters, and connections that wait then.
-fn watched(run: &Summary, random: &mut Random) -> Observed {
-    let mut seen = Observed {
+fn watched(run: &Summary, random: &mut Random) -> ServerObservation {
+    let mut seen = ServerObservation {
         asked: "auto".to_owned(),
         about: "gunicorn (812) and 4 more processes".to_owned(),
         place: Place::ThisMachine,
         cores: Some(4),
         cost_cpu_ns: 310_000_000,
-        ..Observed::default()
+        ..ServerObservation::default()
     };
     for tick in &run.timeline {
         let busy = (tick.in_flight as f64 / 14.0).min(1.0);
@@ -256,14 +256,14 @@ fn watched(run: &Summary, random: &mut Random) -> Observed {
 }
 
 /// The same server, as busy for three seconds as a share of its four cores tells, with so many connections.
-fn seen_at(busy: f64, connections: f64) -> Observed {
-    let mut seen = Observed {
+fn seen_at(busy: f64, connections: f64) -> ServerObservation {
+    let mut seen = ServerObservation {
         asked: "auto".to_owned(),
         about: "gunicorn (812) and 4 more processes".to_owned(),
         place: Place::ThisMachine,
         cores: Some(4),
         cost_cpu_ns: 9_000_000,
-        ..Observed::default()
+        ..ServerObservation::default()
     };
     let value = |name: &'static str, limit: Option<f64>, value: f64| {
         let unit = SERIES.iter().find(|known| known.name == name).map_or(Unit::Number, |known| known.unit);
@@ -366,7 +366,7 @@ fn profiled(sweep: &Sweep) -> Vec<Trial> {
 }
 
 /// Profiles of two runs: in the second more is spent on formatting.
-fn grown() -> [Vec<Profiled>; 2] {
+fn grown() -> [Vec<RunProfile>; 2] {
     let after = fixture("a_server_that_was_profiled").profiles.clone();
     let mut before = after.clone();
     if let Some(low) = before.first_mut() {
@@ -401,7 +401,7 @@ fn searched(name: &str, random: &mut Random) -> CapacityReport {
     loop {
         let (rate, seconds) = match search.next() {
             Step::Rest { .. } => {
-                search.rested(Rested { seconds: 1.0, recovered: true });
+                search.rested(Pause { seconds: 1.0, recovered: true });
                 continue;
             }
             Step::Trial { rate, seconds, .. } => (rate, seconds),
@@ -423,7 +423,7 @@ fn searched(name: &str, random: &mut Random) -> CapacityReport {
     if name == HOSTILE {
         found.profiled.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
         found.trials.iter_mut().for_each(|trial| trial.summary = hostile(trial.summary.clone()));
-        found.stopped = Some(Stopped::cut_short(HOSTILE));
+        found.stopped = Some(StopReason::cut_short(HOSTILE));
         if let Some(trial) = found.trials.first_mut() {
             trial.doubt = Some(HOSTILE.to_owned());
             trial.result.standing = Standing::Invalid;

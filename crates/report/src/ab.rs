@@ -42,7 +42,7 @@ pub struct Figures {
     /// Requests that came to an end, good or bad.
     pub complete: u64,
     /// Of these, or beside them, what failed.
-    pub failed: Failed,
+    pub failed: AbFailures,
     /// Requests that could not be sent.
     pub write_errors: u64,
     /// Answers with a status that does not begin with 2.
@@ -78,7 +78,7 @@ pub struct Tls {
 
 /// Failed requests by ab's own kinds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Failed {
+pub struct AbFailures {
     /// No connection.
     pub connect: u64,
     /// The connection broke while reading.
@@ -89,7 +89,7 @@ pub struct Failed {
     pub exceptions: u64,
 }
 
-impl Failed {
+impl AbFailures {
     /// All of them.
     #[must_use]
     pub const fn all(self) -> u64 {
@@ -150,7 +150,7 @@ pub fn text(figures: &Figures, percentiles: Percentiles, estimators: Estimators)
     let failed = figures.failed;
     line("Failed requests:", failed.all().to_string());
     if failed.all() > 0 {
-        let Failed { connect, receive, length, exceptions } = failed;
+        let AbFailures { connect, receive, length, exceptions } = failed;
         line(&format!("   (Connect: {connect}, Receive: {receive}, Length: {length}, Exceptions: {exceptions})"), String::new());
     }
     if figures.write_errors > 0 {
@@ -459,7 +459,7 @@ mod tests {
             concurrency: 10,
             seconds: 0.1234,
             complete: 4,
-            failed: Failed::default(),
+            failed: AbFailures::default(),
             write_errors: 0,
             not_2xx: 0,
             kept: None,
@@ -487,7 +487,7 @@ mod tests {
                 name: Some("localhost".to_owned()),
             }),
             document_bytes: None,
-            failed: Failed { connect: 1, receive: 2, length: 3, exceptions: 4 },
+            failed: AbFailures { connect: 1, receive: 2, length: 3, exceptions: 4 },
             write_errors: 5,
             not_2xx: 6,
             kept: Some(7),

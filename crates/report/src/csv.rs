@@ -9,7 +9,7 @@
 use std::io;
 
 use analysis::Reading;
-use measure::{Packed, Tick};
+use measure::{PackedHistogram, Tick};
 
 use crate::{Format, Style};
 
@@ -47,7 +47,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
 fn row(tick: &Tick) -> [String; 18] {
     let secs = tick.to.since(tick.from).as_secs_f64();
     let millis = |time: Option<plan::Nanos>| time.map_or_else(String::new, |time| format!("{:.6}", time.as_millis_f64()));
-    let quantile = |times: &Packed, q| millis(times.known_quantile(q));
+    let quantile = |times: &PackedHistogram, q| millis(times.known_quantile(q));
     [
         format!("{:.3}", tick.from.as_secs_f64()),
         // A run may be shorter than a millisecond, and then an interval must still end after it began.

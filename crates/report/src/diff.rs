@@ -230,13 +230,13 @@ const REPEATED: &str = "Change from A to B with its 95 % interval, from the repe
 
 /// What stands below the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged {
+pub struct DiffVerdict {
     text: String,
     /// Whether any level was measured repeatedly on both sides, so that chance is known.
     pub is_repeated: bool,
 }
 
-impl fmt::Display for Judged {
+impl fmt::Display for DiffVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -245,10 +245,10 @@ impl fmt::Display for Judged {
 /// The verdict on every level that both sides measured repeatedly, or that there is none. `None` for a side is a file that holds no
 /// single runs.
 #[must_use]
-pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> Judged {
+pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> DiffVerdict {
     let levels = a.zip(b).map_or_else(Vec::new, |(a, b)| repeated(a, b));
     if levels.is_empty() {
-        return Judged { text: paragraph(UNREPEATED, style.columns()), is_repeated: false };
+        return DiffVerdict { text: paragraph(UNREPEATED, style.columns()), is_repeated: false };
     }
     let mut columns = Columns::new(&["level", "runs", "goodput", "p50", "p99", "failed", "verdict"]);
     for (level, comparison, runs) in levels {
@@ -275,7 +275,7 @@ pub fn judged(a: Option<&Sweep>, b: Option<&Sweep>, style: &Style) -> Judged {
     for line in columns.within(style.columns() - 2, &["runs", "p50", "failed", "p99", "goodput"]) {
         text.push_str(&format!("  {line}\n"));
     }
-    Judged { text: text + &paragraph(REPEATED, style.columns()), is_repeated: true }
+    DiffVerdict { text: text + &paragraph(REPEATED, style.columns()), is_repeated: true }
 }
 
 /// A sentence or two below or above the table, on lines of their own.

@@ -13,7 +13,7 @@ use analysis::comparison::{COMPARE_SCHEMA, Comparison};
 use analysis::conclusion;
 use analysis::found::{CapacityReport, FIND_SCHEMA};
 use analysis::gate::{Check, Regression};
-use analysis::{Reading, SWEEP_SCHEMA, Stopped, Sweep, promises_kept, scaling};
+use analysis::{Reading, SWEEP_SCHEMA, StopReason, Sweep, promises_kept, scaling};
 use measure::{Summary, SummaryError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use crate::chart::sweep::SweepCurve;
 use crate::diff::{self, CurveError};
 use crate::json::ReadError;
-use crate::page::{self, Shown};
+use crate::page::{self, RenderedPage};
 use crate::{Experiment as _, Style, prose, visible};
 
 /// A result, whichever kind it is.
@@ -149,7 +149,7 @@ impl Document {
     }
 
     /// Marks it as ended before its time. A run says so by itself.
-    pub fn stop(&mut self, stopped: Stopped) {
+    pub fn stop(&mut self, stopped: StopReason) {
         match self {
             Self::Run(..) => {}
             Self::Sweep(sweep) => sweep.stopped = Some(stopped),
@@ -171,7 +171,7 @@ impl Document {
 
     /// What a browser shows.
     #[must_use]
-    pub fn page(&self) -> Shown {
+    pub fn page(&self) -> RenderedPage {
         match self {
             Self::Run(run, terms) => page::run(&terms.reading(run)),
             Self::Sweep(sweep) => page::sweep(sweep),
@@ -191,11 +191,11 @@ impl Document {
                 String::from_utf8_lossy(&bytes).into_owned()
             }
             Self::Sweep(sweep) => {
-                use crate::sweep::table::{self, Counted};
+                use crate::sweep::table::{self, CountUnit};
                 let rows = sweep.rows();
                 let mut text = "\n".to_owned();
                 if let Some(first) = rows.first() {
-                    text += &format!("{}\n", table::header(first.level, Counted::of(first), style));
+                    text += &format!("{}\n", table::header(first.level, CountUnit::of(first), style));
                 }
                 for row in &rows {
                     text += &format!("{}\n", table::row(row, style));

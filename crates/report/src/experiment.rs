@@ -4,7 +4,7 @@ use analysis::Sweep;
 use analysis::comparison::Comparison;
 use analysis::found::CapacityReport;
 
-use crate::page::{self, Shown};
+use crate::page::{self, RenderedPage};
 use crate::{COMPARE_FORMATS, FIND_FORMATS, Rendering, ResultFile, SWEEP_FORMATS, compare, find, sweep};
 
 /// A result of several loads.
@@ -27,7 +27,7 @@ pub trait Experiment: Sized + 'static {
     fn markdown_without_charts(&self) -> String;
 
     /// What a browser shows.
-    fn page(&self) -> Shown;
+    fn page(&self) -> RenderedPage;
 }
 
 const IN_MEMORY: &str = "memory takes every byte";
@@ -53,7 +53,7 @@ impl Experiment for Sweep {
         sweep::markdown::without_charts(self)
     }
 
-    fn page(&self) -> Shown {
+    fn page(&self) -> RenderedPage {
         page::sweep(self)
     }
 }
@@ -78,7 +78,7 @@ impl Experiment for CapacityReport {
         find::markdown::without_charts(self)
     }
 
-    fn page(&self) -> Shown {
+    fn page(&self) -> RenderedPage {
         page::find(self)
     }
 }
@@ -103,7 +103,7 @@ impl Experiment for Comparison {
         compare::without_charts(self)
     }
 
-    fn page(&self) -> Shown {
+    fn page(&self) -> RenderedPage {
         page::compare(self)
     }
 }

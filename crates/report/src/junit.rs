@@ -6,7 +6,7 @@
 
 use std::io;
 
-use analysis::gate::{Change, Judgement, Measured, Verdict};
+use analysis::gate::{Change, CheckFigure, Judgement, Verdict};
 use analysis::{Reading, Standing, quantity};
 
 use crate::{Format, Style, story, visible};
@@ -81,7 +81,7 @@ fn cases(reading: &Reading<'_>) -> Vec<Case> {
 /// What was measured of a promise that was broken; that requests failed is a sentence of its own.
 fn broken(judgement: &Judgement) -> String {
     match judgement.measured {
-        Some(Measured::Never) => judgement.about(),
+        Some(CheckFigure::Never) => judgement.about(),
         _ => format!("it was {}", judgement.about()),
     }
 }

@@ -31,7 +31,7 @@ pub use compare::compare;
 pub use diff::diff;
 pub use find::find;
 pub(crate) use find::text as find_text;
-pub(crate) use plot::{Course, plot};
+pub(crate) use plot::{AttackSeries, plot};
 pub use run::{FORMAT, begun, run, tick};
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;
@@ -69,7 +69,7 @@ struct View<D> {
     /// How, in a line or two.
     about: Vec<String>,
     /// How far the figures can be trusted.
-    standing: Option<Mark>,
+    standing: Option<Badge>,
     /// The four sentences.
     answers: Vec<Answer>,
     /// What a reader must know besides.
@@ -86,7 +86,7 @@ struct View<D> {
 
 /// A word that stands out, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Mark {
+struct Badge {
     word: String,
     tone: Tone,
     why: String,
@@ -215,7 +215,7 @@ impl Table {
 
 /// A page that can be shown: as a file, or by a program that has the script already.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct RenderedPage {
     title: String,
     json: String,
     answers: Vec<String>,
@@ -223,7 +223,7 @@ pub struct Shown {
     tables: Vec<pages::Table>,
 }
 
-impl Shown {
+impl RenderedPage {
     /// What the script of the page draws.
     #[must_use]
     pub fn json(&self) -> &str {
@@ -239,7 +239,7 @@ impl Shown {
 }
 
 /// The page. What an answer says already is not remarked again.
-fn written<D: Serialize>(mut view: View<D>) -> Shown {
+fn written<D: Serialize>(mut view: View<D>) -> RenderedPage {
     let answers = view.answers.clone();
     view.remarks.retain(|remark| !answers.iter().any(|answer| answer.sentence.contains(remark.as_str())));
     let view = &view;
@@ -254,5 +254,5 @@ fn written<D: Serialize>(mut view: View<D>) -> Shown {
             rows: table.rows.clone(),
         })
         .collect();
-    Shown { title: format!("{} · loadline", view.title), json, answers, text: view.text.clone(), tables }
+    RenderedPage { title: format!("{} · loadline", view.title), json, answers, text: view.text.clone(), tables }
 }

@@ -9,7 +9,7 @@ use analysis::comparison::{Comparison, Side};
 use analysis::found::CapacityReport;
 use analysis::quantity::{self, bytes, counted, decimal, figure, time};
 use measure::profiled::{CPU, Frame, Function, Unit};
-use measure::{Profiled, Summary};
+use measure::{RunProfile, Summary};
 use profile::{Change, Order, changes};
 
 use crate::visible;
@@ -40,7 +40,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// What its values are of, in words.
-pub(crate) fn of(profiled: &Profiled) -> String {
+pub(crate) fn of(profiled: &RunProfile) -> String {
     match profiled.kind.as_str() {
         CPU => "processor time".to_owned(),
         "samples" => "samples of its stacks".to_owned(),
@@ -56,7 +56,7 @@ pub(crate) fn of(profiled: &Profiled) -> String {
 }
 
 /// What it is, when it was taken and what it comes to.
-pub(crate) fn about(run: &Summary, profiled: &Profiled) -> String {
+pub(crate) fn about(run: &Summary, profiled: &RunProfile) -> String {
     let span = profiled.to_ns.since(profiled.from_ns);
     let when = |at: plan::Nanos| quantity::length(plan::Nanos(at.0 / 100_000_000 * 100_000_000));
     let taken = if span < plan::Nanos::SECOND {
@@ -76,19 +76,19 @@ pub(crate) fn about(run: &Summary, profiled: &Profiled) -> String {
 
 /// What it is, and what it comes to.
 #[must_use]
-pub fn in_all(profiled: &Profiled) -> String {
+pub fn in_all(profiled: &RunProfile) -> String {
     let functions = counted(profiled.functions_all, "function");
     format!("{}, {} in all, in {functions}", of(profiled), value(profiled.total, profiled.unit))
 }
 
 /// Processor time for each answer, nanoseconds.
-fn each(run: &Summary, profiled: &Profiled) -> Option<f64> {
+fn each(run: &Summary, profiled: &RunProfile) -> Option<f64> {
     (run.qps > 0.0).then_some(())?;
     profiled.cores().map(|cores| cores * 1e9 / run.qps)
 }
 
 /// The functions that spent most with all they called, and those that did by themselves.
-pub(crate) fn most(profiled: &Profiled) -> [(&'static str, Vec<&Function>); 2] {
+pub(crate) fn most(profiled: &RunProfile) -> [(&'static str, Vec<&Function>); 2] {
     [
         ("most with all it calls", profiled.functions.iter().take(NAMED).collect()),
         ("most by itself", profiled.by_flat().into_iter().take(NAMED).collect()),
@@ -99,13 +99,13 @@ pub(crate) fn most(profiled: &Profiled) -> [(&'static str, Vec<&Function>); 2] {
 pub(crate) const HEADS: [&str; 4] = ["flat", "flat %", "cum", "cum %"];
 
 /// Its cells.
-pub(crate) fn cells(profiled: &Profiled, function: &Function) -> Vec<String> {
+pub(crate) fn cells(profiled: &RunProfile, function: &Function) -> Vec<String> {
     let both = |it: i64| [value(it, profiled.unit), percent(profiled.share(it))];
     [both(function.flat), both(function.cum)].concat()
 }
 
 /// The table of a profile as lines of letters, the names last.
-pub(crate) fn lines(profiled: &Profiled) -> Vec<String> {
+pub(crate) fn lines(profiled: &RunProfile) -> Vec<String> {
     let mut lines = Vec::new();
     for (title, functions) in most(profiled) {
         let heads = HEADS.map(str::to_owned).to_vec();
@@ -138,7 +138,7 @@ const WIDTH: usize = 8;
 
 /// A run that was profiled beside another: at one of two loads, or of one of two sides.
 #[derive(Debug, Clone)]
-pub struct Taken<'a> {
+pub struct ProfiledRun<'a> {
     /// What it is called: `50 users`, `640/s`, `B`.
     pub name: String,
     /// The same within a sentence: `at 50 users`, `in B`.
@@ -159,33 +159,33 @@ enum Pairing {
 
 /// The profiled runs of a sweep: at a part of the knee, and at it.
 #[must_use]
-pub fn of_sweep(sweep: &Sweep) -> Vec<Taken<'_>> {
-    sweep.profiled.iter().map(|trial| Taken::at(trial.level.to_string(), &trial.summary)).collect()
+pub fn of_sweep(sweep: &Sweep) -> Vec<ProfiledRun<'_>> {
+    sweep.profiled.iter().map(|trial| ProfiledRun::at(trial.level.to_string(), &trial.summary)).collect()
 }
 
 /// Those of a search: at a part of the rate that was found, and at it.
 #[must_use]
-pub fn of_search(found: &CapacityReport) -> Vec<Taken<'_>> {
-    found.profiled.iter().map(|trial| Taken::at(format!("{}/s", figure(trial.level.value())), &trial.summary)).collect()
+pub fn of_search(found: &CapacityReport) -> Vec<ProfiledRun<'_>> {
+    found.profiled.iter().map(|trial| ProfiledRun::at(format!("{}/s", figure(trial.level.value())), &trial.summary)).collect()
 }
 
 /// Those of a comparison: one of each side.
 #[must_use]
-pub fn of_comparison(compared: &Comparison) -> Vec<Taken<'_>> {
+pub fn of_comparison(compared: &Comparison) -> Vec<ProfiledRun<'_>> {
     let taken = |side: Side, run| {
         let name = if side == Side::A { "A" } else { "B" };
-        Taken { name: name.to_owned(), place: format!("in {name}"), run, pair: Pairing::Kind }
+        ProfiledRun { name: name.to_owned(), place: format!("in {name}"), run, pair: Pairing::Kind }
     };
     compared.profiled.iter().map(|one| taken(one.side, &one.summary)).collect()
 }
 
-impl<'a> Taken<'a> {
+impl<'a> ProfiledRun<'a> {
     fn at(name: String, run: &'a Summary) -> Self {
         Self { place: format!("at {name}"), name, run, pair: Pairing::Same }
     }
 
     /// The profile of this run that the one at `place` of another's belongs to.
-    pub(crate) fn partner(&self, of: &Taken<'_>, place: usize) -> Option<&'a Profiled> {
+    pub(crate) fn partner(&self, of: &ProfiledRun<'_>, place: usize) -> Option<&'a RunProfile> {
         let wanted = of.run.profiles.get(place)?;
         let same = self.run.profiles.iter().find(|it| (&it.asked, &it.kind) == (&wanted.asked, &wanted.kind));
         let nth = of.run.profiles[..place].iter().filter(|it| it.kind == wanted.kind).count();
@@ -204,16 +204,16 @@ impl<'a> Taken<'a> {
 #[derive(Debug, Clone)]
 pub struct Growth<'a> {
     /// What is held against each other.
-    pub taken: [Taken<'a>; 2],
+    pub taken: [ProfiledRun<'a>; 2],
     /// The profiles.
-    pub profiles: [&'a Profiled; 2],
+    pub profiles: [&'a RunProfile; 2],
     /// What grew, and then what shrank.
     pub changes: Vec<Change>,
 }
 
 /// What grew, for each profile that both runs have; nothing unless there are two.
 #[must_use]
-pub fn growth<'a>(taken: &[Taken<'a>]) -> Vec<Growth<'a>> {
+pub fn growth<'a>(taken: &[ProfiledRun<'a>]) -> Vec<Growth<'a>> {
     let [first, last] = taken else { return Vec::new() };
     let mut all = Vec::new();
     for (place, after) in last.run.profiles.iter().enumerate() {
@@ -321,7 +321,7 @@ pub fn difference(changes: &[Change], names: [&str; 2], order: Order) -> String 
 
 /// What the profiles show, as sentences with a table each; nothing where none were taken.
 #[must_use]
-pub fn told_of(taken: &[Taken<'_>]) -> Vec<(String, String)> {
+pub fn told_of(taken: &[ProfiledRun<'_>]) -> Vec<(String, String)> {
     let whole = |growth: &Growth<'_>| {
         let names = growth.taken.each_ref().map(|taken| taken.name.as_str());
         (format!("{}. {}", growth.title(), growth.sentence()), difference(&growth.changes, names, Order::Cum))
@@ -331,16 +331,16 @@ pub fn told_of(taken: &[Taken<'_>]) -> Vec<(String, String)> {
         return said;
     }
     // Only one of the two could be had, or there is only one.
-    let single = |Taken { place, run, .. }: &Taken<'_>| {
-        let table = |it: &Profiled| -> String { lines(it).iter().map(|line| format!("  {line}\n")).collect() };
-        let told = |it: &Profiled| (format!("Profile {place}: {}.", about(run, it)), table(it));
+    let single = |ProfiledRun { place, run, .. }: &ProfiledRun<'_>| {
+        let table = |it: &RunProfile| -> String { lines(it).iter().map(|line| format!("  {line}\n")).collect() };
+        let told = |it: &RunProfile| (format!("Profile {place}: {}.", about(run, it)), table(it));
         run.profiles.iter().map(told).collect::<Vec<_>>()
     };
     taken.iter().rev().map(single).find(|told| !told.is_empty()).unwrap_or_default()
 }
 
 /// The same as sections of Markdown, with what went wrong.
-pub(crate) fn markdown(taken: &[Taken<'_>]) -> String {
+pub(crate) fn markdown(taken: &[ProfiledRun<'_>]) -> String {
     let mut page = String::new();
     let mut say = |line: &str| writeln!(page, "{line}").expect("writing to memory does not fail");
     for growth in growth(taken) {
@@ -359,8 +359,8 @@ pub(crate) fn markdown(taken: &[Taken<'_>]) -> String {
 
 /// What went wrong with them, each once.
 #[must_use]
-pub fn warnings(taken: &[Taken<'_>]) -> Vec<String> {
-    let said = |taken: &Taken<'_>| {
+pub fn warnings(taken: &[ProfiledRun<'_>]) -> Vec<String> {
+    let said = |taken: &ProfiledRun<'_>| {
         let about = taken.run.warnings.iter().filter(|warning| warning.starts_with("--profile"));
         about.map(|warning| format!("{}: {}", taken.beginning(), visible(warning))).collect::<Vec<_>>()
     };
@@ -368,7 +368,7 @@ pub fn warnings(taken: &[Taken<'_>]) -> Vec<String> {
 }
 
 /// Of each frame, by how much its share of the whole is greater than that of the same calls in another profile.
-pub(crate) fn grown(frames: &[Frame], profiled: &Profiled, before: &Profiled) -> Vec<f64> {
+pub(crate) fn grown(frames: &[Frame], profiled: &RunProfile, before: &RunProfile) -> Vec<f64> {
     let mut path: Vec<&str> = Vec::new();
     let mut shares = std::collections::HashMap::new();
     for frame in &before.frames {
@@ -388,7 +388,7 @@ pub(crate) fn grown(frames: &[Frame], profiled: &Profiled, before: &Profiled) ->
 }
 
 /// Functions in words, for where a count is all that is wanted.
-pub(crate) fn how_many(profiled: &Profiled) -> String {
+pub(crate) fn how_many(profiled: &RunProfile) -> String {
     counted(profiled.functions_all, "function")
 }
 
@@ -402,7 +402,7 @@ mod tests {
         fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_profiled").unwrap().1
     }
 
-    fn sweep(change: impl Fn(&mut Profiled)) -> Sweep {
+    fn sweep(change: impl Fn(&mut RunProfile)) -> Sweep {
         let level = |users| Level::Users(std::num::NonZeroU32::new(users).unwrap());
         let mut sweep = Sweep::new("it".to_owned(), String::new(), Vec::new());
         let (low, mut knee) = (run(), run());
@@ -457,7 +457,7 @@ mod tests {
         };
         named(&mut a, "http://old.");
         named(&mut b, "http://new.");
-        let side = |place: &str, run, pair| Taken { name: place.to_owned(), place: format!("in {place}"), run, pair };
+        let side = |place: &str, run, pair| ProfiledRun { name: place.to_owned(), place: format!("in {place}"), run, pair };
         let sides = [side("A", &a, Pairing::Kind), side("B", &b, Pairing::Kind)];
         let all = growth(&sides);
         assert_eq!(all.len(), b.profiles.len());
@@ -466,7 +466,7 @@ mod tests {
         // Of one server at two loads, something else is something else.
         let loads = [side("A", &a, Pairing::Same), side("B", &b, Pairing::Same)];
         assert!(growth(&loads).is_empty());
-        let grew = |taken: &[Taken<'_>]| markdown(taken).matches("## What grew from A to B").count();
+        let grew = |taken: &[ProfiledRun<'_>]| markdown(taken).matches("## What grew from A to B").count();
         assert_eq!((grew(&sides), grew(&loads)), (all.len(), 0), "{}", markdown(&loads));
     }
 
@@ -483,7 +483,7 @@ mod tests {
         let run = run();
         let before = &run.profiles[0];
         assert!(grown(&before.frames, before, before).iter().all(|grown| *grown == 0.0));
-        let other = Profiled { frames: Vec::new(), ..before.clone() };
+        let other = RunProfile { frames: Vec::new(), ..before.clone() };
         assert_eq!(grown(&before.frames, before, &other)[0], before.share(before.frames[0].cum));
     }
 }

@@ -13,7 +13,7 @@ use measure::Summary;
 
 use crate::chart::sweep::SweepCurve;
 use crate::compare;
-use crate::traffic::Surveyed;
+use crate::traffic::TrafficReport;
 use crate::{Format, Style, csv, dat, diff, find, hdr, json, junit, markdown, page, sweep, text, traffic};
 
 /// Every format of a run.
@@ -151,7 +151,7 @@ pub const DIFF_FORMATS: &[Rendering<Two>] = &[
 ];
 
 /// Every format of a log's traffic.
-pub const TRAFFIC_FORMATS: &[Rendering<Surveyed>] = &[
+pub const TRAFFIC_FORMATS: &[Rendering<TrafficReport>] = &[
     Rendering { name: "text", about: TEXT, extension: "txt", render: |it| Ok(traffic::text(&it.traffic, &Style::PLAIN).into_bytes()) },
     Rendering { name: "json", about: "every figure, for scripts", extension: "json", render: |it| traffic::json(&it.traffic) },
     Rendering {

@@ -173,7 +173,7 @@ fn about(run: &Summary, asked: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::{Observed, fixtures};
+    use measure::{ServerObservation, fixtures};
 
     fn run(wanted: &str) -> Summary {
         fixtures::summaries().into_iter().find(|(name, _)| *name == wanted).map(|(_, run)| run).unwrap()
@@ -201,7 +201,7 @@ mod tests {
             plan["url"] = serde_json::json!(format!("http://127.0.0.1:{port}/"));
             run.edit_for_test().plan = serde_json::from_value(plan).unwrap();
             let one = run.observed[0].clone();
-            let watched = |port: u16| Observed { asked: format!("port:{port}"), about: format!("app at {port}"), ..one.clone() };
+            let watched = |port: u16| ServerObservation { asked: format!("port:{port}"), about: format!("app at {port}"), ..one.clone() };
             run.edit_for_test().observed = [8_081, 8_082].map(watched).into();
             run
         };

@@ -6,7 +6,7 @@ use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
 use measure::{Ending, Histogram, Summary};
-use plan::{Amount, Body, Braces, Keepalive, Load, Plan, RowOrder, Spacing, Stage, Users, template};
+use plan::{Amount, Body, Keepalive, Load, Plan, RowOrder, Spacing, Stage, Templating, Users, template};
 
 use crate::visible::visible;
 
@@ -24,7 +24,7 @@ pub fn request_of(plan: &Plan) -> String {
         return format!("requests of {}, to {}", visible(&replay.logs.join(", ")), visible(target.trim_end_matches('/')));
     }
     let filling = plan.filling();
-    let is_template = |bytes: &[u8]| filling.braces == Braces::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
+    let is_template = |bytes: &[u8]| filling.braces == Templating::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
     let body = match &plan.request().body {
         Body::Empty => String::new(),
         Body::Bytes(bytes) if is_template(bytes) => " with a body made from a template".to_owned(),

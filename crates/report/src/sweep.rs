@@ -10,11 +10,11 @@ use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
 use analysis::limits;
 use analysis::scaling::Curve;
-use analysis::{Level, LevelRow, Scaling, Stopped, Sweep, Trial, Validity, scaling};
+use analysis::{Level, LevelRow, Scaling, StopReason, Sweep, Trial, Validity, scaling};
 use serde::Serialize;
 
 use crate::ResultFile;
-use crate::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, success_rate};
+use crate::chart::sweep::{Fit, JourneyLevel, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
 use crate::json::write_json;
 use crate::png::Density;
@@ -55,17 +55,17 @@ fn json_explained(sweep: &Sweep, scaling: &Scaling) -> io::Result<ResultFile> {
 
 /// What follows from one trial.
 #[derive(Serialize)]
-struct Judged {
+struct TrialVerdict {
     level: Level,
     repetition: u32,
     validity: Validity,
     checks: Vec<Judgement>,
 }
 
-fn judged(sweep: &Sweep) -> Vec<Judged> {
+fn judged(sweep: &Sweep) -> Vec<TrialVerdict> {
     let judge = |trial: &Trial| {
         let (validity, checks) = trial.judged(&sweep.checks);
-        Judged { level: trial.level, repetition: trial.repetition, validity, checks }
+        TrialVerdict { level: trial.level, repetition: trial.repetition, validity, checks }
     };
     sweep.trials.iter().map(judge).collect()
 }
@@ -85,8 +85,8 @@ struct Written<'a> {
     model: &'a Option<Curve>,
     bottleneck: Vec<Finding>,
     trials: &'a [Trial],
-    stopped: &'a Option<Stopped>,
-    judged: Vec<Judged>,
+    stopped: &'a Option<StopReason>,
+    judged: Vec<TrialVerdict>,
     #[serde(skip_serializing_if = "<[Trial]>::is_empty")]
     set_aside: &'a [Trial],
     #[serde(skip_serializing_if = "<[Trial]>::is_empty")]
@@ -160,7 +160,7 @@ pub fn curve(sweep: &Sweep) -> SweepCurve {
                 qps: row.qps,
                 ttlb_ms: row.ttlb_mean_ns.map(|ns| ns / 1e6),
                 success_percent: row.success_percent,
-                journeys: row.journeys.as_ref().map(Travelled::of),
+                journeys: row.journeys.as_ref().map(JourneyLevel::of),
                 generator_limited: row.generator_limit.is_some(),
             })
             .collect(),

@@ -15,7 +15,7 @@ use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
-use measure::{FailureCount, Histogram, QUANTILES, Replayed, Status, Summary, WarmUp, quantile_is_known};
+use measure::{FailureCount, Histogram, QUANTILES, ReplayComparison, Status, Summary, WarmUp, quantile_is_known};
 use plan::{Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
@@ -533,7 +533,7 @@ fn replayed(summary: &Summary, page: &mut Page) {
 }
 
 /// How many answers had another status than the log has, in a sentence.
-pub(crate) fn as_logged(replayed: &Replayed) -> (Tone, String) {
+pub(crate) fn as_logged(replayed: &ReplayComparison) -> (Tone, String) {
     let differing = replayed.compared - replayed.same;
     let mut said = match (replayed.compared, differing) {
         (0, _) => "nothing to compare: no line that was sent has a status".to_owned(),

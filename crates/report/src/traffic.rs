@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use analysis::quantity::{NONE, bytes, count, counted, figure, percent, share, time};
-use import::{Agents, Course, File, NameCount, Packed, Referers, Route, Times, Traffic, Users, utc};
+use import::{Agents, Compression, File, NameCount, Referers, Route, Times, Traffic, TrafficTimeline, Users, utc};
 
 pub use notes::{in_words, notes, stand_ins};
 
@@ -28,7 +28,7 @@ const MARGIN: usize = 19;
 
 /// A log's traffic, and what it becomes as a load where that is wanted.
 #[derive(Debug, Clone)]
-pub struct Surveyed {
+pub struct TrafficReport {
     /// What the log says.
     pub traffic: Traffic,
     /// It as a scenario, in YAML; a comment where nothing can be sent, and nothing where it is not wanted.
@@ -146,9 +146,9 @@ pub(crate) fn answer(traffic: &Traffic) -> String {
 /// What was read of a file.
 pub(crate) fn read(file: &File) -> String {
     let packed = match file.packed {
-        Packed::Plain => "",
-        Packed::Gzip => ", gzip",
-        Packed::Zstd => ", Zstandard",
+        Compression::Plain => "",
+        Compression::Gzip => ", gzip",
+        Compression::Zstd => ", Zstandard",
     };
     let form = match &file.form {
         Some(form) if file.guessed => format!("looks like {form}{packed}"),
@@ -182,7 +182,7 @@ pub(crate) fn singular(lines: u64, words: &str) -> String {
 }
 
 /// Average and peaks: name, requests a second, requests, when.
-pub(crate) fn peaks(traffic: &Traffic, course: &Course) -> Vec<Vec<String>> {
+pub(crate) fn peaks(traffic: &Traffic, course: &TrafficTimeline) -> Vec<Vec<String>> {
     let row = |name: &str, peak: &import::Peak, seconds: f64| {
         vec![name.to_owned(), figure(peak.requests as f64 / seconds), count(peak.requests), utc(peak.at_s)]
     };
@@ -194,14 +194,14 @@ pub(crate) fn peaks(traffic: &Traffic, course: &Course) -> Vec<Vec<String>> {
     ]
 }
 
-fn throughput(traffic: &Traffic, course: &Course, page: &mut Page) {
+fn throughput(traffic: &Traffic, course: &TrafficTimeline, page: &mut Page) {
     let mut table = Columns::new(&["throughput", "a second", "requests", "when"]);
     peaks(traffic, course).iter().for_each(|row| table.row(row));
     page.table(&table, &["requests"]);
 }
 
 /// The sentence about burstiness.
-pub(crate) fn burstiness(course: &Course) -> Option<String> {
+pub(crate) fn burstiness(course: &TrafficTimeline) -> Option<String> {
     let known = course.dispersion.iter().filter_map(|it| {
         let ratio = it.within_the_hour?;
         let window = if it.window_s == 60 { "a minute".to_owned() } else { format!("{} s", it.window_s) };
@@ -220,13 +220,13 @@ pub(crate) fn burstiness(course: &Course) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-fn bursts(course: &Course, page: &mut Page) {
+fn bursts(course: &TrafficTimeline, page: &mut Page) {
     page.gap();
     page.entry("burstiness", &burstiness(course).unwrap_or_else(|| "unknown: the log is shorter than half a minute".to_owned()));
 }
 
 /// A bar for each hour.
-fn day(course: &Course, page: &mut Page) {
+fn day(course: &TrafficTimeline, page: &mut Page) {
     const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = course.time_of_day.iter().copied().max().unwrap_or(0).max(1);
     if course.covered_s < 6 * 3600 {
@@ -272,7 +272,7 @@ fn statuses(traffic: &Traffic, page: &mut Page) {
 const DAYS_LISTED: usize = 14;
 
 /// Requests of each day, where there are several.
-pub(crate) fn days(course: &Course) -> Option<String> {
+pub(crate) fn days(course: &TrafficTimeline) -> Option<String> {
     const DAY_S: i64 = 86_400;
     let mut days: BTreeMap<i64, u64> = BTreeMap::new();
     for point in &course.timeline {

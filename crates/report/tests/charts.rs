@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use report::chart::scene::Shape;
-use report::chart::sweep::{Fit, Ladder, SweepCurve, SweepPoint, Travelled, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
+use report::chart::sweep::{Fit, JourneyLevel, Ladder, SweepCurve, SweepPoint, qps_ttlb, qps_ttlb_diff, success_rate, success_rate_diff};
 use report::chart::ticks::Growth;
 use report::chart::{Chart, Dash, Fill, Ink, Marks, Note, Point, Series, Side, Start};
 use report::png::Density;
@@ -89,7 +89,7 @@ fn a_model_is_drawn_with_its_band_and_named_in_the_legend() {
 fn travelled(requests_each: f64) -> SweepCurve {
     let mut curve = checkout();
     for point in &mut curve.points {
-        point.journeys = Some(Travelled { tps: point.qps / requests_each, requests_each: Some(requests_each) });
+        point.journeys = Some(JourneyLevel { tps: point.qps / requests_each, requests_each: Some(requests_each) });
     }
     curve
 }
@@ -139,7 +139,7 @@ fn a_strip_stands_over_the_levels_of_its_chart_and_names_its_curves() {
 #[test]
 fn levels_without_a_whole_journey_point_nothing_out() {
     let mut none = travelled(5.0);
-    none.points.iter_mut().for_each(|point| point.journeys = Some(Travelled { tps: 0.0, requests_each: None }));
+    none.points.iter_mut().for_each(|point| point.journeys = Some(JourneyLevel { tps: 0.0, requests_each: None }));
     let strip = qps_ttlb(&none).strip.expect("no journey is a figure too");
     assert!(strip.notes.is_empty() && strip.y.ticks.len() > 2);
 }
@@ -350,7 +350,7 @@ fn any_value() -> impl Strategy<Value = f64> {
 }
 
 fn any_curve() -> impl Strategy<Value = SweepCurve> {
-    let journeys = (any_value(), proptest::option::of(any_value())).prop_map(|(tps, requests_each)| Travelled { tps, requests_each });
+    let journeys = (any_value(), proptest::option::of(any_value())).prop_map(|(tps, requests_each)| JourneyLevel { tps, requests_each });
     let journeys = proptest::option::of(journeys);
     let point = (any_value(), any_value(), proptest::option::of(any_value()), any_value(), journeys, any::<bool>()).prop_map(
         |(level, qps, ttlb_ms, success_percent, journeys, generator_limited)| SweepPoint {

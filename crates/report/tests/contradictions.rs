@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use analysis::{Level, Reading, Sweep, Trial, contradictions};
-use measure::{Histogram, Observed, Requests, Summary, fixtures};
+use measure::{Histogram, Requests, ServerObservation, Summary, fixtures};
 use plan::Nanos;
 use report::{FORMATS, Style, closing, short};
 
@@ -70,7 +70,7 @@ fn no_run_is_told_in_sentences_that_contradict_each_other() {
 }
 
 /// The server's side of a machine with next to nothing to do.
-fn idle(threads: f64) -> Vec<Observed> {
+fn idle(threads: f64) -> Vec<ServerObservation> {
     let mut seen = fixture("a_server_that_was_watched").observed.clone();
     for series in seen.iter_mut().flat_map(|one| &mut one.series) {
         let scale = match series.name.as_str() {

@@ -35,7 +35,7 @@ fn found() -> CapacityReport {
         ("open_with_a_stall", Standing::Valid, Some(Early::Fail)),
     ] {
         while let Step::Rest { .. } = search.next() {
-            search.rested(analysis::search::Rested { seconds: 1.0, recovered: true });
+            search.rested(analysis::search::Pause { seconds: 1.0, recovered: true });
         }
         let run = run(name);
         let (result, _) = learnt(&slos, &run, 2.0, early);
@@ -199,7 +199,7 @@ fn two_searches_stand_side_by_side_for_scripts_and_on_a_page() {
 
 fn load(rates: &[(f64, f64, f64, Option<f64>)], line: FoundLine) -> LoadCurve {
     LoadCurve {
-        rated: analysis::found::Rated::Requests,
+        rated: analysis::found::RateUnit::Requests,
         name: "checkout".to_owned(),
         target: Some("http://127.0.0.1:8080/get_result".to_owned()),
         promise: "p99 < 50ms".to_owned(),
@@ -270,7 +270,7 @@ fn the_chart_holds_a_point_for_every_rate_that_was_tried() {
 #[test]
 fn a_search_of_journeys_counts_them_beside_requests() {
     let mut found = found();
-    found.rated = analysis::found::Rated::Journeys;
+    found.rated = analysis::found::RateUnit::Journeys;
     for trial in &mut found.trials {
         trial.summary.edit_for_test().scenario = fixtures::journeys_of_a_shop().scenario.clone();
     }

@@ -4,7 +4,7 @@ use analysis::Reading;
 use analysis::gate::{Change, Regression, Row};
 use insta::assert_snapshot;
 use measure::{Collector, End, Ending, Example, Summary, fixtures};
-use plan::{Draft, Given, Nanos, Plan};
+use plan::{Draft, Nanos, Plan, Setting};
 use report::{Colour, FORMATS, LINES_MAX, Style, closing, format, short};
 
 fn rendered(name: &str, summary: &Summary, style: &Style) -> String {
@@ -54,7 +54,7 @@ fn fixture(name: &str) -> Summary {
     fixtures::summaries().into_iter().find(|(other, _)| *other == name).unwrap().1
 }
 
-fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
     T::Err: std::fmt::Display,
 {

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use analysis::{Level, LevelRow, Stopped, Sweep, Trial, climb};
+use analysis::{Level, LevelRow, StopReason, Sweep, Trial, climb};
 use insta::assert_snapshot;
 use measure::{Summary, fixtures};
 use plan::Rate;
 use proptest::prelude::*;
 use report::chart::sweep::Ladder;
-use report::sweep::table::Counted;
+use report::sweep::table::CountUnit;
 use report::{Colour, Document, Style, dat, diff, document, page, sweep};
 
 fn fixture(name: &str) -> Summary {
@@ -55,7 +55,7 @@ fn offered() -> Sweep {
     let level = |rate| Level::Offered(Rate::per_second(rate).unwrap());
     let mut sweep = Sweep::new("orders".to_owned(), "2026-01-02T03:04:05Z".to_owned(), vec![level(500.0), level(1_000.0)]);
     sweep.trials = vec![trial(level(1_000.0), 1, "open_with_a_stall", 1.0)];
-    sweep.stopped = Some(Stopped::interrupted());
+    sweep.stopped = Some(StopReason::interrupted());
     sweep
 }
 
@@ -108,7 +108,7 @@ fn rounded(value: &mut serde_json::Value) {
 
 fn table(sweep: &Sweep, style: &Style) -> String {
     let rows = sweep.rows();
-    let mut lines = vec![sweep::table::header(sweep.levels[0], Counted::Requests, style)];
+    let mut lines = vec![sweep::table::header(sweep.levels[0], CountUnit::Requests, style)];
     lines.extend(rows.iter().map(|row| sweep::table::row(row, style)));
     lines.push(String::new());
     lines.push(sweep::table::legend(&rows));
@@ -128,7 +128,7 @@ fn tables_fit_a_terminal_of_sixty_columns() {
     for sweep in [made_up(), offered(), journeys(users)] {
         let rows = sweep.rows();
         let curve = sweep::curve(&sweep);
-        let mut lines = vec![sweep::table::header(sweep.levels[0], Counted::of(&rows[0]), &style)];
+        let mut lines = vec![sweep::table::header(sweep.levels[0], CountUnit::of(&rows[0]), &style)];
         lines.extend(rows.iter().map(|row| sweep::table::row(row, &style)));
         lines.push(sweep::table::failed_steps_text(&rows, &style));
         lines.push(diff::table(&curve, &curve, &style));
@@ -142,7 +142,7 @@ fn tables_fit_a_terminal_of_sixty_columns() {
 #[test]
 fn rows_stand_under_their_heads_with_and_without_colour() {
     let sweep = made_up();
-    let wide = sweep::table::header(sweep.levels[0], Counted::Requests, &Style::PLAIN).chars().count();
+    let wide = sweep::table::header(sweep.levels[0], CountUnit::Requests, &Style::PLAIN).chars().count();
     for row in sweep.rows() {
         let alone = LevelRow { failed: 0, generator_limit: None, standing: analysis::Standing::Valid, ..row.clone() };
         assert_eq!(sweep::table::row(&alone, &Style::PLAIN).chars().count(), wide);
@@ -289,7 +289,7 @@ proptest! {
         let all = fixtures::summaries();
         let mut made = Sweep::new(name, String::new(), drawn.iter().map(|(level, ..)| users(*level)).collect());
         made.trials = drawn.iter().map(|(level, repetition, at, factor)| trial(users(*level), *repetition, all[*at].0, *factor)).collect();
-        made.stopped = interrupted.then(Stopped::interrupted);
+        made.stopped = interrupted.then(StopReason::interrupted);
         let bytes = sweep::json(&made).unwrap().bytes;
         let read = read(std::str::from_utf8(&bytes).unwrap()).unwrap();
         let again = sweep::json(&read).unwrap().bytes;
@@ -323,7 +323,7 @@ fn journeys(level: impl Fn(u32) -> Level) -> Sweep {
 fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     let sweep = journeys(users);
     let rows = sweep.rows();
-    let header = sweep::table::header(sweep.levels[0], Counted::of(&rows[0]), &Style::PLAIN);
+    let header = sweep::table::header(sweep.levels[0], CountUnit::of(&rows[0]), &Style::PLAIN);
     assert!(header.contains("    QPS       TPS       ±"), "{header}");
     for row in &rows {
         let alone = LevelRow { failed: 0, standing: analysis::Standing::Valid, generator_limit: None, ..row.clone() };
@@ -355,7 +355,7 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     let text = sweep::json(&sweep).unwrap().bytes;
     assert_eq!(read(std::str::from_utf8(&text).unwrap()).unwrap().rows(), rows);
     let (_, other) = made_up().rows().into_iter().enumerate().next().unwrap();
-    assert_eq!(Counted::of(&other), Counted::Requests);
+    assert_eq!(CountUnit::of(&other), CountUnit::Requests);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     let rate = |rate: u32| Level::Journeys(Rate::per_second(rate.into()).unwrap());
     let sweep = journeys(rate);
     let rows = sweep.rows();
-    assert!(sweep::table::header(sweep.levels[0], Counted::Journeys, &Style::PLAIN).contains("begun/s"));
+    assert!(sweep::table::header(sweep.levels[0], CountUnit::Journeys, &Style::PLAIN).contains("begun/s"));
     assert_eq!(rows[1].level.to_string(), "20 journeys/s");
     let curve = sweep::curve(&sweep);
     assert_eq!(curve.ladder, Ladder::JourneyRate);

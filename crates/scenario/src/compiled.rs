@@ -11,12 +11,12 @@ use engine::protocol::http1::ResponseFraming;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
 use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
-use plan::{Mark, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
+use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
 use step::check::Mistaken;
 use step::{Check, Extractor};
-use template::{Compiler, Data, Heard, Place, Text, Witness};
+use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
 use crate::expression::Expression;
 use crate::file::Scenario;
@@ -33,7 +33,7 @@ pub(crate) struct Compiled {
     /// Those that are counted first.
     pub(crate) steps: Vec<Request>,
     /// Those that are counted first.
-    pub(crate) journeys: Vec<Course>,
+    pub(crate) journeys: Vec<JourneyProgram>,
     /// So many steps and journeys are counted.
     pub(crate) counted: (usize, usize),
     /// The journey that a user takes before it goes, if there is one.
@@ -62,7 +62,7 @@ pub(crate) struct Compiled {
 }
 
 /// A journey's instructions.
-pub(crate) struct Course {
+pub(crate) struct JourneyProgram {
     pub(crate) name: Arc<str>,
     pub(crate) ops: Vec<Op>,
 }
@@ -87,7 +87,7 @@ pub(crate) enum Op {
     /// A loop begins that is gone through once for each.
     Each {
         slot: usize,
-        list: Listed,
+        list: LoopSource,
     },
     /// The next turn of a loop, with its value in a variable; or on there if there is none.
     Turn {
@@ -170,7 +170,7 @@ pub(crate) enum Span {
 }
 
 /// What a loop goes through.
-pub(crate) enum Listed {
+pub(crate) enum LoopSource {
     Items(Vec<Text>),
     Array(Text),
 }
@@ -191,23 +191,23 @@ pub(crate) struct Request {
     /// What is written besides, because it depends on the whole request.
     pub(crate) proof: Proof,
     /// What of its answer is looked at.
-    pub(crate) heard: Heard,
+    pub(crate) heard: AnswerNeeds,
     /// What its answer is held against.
-    pub(crate) checks: Vec<Promised>,
+    pub(crate) checks: Vec<CompiledCheck>,
     /// What is taken out of its answer.
-    pub(crate) extractions: Vec<Extracted>,
+    pub(crate) extractions: Vec<CompiledExtraction>,
     pub(crate) step: Step,
 }
 
 /// A check, and what is filled in for each answer; nothing of a check that is whole.
-pub(crate) struct Promised {
+pub(crate) struct CompiledCheck {
     pub(crate) check: Check,
     pub(crate) against: Option<Text>,
 }
 
 /// An extraction that is understood.
 #[derive(Clone)]
-pub(crate) struct Extracted {
+pub(crate) struct CompiledExtraction {
     /// The place of the variable that holds it afterwards.
     pub(crate) variable: usize,
     pub(crate) extractor: Extractor,
@@ -239,8 +239,8 @@ impl AwsWords {
 }
 
 /// What of a step's answers is looked at. Cookies, where a redirect leads and challenges are, whatever the step asks for.
-fn heard_of(step: &Step, checks: &[Promised]) -> Heard {
-    let mut heard = Heard { steering: true, ..Heard::default() };
+fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
+    let mut heard = AnswerNeeds { steering: true, ..AnswerNeeds::default() };
     for promised in checks {
         heard = heard.with_check(&promised.check);
     }
@@ -311,7 +311,7 @@ pub(crate) fn compile(
         compiling.slots = 0;
         let mut ops = Vec::new();
         compiling.items(items, journeys.len() as u32, &mut ops);
-        journeys.push(Course { name: name.into(), ops });
+        journeys.push(JourneyProgram { name: name.into(), ops });
         weights.push(weight);
     };
     match only {
@@ -325,7 +325,7 @@ pub(crate) fn compile(
         compiling.slots = 0;
         let mut ops = Vec::new();
         compiling.items(&scenario.work.user_teardown, place as u32, &mut ops);
-        journeys.push(Course { name: "user_teardown".into(), ops });
+        journeys.push(JourneyProgram { name: "user_teardown".into(), ops });
     }
     let mut set = Vec::with_capacity(scenario.work.variables.len());
     for variable in &scenario.work.variables {
@@ -386,7 +386,7 @@ impl Compiled {
     /// Lets somebody see everything.
     pub(crate) fn seen_by(&mut self, witness: &Witness, names: &[String]) {
         self.witness = Some(Onlooker { witness: witness.clone(), names: names.to_vec() });
-        self.steps.iter_mut().for_each(|request| request.heard = Heard::ALL);
+        self.steps.iter_mut().for_each(|request| request.heard = AnswerNeeds::ALL);
         self.hurried = true;
     }
 
@@ -449,8 +449,8 @@ impl Compiling<'_> {
                 Item::ForEach { variable, list, items } => {
                     let slot = self.slot();
                     let list = match list {
-                        List::Items(items) => Listed::Items(items.iter().map(|item| self.compiler.text(item, Place::Plain)).collect()),
-                        List::Array(text) => Listed::Array(self.compiler.text(text, Place::Plain)),
+                        List::Items(items) => LoopSource::Items(items.iter().map(|item| self.compiler.text(item, Place::Plain)).collect()),
+                        List::Array(text) => LoopSource::Array(self.compiler.text(text, Place::Plain)),
                     };
                     ops.push(Op::Each { slot, list });
                     self.turns(slot, Some(self.place(variable)), items, journey, ops);
@@ -653,7 +653,7 @@ impl Compiling<'_> {
 
         let mut texts = step.path.to_string();
         headers.iter().for_each(|(name, value)| texts.extend([name.as_str(), &value.to_string()]));
-        let mark = Mark::absent_from(&texts);
+        let mark = Placeholder::absent_from(&texts);
         let mut templates: Vec<(&Template, Place)> = Vec::new();
         let mut count = 0;
         let mut marked = |template: &Template| {
@@ -718,7 +718,7 @@ impl Compiling<'_> {
     }
 
     /// What is known before the run is filled in already.
-    fn checks(&mut self, step: &Step) -> Vec<Promised> {
+    fn checks(&mut self, step: &Step) -> Vec<CompiledCheck> {
         let mut checks = Vec::with_capacity(step.checks.len());
         for written in &step.checks {
             let against = written.against.as_ref().map(|against| self.compiler.text(against, Place::Plain));
@@ -731,9 +731,9 @@ impl Compiling<'_> {
             };
             let known = against.as_ref().and_then(fixed_text);
             checks.push(match known {
-                None => Promised { check, against },
+                None => CompiledCheck { check, against },
                 Some(known) => match check.filled(&String::from_utf8_lossy(&known)) {
-                    Ok(check) => Promised { check, against: None },
+                    Ok(check) => CompiledCheck { check, against: None },
                     Err(why) => {
                         self.wrong(step, &format!("the check '{}': {why}", check.words()));
                         continue;
@@ -744,11 +744,11 @@ impl Compiling<'_> {
         checks
     }
 
-    fn extractions(&mut self, step: &Step) -> Vec<Extracted> {
+    fn extractions(&mut self, step: &Step) -> Vec<CompiledExtraction> {
         let mut extractions = Vec::with_capacity(step.extractions.len());
         for written in &step.extractions {
             match Extractor::compile(written.kind, &written.expression) {
-                Ok(extractor) => extractions.push(Extracted {
+                Ok(extractor) => extractions.push(CompiledExtraction {
                     variable: self.place(&written.variable),
                     extractor: extractor.taking(written.which),
                     default: written.default.clone(),
@@ -839,7 +839,7 @@ impl Compiling<'_> {
                         FieldValue::File { .. } => String::new(),
                     })
                     .collect();
-                let mark = Mark::absent_from(&texts);
+                let mark = Placeholder::absent_from(&texts);
                 let mut templates = Vec::new();
                 let mut count = 0;
                 let mut values = Vec::new();

@@ -12,15 +12,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::protocol::http1::ResponseFraming;
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
-use measure::{Failure, JourneyEnd, Judged, Leftovers, Outcome, Position, Recorder, Status, Tally, Teardowns};
+use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
 use plan::work::{Auth, Operator, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{AllAnswers, AnswerSink, Rows, Taken, Text, Writing};
+use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
 
 use crate::buffers::{lend, take_back};
-use crate::compiled::{Compiled, Content, Extracted, Listed, Op, Proof, Request, Span};
+use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, Span};
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{is_in, shuffled, think_of};
 use crate::user::{Led, Turns, User};
@@ -76,7 +76,7 @@ impl Place {
 
 /// What came of a single journey.
 #[derive(Default)]
-pub(crate) struct Passed {
+pub(crate) struct WalkRecord {
     /// Whether it went to its end.
     pub(crate) is_whole: bool,
     /// What failed, in words.
@@ -88,7 +88,7 @@ pub(crate) struct Passed {
 /// What one worker reads answers with: expressions keep scratch memory of their own.
 struct Tools {
     checks: Vec<Check>,
-    extractions: RefCell<Vec<Extracted>>,
+    extractions: RefCell<Vec<CompiledExtraction>>,
     aws: Option<Aws>,
     /// The longest request so far: the next finds that much room, and not the double of it.
     request_bytes: Cell<usize>,
@@ -109,7 +109,7 @@ const ROOM_BYTES_MAX: usize = 4096;
 pub(crate) struct Journeys {
     compiled: Arc<Compiled>,
     /// Where one user goes on one journey: what came of it.
-    single: Option<Arc<Mutex<Passed>>>,
+    single: Option<Arc<Mutex<WalkRecord>>>,
     seed: u64,
     part: Part,
     /// Which journey of the part's population is next.
@@ -135,7 +135,7 @@ pub(crate) struct Journeys {
 impl Journeys {
     pub(crate) fn new(
         compiled: Arc<Compiled>,
-        single: Option<Arc<Mutex<Passed>>>,
+        single: Option<Arc<Mutex<WalkRecord>>>,
         rows: Rows,
         place: Place,
         position: Arc<Position>,
@@ -188,19 +188,19 @@ impl Journeys {
         user.is_fresh = true;
         let number = self.number(&self.begun);
         match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
-            Taken::Rows => {}
-            Taken::Over => {
+            RowOutcome::Rows => {}
+            RowOutcome::Over => {
                 self.has_run_out.set(true);
                 self.stopped.set(true);
                 return Ok(());
             }
-            Taken::RanOut(path, count) => {
+            RowOutcome::RanOut(path, count) => {
                 return Err(BehaviourError {
                     message: format!("the data file {path} has run out after {count} rows"),
                     help: "give it more rows, or data_end: wrap, or data_end: stop".to_owned(),
                 });
             }
-            Taken::Failed(message) => return Err(BehaviourError { message, help: "mend what the message names".to_owned() }),
+            RowOutcome::Failed(message) => return Err(BehaviourError { message, help: "mend what the message names".to_owned() }),
         }
         user.sets_out();
         user.journey = self.weights.choose(user.random.unit());
@@ -281,7 +281,7 @@ impl Journeys {
                 }
                 Op::Each { slot, list } => {
                     let mut items = match list {
-                        Listed::Items(texts) => {
+                        LoopSource::Items(texts) => {
                             let mut items = Vec::with_capacity(texts.len());
                             for text in texts {
                                 let mut item = Vec::new();
@@ -290,7 +290,7 @@ impl Journeys {
                             }
                             items
                         }
-                        Listed::Array(text) => {
+                        LoopSource::Array(text) => {
                             let mut array = lend(&self.lent.texts);
                             self.write(text, user, &mut array);
                             // What was never extracted is an empty list.
@@ -501,12 +501,15 @@ impl Journeys {
         outcome: &Outcome,
         sink: &AnswerSink,
         recorder: &mut Recorder,
-    ) -> (Judged, Option<Failure>) {
+    ) -> (SuccessRule, Option<Failure>) {
         let place = user.step;
         let request = &self.compiled.steps[place];
         let headers = Headers::lines(&sink.headers);
-        let mut judged =
-            if !Status(status).is_success() && !request.step.judges_status { Judged::Failed(Failure::CheckStatus) } else { Judged::Well };
+        let mut judged = if !Status(status).is_success() && !request.step.judges_status {
+            SuccessRule::Failed(Failure::CheckStatus)
+        } else {
+            SuccessRule::Well
+        };
         let mut ends = None;
         let tools = &self.tools[place];
         let mut extractions = tools.extractions.borrow_mut();
@@ -518,7 +521,7 @@ impl Journeys {
             let said = AnswerSink::refusal;
             recorder.step_example(place, failure, outcome.done, said);
             self.tell(user, said);
-            return (Judged::Failed(failure), (!extractions.is_empty()).then_some(Failure::ExtractNothing));
+            return (SuccessRule::Failed(failure), (!extractions.is_empty()).then_some(Failure::ExtractNothing));
         }
         let reading = Reading::new(Answer { status, headers, body: &sink.body, elapsed: outcome.response_time() });
         for (number, check) in tools.checks.iter().enumerate() {
@@ -539,10 +542,10 @@ impl Journeys {
                 Ok(()) => recorder.checked(outcome, place, number, Ok::<(), fn() -> String>(())),
                 Err(broken) => {
                     recorder.checked(outcome, place, number, Err(|| without_secrets(user, &broken)));
-                    if judged == Judged::Well {
+                    if judged == SuccessRule::Well {
                         let is_status = !Status(status).is_success() && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
-                        judged = Judged::Failed(failure);
+                        judged = SuccessRule::Failed(failure);
                         recorder
                             .step_example(place, failure, outcome.done, || format!("{}: {}", request.name, without_secrets(user, &broken)));
                         self.tell(user, || without_secrets(user, &broken));
@@ -563,8 +566,8 @@ impl Journeys {
                     ends = Some(Failure::ExtractNothing);
                     let said = || without_secrets(user, &missing);
                     recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {}", request.name, said()));
-                    if judged == Judged::Well {
-                        judged = Judged::Failed(Failure::ExtractNothing);
+                    if judged == SuccessRule::Well {
+                        judged = SuccessRule::Failed(Failure::ExtractNothing);
                     }
                     self.tell(user, said);
                 }
@@ -819,7 +822,7 @@ impl Journeys {
         let had_failed = std::mem::take(&mut user.failed);
         let ends = match outcome.result {
             Err(failure) => {
-                recorder.record_step(outcome, step, Judged::ByStatus);
+                recorder.record_step(outcome, step, SuccessRule::ByStatus);
                 recorder.step_failed(step, failure, outcome.done, || self.unanswered(step, failure));
                 user.failed = true;
                 self.tell(user, || failure.about().to_owned());
@@ -831,7 +834,7 @@ impl Journeys {
                 self.take_cookies(user, &sink);
                 let (judged, ends) = self.judge(user, status, outcome, &sink, recorder);
                 recorder.record_step(outcome, step, judged);
-                let failure = if let Judged::Failed(failure) = judged { Some(failure) } else { None };
+                let failure = if let SuccessRule::Failed(failure) = judged { Some(failure) } else { None };
                 user.failed |= failure.is_some();
                 if failure == Some(Failure::CheckStatus) {
                     let name = &self.compiled.steps[step].name;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::simulation::{Simulation, read_request};
 use engine::{Collected, Stop};
 use measure::{Failure, Leftovers, SummaryRecord};
-use plan::{Draft, Given, Nanos, Plan};
+use plan::{Draft, Nanos, Plan, Setting};
 use template::Data;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
@@ -96,7 +96,7 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
     let draft = Draft {
         scenario: Some("s.yaml".to_owned()),
         url: Some("http://simulated.test/".to_owned()),
-        threads: "1".parse::<Given<_>>().ok(),
+        threads: "1".parse::<Setting<_>>().ok(),
         header: headers.iter().map(|line| (*line).to_owned()).collect(),
         ..own
     };

@@ -41,7 +41,7 @@ pub(crate) struct User {
     /// Whether it has sent nothing on the journey that it is on.
     pub(crate) is_fresh: bool,
     /// What the journey before left, where users leave with that.
-    pub(crate) before: Option<Box<Left>>,
+    pub(crate) before: Option<Box<LeftState>>,
     /// The request, while it is under way.
     pub(crate) bytes: Vec<u8>,
     pub(crate) sink: AnswerSink,
@@ -61,7 +61,7 @@ pub(crate) struct User {
 
 /// What a journey left to its user: a journey that was begun and sent nothing took it away.
 #[derive(Default)]
-pub(crate) struct Left {
+pub(crate) struct LeftState {
     pub(crate) variables: Vec<Vec<u8>>,
     pub(crate) rows: Vec<Fields>,
 }

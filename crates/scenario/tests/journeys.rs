@@ -1,7 +1,7 @@
 //! Journeys against a real server: what it saw, and what was counted.
 
 use measure::Summary;
-use plan::{Draft, Given, Plan};
+use plan::{Draft, Plan, Setting};
 use scenario::Ready;
 use testbed::{Config, Testbed};
 
@@ -9,7 +9,7 @@ fn run(text: &str) -> (Summary, u64) {
     let server = Testbed::start(Config::new()).unwrap();
     let text = text.replace("TARGET", server.url("").trim_end_matches('/'));
     let scenario = scenario::read("s.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
-    let draft = Draft { scenario: Some("s.yaml".to_owned()), threads: "2".parse::<Given<_>>().ok(), ..scenario.draft.clone() };
+    let draft = Draft { scenario: Some("s.yaml".to_owned()), threads: "2".parse::<Setting<_>>().ok(), ..scenario.draft.clone() };
     let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
     let ready = Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));

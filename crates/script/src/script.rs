@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::body::whole;
 use engine::protocol::http1::ResponseFraming;
 use engine::{Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
-use measure::{Counted, SummaryBuilder, Tick};
+use measure::{IntervalCounts, SummaryBuilder, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme, Share, plainly};
 
 use crate::attended::{attended, limit_of};
 use crate::done::{DoneArguments, arguments};
-use crate::program::{Defines, Repeated, Scripted, said};
+use crate::program::{Defines, RepeatedBehaviour, ScriptBehaviour, said};
 use crate::requests::{self, Batch};
 use crate::state::{Libraries, State, addresses};
 use crate::thread::Shared;
@@ -123,7 +123,7 @@ impl Script {
         plan: &Plan,
         runner: &Runner,
         begins: &mut dyn FnMut(),
-        watch: &mut dyn FnMut(&Tick, Counted),
+        watch: &mut dyn FnMut(&Tick, IntervalCounts),
         stop: &Stop,
     ) -> Result<SummaryBuilder, RunError> {
         let messages = self.start(plan, runner, Share::all(plan.threads()), begins, stop)?;
@@ -165,13 +165,13 @@ impl Script {
                 numbers.into_iter().zip(parts.into_iter().map(|part| (part.fixed, part.shared.address()))).collect();
             let program = move |share: Share| {
                 let ((bytes, batch), address) = parts[&share.index()].clone();
-                Repeated { bytes, batch, address }
+                RepeatedBehaviour { bytes, batch, address }
             };
             return prepared.start_with(program, shares, stop);
         }
         let mut programs = BTreeMap::new();
         for (number, Part { state, shared, fixed }) in numbers.into_iter().zip(parts) {
-            programs.insert(number, Mutex::new(Some(Scripted::new(state, shared, defines, fixed)?)));
+            programs.insert(number, Mutex::new(Some(ScriptBehaviour::new(state, shared, defines, fixed)?)));
         }
         let program = move |share: Share| {
             let place = programs[&share.index()].lock();

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use capture::Capture;
 use engine::{RunError, Runner, Stop};
 use measure::Summary;
-use plan::{Draft, Given, Plan};
+use plan::{Draft, Plan, Setting};
 use script::{DoneArguments, Globals, Interface, Libraries, Script, Source};
 
 /// A script, what it is given, and the load it is run with.
@@ -103,7 +103,7 @@ impl Trial {
             connections: self.connections.to_string().parse().ok(),
             threads: self.threads.to_string().parse().ok(),
             requests: self.requests.and_then(given_number),
-            duration: if self.requests.is_none() { Some(Given::Value(plan::Nanos::from_secs(600))) } else { None },
+            duration: if self.requests.is_none() { Some(Setting::Value(plan::Nanos::from_secs(600))) } else { None },
             rate: self.rate.and_then(|rate| rate.parse().ok()),
             also_target: self.also.clone(),
             ..Draft::default()
@@ -139,6 +139,6 @@ impl Trial {
     }
 }
 
-fn given_number(requests: u64) -> Option<Given<std::num::NonZeroU64>> {
+fn given_number(requests: u64) -> Option<Setting<std::num::NonZeroU64>> {
     requests.to_string().parse().ok()
 }

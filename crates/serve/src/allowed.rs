@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 /// Patterns, of which one is enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Allowed(Vec<Pattern>);
+pub struct AllowedTargets(Vec<Pattern>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pattern {
@@ -43,7 +43,7 @@ impl fmt::Display for NoPattern {
 
 impl std::error::Error for NoPattern {}
 
-impl Allowed {
+impl AllowedTargets {
     /// This machine and private networks.
     #[must_use]
     pub fn usual() -> Self {
@@ -79,7 +79,7 @@ impl Allowed {
     }
 }
 
-impl fmt::Display for Allowed {
+impl fmt::Display for AllowedTargets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts: Vec<&str> = self.0.iter().map(|pattern| pattern.text.as_str()).collect();
         f.write_str(&texts.join(", "))
@@ -174,7 +174,7 @@ mod tests {
 
     fn lets(patterns: &[&str], host: &str, address: &str) -> bool {
         let texts: Vec<String> = patterns.iter().map(|&text| text.to_owned()).collect();
-        Allowed::read(&texts).unwrap().lets(host, address.parse().unwrap())
+        AllowedTargets::read(&texts).unwrap().lets(host, address.parse().unwrap())
     }
 
     #[test]
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn what_is_no_pattern_is_refused_each_with_its_reason() {
         let texts: Vec<String> = ["http://a/", "10.0.0.0/33", "a b", "", "a:99999", "10.0.0.0.0/8"].map(str::to_owned).into();
-        let wrong = Allowed::read(&texts).unwrap_err();
+        let wrong = AllowedTargets::read(&texts).unwrap_err();
         assert_eq!(wrong.len(), texts.len());
         assert!(wrong[0].1.to_string().contains("is a URL"));
-        assert_eq!(Allowed::usual().to_string(), "loopback, private");
+        assert_eq!(AllowedTargets::usual().to_string(), "loopback, private");
     }
 }

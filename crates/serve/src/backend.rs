@@ -2,19 +2,19 @@
 
 use history::{HistoryError, Kind, Store};
 use plan::{ComparisonDraft, LadderDraft, PlanError, SearchDraft};
-use report::page::Shown;
+use report::page::RenderedPage;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{Live, Permitted};
+use crate::{Live, PermittedSettings};
 
 /// A test to start, as the form sends it: a run, or the experiment that one of `sweep`, `find` and `compare` describes.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StartTest {
     /// The load, its settings named as in a plan.
-    pub plan: Permitted,
+    pub plan: PermittedSettings,
     /// A ladder of loads.
     #[serde(deserialize_with = "object")]
     pub sweep: Option<LadderDraft>,
@@ -81,7 +81,7 @@ impl From<PlanError> for Mistake {
 
 /// What is said of a test before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Checked {
+pub struct TestPreview {
     /// Every mistake; none if it can start.
     pub mistakes: Vec<Mistake>,
     /// The same on a command line, without its secrets.
@@ -138,13 +138,13 @@ pub trait Backend: Send + Sync + 'static {
     ///
     /// # Errors
     /// In words, if the result cannot be read.
-    fn shown(&self, result: &str) -> Result<Shown, String>;
+    fn shown(&self, result: &str) -> Result<RenderedPage, String>;
 
     /// The page of two saved results side by side, each with what to call it.
     ///
     /// # Errors
     /// In words, if one cannot be read, or they are of kinds that cannot be compared.
-    fn beside(&self, a: (&str, &str), b: (&str, &str)) -> Result<Shown, String>;
+    fn beside(&self, a: (&str, &str), b: (&str, &str)) -> Result<RenderedPage, String>;
 
     /// The course of a saved result in some values: a run's answers a second, a sweep's levels.
     ///
@@ -153,7 +153,7 @@ pub trait Backend: Send + Sync + 'static {
     fn course(&self, result: &str) -> Result<Vec<f64>, String>;
 
     /// Says what is wrong with a test, and how else it could be written.
-    fn check(&self, test: &StartTest) -> Checked;
+    fn check(&self, test: &StartTest) -> TestPreview;
 
     /// Starts a test and returns once it is under way; `live` is told what happens.
     ///

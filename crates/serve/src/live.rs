@@ -83,7 +83,7 @@ pub struct Begun {
 
 /// How a run came out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunEnd {
     /// The page of its result, as JSON; `None` where nothing was measured.
     pub page: Option<String>,
     /// Under what name it is saved.
@@ -137,8 +137,8 @@ impl Live {
     }
 
     /// The run is over.
-    pub fn end(&self, ended: &Ended) {
-        let Ended { page, saved, trouble } = ended;
+    pub fn end(&self, ended: &RunEnd) {
+        let RunEnd { page, saved, trouble } = ended;
         let word = |word: &Option<String>| serde_json::to_string(word).expect("text can be written");
         let page = page.as_deref().unwrap_or("null");
         let mut told = self.told();
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(names(&live, 0), ["begun", "result", "load", "tick", "tick"]);
         assert_eq!(names(&live, 6), ["tick"]);
         assert_eq!(names(&live, 999).len(), 5, "a number of another process");
-        live.end(&Ended::default());
+        live.end(&RunEnd::default());
         assert_eq!((names(&live, 7), live.since(8).1), (vec!["ended".to_owned()], true));
         live.begin(Begun::default(), || {});
         assert_eq!((names(&live, 8), live.since(0).1), (vec!["begun".to_owned()], false), "another run");
@@ -249,7 +249,7 @@ mod tests {
         });
         assert!(live.stop() && live.stop());
         assert_eq!(raised.load(Ordering::SeqCst), 2);
-        live.end(&Ended::default());
+        live.end(&RunEnd::default());
         assert!(!live.stop());
         assert!(matches!(live.state(), State::Ended(..)));
     }

@@ -72,13 +72,13 @@ const BESIDE_FILES: &[&str] = &["sandbox", "urls_at_url", "urls_sha256", "data_f
 
 /// The settings of a load as a browser gives them.
 #[derive(Debug, Clone, Default)]
-pub struct Permitted {
+pub struct PermittedSettings {
     draft: Draft,
     /// Settings that are not taken from a browser.
     refused: Vec<PlanError>,
 }
 
-impl Permitted {
+impl PermittedSettings {
     /// The settings that are taken.
     #[must_use]
     pub const fn draft(&self) -> &Draft {
@@ -135,7 +135,7 @@ fn refusal(setting: &str) -> PlanError {
 }
 
 /// A plan is an object: a list of its values, in whatever order they stand there, is none.
-impl<'de> Deserialize<'de> for Permitted {
+impl<'de> Deserialize<'de> for PermittedSettings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::Object(settings) => Self::read(settings).map_err(D::Error::custom),
@@ -148,7 +148,7 @@ impl<'de> Deserialize<'de> for Permitted {
 mod tests {
     use super::*;
 
-    fn read(settings: &str) -> Result<Permitted, String> {
+    fn read(settings: &str) -> Result<PermittedSettings, String> {
         serde_json::from_str(settings).map_err(|why| why.to_string())
     }
 

@@ -24,7 +24,7 @@ use regex::bytes::Regex;
 use serde_json::Value;
 
 use crate::excerpt::excerpt;
-use crate::extract::{self, Extractor, Found};
+use crate::extract::{self, Extractor, Match};
 use crate::reading::Reading;
 
 /// Examples are cut to so many bytes.
@@ -102,7 +102,7 @@ enum Open {
 
 /// A condition as one answer is held against it: with what was filled in, if anything.
 #[derive(Clone, Copy)]
-enum Held<'c> {
+enum AppliedCondition<'c> {
     Exists,
     Status(&'c [(u16, u16)]),
     /// As it was filled in; every one of them is a status.
@@ -333,16 +333,16 @@ impl Check {
     #[inline]
     pub fn of(&self, reading: &Reading<'_>) -> Result<(), Broken> {
         let held = match &self.condition {
-            Condition::Exists => Held::Exists,
-            Condition::Status(ranges) => Held::Status(ranges),
-            Condition::Equal(operand) => Held::Equal(operand.text.as_bytes(), operand.json.as_ref()),
-            Condition::Compare(order, wanted) => Held::Compare(*order, *wanted),
-            Condition::Contains(finder) => Held::Contains(finder.needle(), Some(finder)),
-            Condition::StartsWith(text) => Held::StartsWith(text.as_bytes()),
-            Condition::EndsWith(text) => Held::EndsWith(text.as_bytes()),
-            Condition::Matches(regex) => Held::Matches(regex),
-            Condition::Length(order, wanted) => Held::Length(*order, *wanted),
-            Condition::Count(order, wanted) => Held::Count(*order, *wanted),
+            Condition::Exists => AppliedCondition::Exists,
+            Condition::Status(ranges) => AppliedCondition::Status(ranges),
+            Condition::Equal(operand) => AppliedCondition::Equal(operand.text.as_bytes(), operand.json.as_ref()),
+            Condition::Compare(order, wanted) => AppliedCondition::Compare(*order, *wanted),
+            Condition::Contains(finder) => AppliedCondition::Contains(finder.needle(), Some(finder)),
+            Condition::StartsWith(text) => AppliedCondition::StartsWith(text.as_bytes()),
+            Condition::EndsWith(text) => AppliedCondition::EndsWith(text.as_bytes()),
+            Condition::Matches(regex) => AppliedCondition::Matches(regex),
+            Condition::Length(order, wanted) => AppliedCondition::Length(*order, *wanted),
+            Condition::Count(order, wanted) => AppliedCondition::Count(*order, *wanted),
             Condition::Open(_) => return self.of_filled(reading, b""),
         };
         self.judge(reading, held)
@@ -361,19 +361,19 @@ impl Check {
         let held = match open {
             Open::Status => {
                 let are_statuses = text.split(',').all(|one| status_range(one.trim()).is_some());
-                are_statuses.then_some(Held::Statuses(text)).ok_or("no status")
+                are_statuses.then_some(AppliedCondition::Statuses(text)).ok_or("no status")
             }
             Open::Equal { quoted } => {
                 value = if quoted { None } else { bare_value(filled) };
-                Ok(Held::Equal(filled, value.as_ref()))
+                Ok(AppliedCondition::Equal(filled, value.as_ref()))
             }
-            Open::Compare(order) => number_in(text).map(|wanted| Held::Compare(order, wanted)).ok_or("no number"),
-            Open::Length(order) => whole().map(|wanted| Held::Length(order, wanted)).ok_or("no whole number"),
-            Open::Count(order) => whole().map(|wanted| Held::Count(order, wanted)).ok_or("no whole number"),
+            Open::Compare(order) => number_in(text).map(|wanted| AppliedCondition::Compare(order, wanted)).ok_or("no number"),
+            Open::Length(order) => whole().map(|wanted| AppliedCondition::Length(order, wanted)).ok_or("no whole number"),
+            Open::Count(order) => whole().map(|wanted| AppliedCondition::Count(order, wanted)).ok_or("no whole number"),
             Open::Contains | Open::StartsWith | Open::EndsWith if filled.is_empty() => Err("empty, and everything contains that"),
-            Open::Contains => Ok(Held::Contains(filled, None)),
-            Open::StartsWith => Ok(Held::StartsWith(filled)),
-            Open::EndsWith => Ok(Held::EndsWith(filled)),
+            Open::Contains => Ok(AppliedCondition::Contains(filled, None)),
+            Open::StartsWith => Ok(AppliedCondition::StartsWith(filled)),
+            Open::EndsWith => Ok(AppliedCondition::EndsWith(filled)),
         };
         let judged = match held {
             Ok(held) => self.judge(reading, held),
@@ -412,7 +412,7 @@ impl Check {
         Ok(Self { condition, ..self.clone() })
     }
 
-    fn judge(&self, reading: &Reading<'_>, held: Held<'_>) -> Result<(), Broken> {
+    fn judge(&self, reading: &Reading<'_>, held: AppliedCondition<'_>) -> Result<(), Broken> {
         let answer = reading.answer();
         let number = |number: f64, words: &dyn Fn() -> String| {
             if held.of_number(number) != self.negated { Ok(()) } else { Err(self.broken(words())) }
@@ -423,7 +423,7 @@ impl Check {
             Source::Time => number(answer.elapsed.0 as f64, &|| answer.elapsed.to_string()),
             Source::Body => {
                 let holds = match held {
-                    Held::Exists => !answer.body.is_empty(),
+                    AppliedCondition::Exists => !answer.body.is_empty(),
                     held => held.of_text(answer.body),
                 };
                 if holds != self.negated { Ok(()) } else { Err(self.broken(shown(answer.body))) }
@@ -433,7 +433,13 @@ impl Check {
         }
     }
 
-    fn sought(&self, extractor: &Extractor, reading: &Reading<'_>, condition: Held<'_>, any_is_enough: bool) -> Result<(), Broken> {
+    fn sought(
+        &self,
+        extractor: &Extractor,
+        reading: &Reading<'_>,
+        condition: AppliedCondition<'_>,
+        any_is_enough: bool,
+    ) -> Result<(), Broken> {
         let mut count = 0u64;
         let mut wrong: Option<String> = None;
         let mut held = false;
@@ -441,13 +447,13 @@ impl Check {
             count += 1;
             match condition {
                 // One is enough, and if there should be none it is the example.
-                Held::Exists => {
+                AppliedCondition::Exists => {
                     if self.negated {
                         wrong = Some(words_of(&found));
                     }
                     return ControlFlow::Break(());
                 }
-                Held::Count(..) => return ControlFlow::Continue(()),
+                AppliedCondition::Count(..) => return ControlFlow::Continue(()),
                 _ => {}
             }
             // `not` is said of all values: with any that holds, it is broken.
@@ -467,10 +473,10 @@ impl Check {
         }
         let nothing = || format!("nothing in {}", extractor.surroundings(reading));
         match condition {
-            Held::Exists if count > 0 && !self.negated => Ok(()),
-            Held::Exists if count == 0 && self.negated => Ok(()),
-            Held::Exists => Err(self.broken(wrong.unwrap_or_else(nothing))),
-            Held::Count(order, wanted) => {
+            AppliedCondition::Exists if count > 0 && !self.negated => Ok(()),
+            AppliedCondition::Exists if count == 0 && self.negated => Ok(()),
+            AppliedCondition::Exists => Err(self.broken(wrong.unwrap_or_else(nothing))),
+            AppliedCondition::Count(order, wanted) => {
                 if order.holds(count, wanted) != self.negated {
                     Ok(())
                 } else {
@@ -493,7 +499,7 @@ impl Check {
     }
 }
 
-impl Held<'_> {
+impl AppliedCondition<'_> {
     fn of_number(self, number: f64) -> bool {
         let is_in = |(from, to): (u16, u16)| (f64::from(from)..=f64::from(to)).contains(&number);
         match self {
@@ -504,11 +510,11 @@ impl Held<'_> {
         }
     }
 
-    fn of_found(self, found: &Found<'_>) -> bool {
+    fn of_found(self, found: &Match<'_>) -> bool {
         match found {
-            Found::Text(text) => self.of_text(text.as_bytes()),
-            Found::Json(value) => self.of_value(value),
-            Found::Plain(value) => self.of_value(value),
+            Match::Text(text) => self.of_text(text.as_bytes()),
+            Match::Json(value) => self.of_value(value),
+            Match::Plain(value) => self.of_value(value),
         }
     }
 
@@ -575,11 +581,11 @@ fn number_in(text: &str) -> Option<f64> {
     text.trim().parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-fn words_of(found: &Found<'_>) -> String {
+fn words_of(found: &Match<'_>) -> String {
     match found {
-        Found::Text(text) => shown(text.as_bytes()),
-        Found::Json(value) => shown(value.to_string().as_bytes()),
-        Found::Plain(value) => shown(value.to_string().as_bytes()),
+        Match::Text(text) => shown(text.as_bytes()),
+        Match::Json(value) => shown(value.to_string().as_bytes()),
+        Match::Plain(value) => shown(value.to_string().as_bytes()),
     }
 }
 

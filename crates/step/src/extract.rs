@@ -66,14 +66,14 @@ enum Finder {
 }
 
 /// One match.
-pub(crate) enum Found<'r> {
+pub(crate) enum Match<'r> {
     Json(&'r Value),
     Text(Cow<'r, str>),
     /// A number or a truth.
     Plain(Value),
 }
 
-impl Found<'_> {
+impl Match<'_> {
     fn bytes(&self) -> usize {
         match self {
             Self::Json(value) => bytes_of(value),
@@ -242,12 +242,12 @@ impl Extractor {
     ///
     /// # Errors
     /// If the answer cannot be searched in this way, in words.
-    pub(crate) fn each(&self, reading: &Reading<'_>, found: &mut dyn FnMut(Found<'_>) -> ControlFlow<()>) -> Result<(), String> {
+    pub(crate) fn each(&self, reading: &Reading<'_>, found: &mut dyn FnMut(Match<'_>) -> ControlFlow<()>) -> Result<(), String> {
         let Answer { status, headers, body, .. } = *reading.answer();
         match &self.finder {
             Finder::Json(path) => {
                 for value in path.query(reading.json()?) {
-                    if found(Found::Json(value)).is_break() {
+                    if found(Match::Json(value)).is_break() {
                         break;
                     }
                 }
@@ -283,33 +283,33 @@ impl Extractor {
                 }
             }
             Finder::Css(selector) => {
-                selector.each(reading.html(), &mut |text| found(Found::Text(text))).map_err(str::to_owned)?;
+                selector.each(reading.html(), &mut |text| found(Match::Text(text))).map_err(str::to_owned)?;
             }
             Finder::XPath(path) => match path.find(reading.html())? {
-                xpath::Found::Texts(texts) => {
+                xpath::XPathResult::Texts(texts) => {
                     for text in texts {
-                        if found(Found::Text(text)).is_break() {
+                        if found(Match::Text(text)).is_break() {
                             break;
                         }
                     }
                 }
                 // What a function makes of nothing is an empty text.
-                xpath::Found::Text(text) if text.is_empty() => {}
-                xpath::Found::Text(text) => {
-                    let _ = found(Found::Text(Cow::Owned(text)));
+                xpath::XPathResult::Text(text) if text.is_empty() => {}
+                xpath::XPathResult::Text(text) => {
+                    let _ = found(Match::Text(Cow::Owned(text)));
                 }
-                xpath::Found::Number(number) => {
-                    let _ = found(Found::Plain(number_value(number)));
+                xpath::XPathResult::Number(number) => {
+                    let _ = found(Match::Plain(number_value(number)));
                 }
-                xpath::Found::Truth(truth) => {
-                    let _ = found(Found::Plain(Value::Bool(truth)));
+                xpath::XPathResult::Truth(truth) => {
+                    let _ = found(Match::Plain(Value::Bool(truth)));
                 }
             },
             Finder::Body => {
                 let _ = found(text(body));
             }
             Finder::Status => {
-                let _ = found(Found::Plain(Value::from(status)));
+                let _ = found(Match::Plain(Value::from(status)));
             }
         }
         Ok(())
@@ -386,8 +386,8 @@ fn listed<'a>(names: impl Iterator<Item = &'a [u8]>) -> String {
     excerpt(names.take(64).collect::<Vec<_>>().join(&b", "[..]).as_slice())
 }
 
-fn text(bytes: &[u8]) -> Found<'_> {
-    Found::Text(String::from_utf8_lossy(bytes))
+fn text(bytes: &[u8]) -> Match<'_> {
+    Match::Text(String::from_utf8_lossy(bytes))
 }
 
 /// A whole number stays one.

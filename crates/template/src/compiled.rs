@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::protocol::http1::ResponseFraming;
 use plan::template::{Digest, Piece, Template, Value, is_templated};
-use plan::{Body, Braces, FormValue, Mark, Plan, PlanError, PlanErrors, Target, plainly};
+use plan::{Body, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating, plainly};
 use ring::hmac;
 
 use crate::data::{Data, DataError};
@@ -58,8 +58,8 @@ pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>,
 }
 
 /// A body, its values marked.
-struct Marked {
-    mark: Mark,
+struct MarkedBody {
+    mark: Placeholder,
     bytes: Vec<u8>,
     values: Vec<Value>,
     place: Place,
@@ -84,13 +84,13 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl Compiling<'_> {
-    fn nothing() -> Marked {
-        Marked { mark: Mark::absent_from(""), bytes: Vec::new(), values: Vec::new(), place: Place::Plain }
+    fn nothing() -> MarkedBody {
+        MarkedBody { mark: Placeholder::absent_from(""), bytes: Vec::new(), values: Vec::new(), place: Place::Plain }
     }
 
     fn template(&self, text: &str) -> Option<Template> {
         let filling = self.plan.filling();
-        if filling.braces == Braces::Text || !is_templated(text) {
+        if filling.braces == Templating::Text || !is_templated(text) {
             return None;
         }
         let names: Vec<&str> = filling.files.iter().map(|file| file.name.as_str()).collect();
@@ -98,12 +98,12 @@ impl Compiling<'_> {
     }
 
     /// The body's bytes, read and encoded as the engine does, with marks.
-    fn body(&mut self) -> Marked {
+    fn body(&mut self) -> MarkedBody {
         let plan = self.plan;
         let request = plan.request();
         let mut texts: String = plan.texts().map(|(_, text)| text).collect();
         let (mark, values, bytes) = loop {
-            let mark = Mark::absent_from(&texts);
+            let mark = Placeholder::absent_from(&texts);
             let mut values = Vec::new();
             let body = self.marked_body(&mark, &mut values);
             let bytes = engine::body::read(&body).unwrap_or_else(|why| {
@@ -124,10 +124,10 @@ impl Compiling<'_> {
             Body::Bytes(_) | Body::File(_) if kind == plan::FORM_TYPE => Place::Url,
             _ => Place::Plain,
         };
-        Marked { mark, bytes, values, place }
+        MarkedBody { mark, bytes, values, place }
     }
 
-    fn marked_body(&self, mark: &Mark, values: &mut Vec<Value>) -> Body {
+    fn marked_body(&self, mark: &Placeholder, values: &mut Vec<Value>) -> Body {
         let mut marked = |template: &Template| {
             let before = values.len();
             values.extend(template.values().cloned());
@@ -157,7 +157,7 @@ impl Compiling<'_> {
         }
     }
 
-    fn route(&mut self, target: &Target, method: &str, body: &Marked) -> Option<Compiled> {
+    fn route(&mut self, target: &Target, method: &str, body: &MarkedBody) -> Option<Compiled> {
         let plan = self.plan;
         let has_body = !body.bytes.is_empty();
         let own = plan.target().authority();
@@ -174,7 +174,7 @@ impl Compiling<'_> {
         }
         let texts: String =
             headers.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]).chain([target.path_and_query(), method]).collect();
-        let mark = Mark::absent_from(&texts);
+        let mark = Placeholder::absent_from(&texts);
         let mut values: Vec<(Value, Place)> = Vec::new();
         let mut marked = |text: &str, place: Place| match self.template(text) {
             None => text.to_owned(),
@@ -220,7 +220,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// The parts of a marked text.
-    pub(crate) fn cut(&mut self, mark: &Mark, marked: &[u8], values: &[(Value, Place)]) -> Vec<Part> {
+    pub(crate) fn cut(&mut self, mark: &Placeholder, marked: &[u8], values: &[(Value, Place)]) -> Vec<Part> {
         let mut parts = Vec::new();
         if values.is_empty() {
             add_text(&mut parts, marked);

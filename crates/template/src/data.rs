@@ -88,7 +88,7 @@ impl Data {
         if about.is_dir() {
             return Err(wrong("is a directory".to_owned(), "name a file in it"));
         }
-        let hashed = Hashed { file, context: digest::Context::new(&digest::SHA256), read: 0 };
+        let hashed = HashedFile { file, context: digest::Context::new(&digest::SHA256), read: 0 };
         let mut records = Records::new(hashed, Form::JsonLines, 0, 64 << 10);
         let (form, columns) = beginning(path, &mut records).map_err(|why| match why {
             Beginning::Wrong(why) => vec![in_line(&why)],
@@ -371,13 +371,13 @@ fn shown(columns: &[String]) -> String {
 }
 
 /// A file whose fingerprint is taken while it is read.
-struct Hashed {
+struct HashedFile {
     file: File,
     context: digest::Context,
     read: u64,
 }
 
-impl Hashed {
+impl HashedFile {
     fn fingerprint(self) -> String {
         let mut text: String = self.context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
         if self.read > FINGERPRINT_BYTES_MAX {
@@ -387,7 +387,7 @@ impl Hashed {
     }
 }
 
-impl Read for Hashed {
+impl Read for HashedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(into)?;
         let left = FINGERPRINT_BYTES_MAX.saturating_sub(self.read);

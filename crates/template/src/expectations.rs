@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use measure::{Failure, Judged, Outcome, Recorder, Status, StepCounts, Tally};
+use measure::{Failure, Outcome, Recorder, Status, StepCounts, SuccessRule, Tally};
 use plan::{Plan, PlanError, PlanErrors, Secrets};
 use step::{Answer, Check, Headers, Reading};
 
-use crate::sink::{AnswerSink, Heard};
+use crate::sink::{AnswerNeeds, AnswerSink};
 use crate::witness::Witness;
 
 /// So many URLs have a row of their own; those of a longer list have one together, so that memory does not grow with it.
@@ -17,7 +17,7 @@ const ROWS_MAX: usize = 100;
 pub(crate) struct Expectations {
     checks: Vec<Check>,
     /// What they look at.
-    pub(crate) heard: Heard,
+    pub(crate) heard: AnswerNeeds,
     /// Whether they say which statuses are right.
     pub(crate) judges_status: bool,
     names: Vec<Arc<str>>,
@@ -107,7 +107,7 @@ impl Expectations {
         let judged = match outcome.result {
             Err(failure) => {
                 recorder.step_failed(row, failure, outcome.done, || name.to_string());
-                Judged::ByStatus
+                SuccessRule::ByStatus
             }
             Ok(status) => self.judge(checks, (row, status), (request, sink), outcome, recorder),
         };
@@ -121,14 +121,14 @@ impl Expectations {
         (request, sink): (&[u8], &AnswerSink),
         outcome: &Outcome,
         recorder: &mut Recorder,
-    ) -> Judged {
+    ) -> SuccessRule {
         let mut judged =
-            if Status(status).is_success() || self.judges_status { Judged::Well } else { Judged::Failed(Failure::CheckStatus) };
+            if Status(status).is_success() || self.judges_status { SuccessRule::Well } else { SuccessRule::Failed(Failure::CheckStatus) };
         let name = &self.names[row];
         if sink.overflowed {
             let said = || format!("{name}: {}", AnswerSink::refusal());
             recorder.step_example(row, Failure::CheckFailed, outcome.done, said);
-            return Judged::Failed(Failure::CheckFailed);
+            return SuccessRule::Failed(Failure::CheckFailed);
         }
         let answer = Answer { status, headers: Headers::lines(&sink.headers), body: &sink.body, elapsed: outcome.response_time() };
         let reading = Reading::new(answer);
@@ -143,16 +143,16 @@ impl Expectations {
                     // A server may send back what it was sent.
                     let said = || Secrets::of_request(request).conceal(&broken.to_string());
                     recorder.checked(outcome, row, number, Err(said));
-                    if judged == Judged::Well {
+                    if judged == SuccessRule::Well {
                         let is_status = !Status(status).is_success() && check.words().starts_with("status");
                         let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
-                        judged = Judged::Failed(failure);
+                        judged = SuccessRule::Failed(failure);
                         recorder.step_example(row, failure, outcome.done, || format!("{name}: {}", said()));
                     }
                 }
             }
         }
-        if judged == Judged::Failed(Failure::CheckStatus) {
+        if judged == SuccessRule::Failed(Failure::CheckStatus) {
             recorder.step_failed(row, Failure::CheckStatus, outcome.done, || format!("{name}: answered with the status {status}"));
         }
         judged

@@ -78,9 +78,9 @@ pub(crate) enum Source {
 /// Rows that come in blocks.
 pub(crate) struct Feed {
     data: Arc<Data>,
-    blocks: Receiver<Result<Block, Ended>>,
+    blocks: Receiver<Result<Block, FeedEnd>>,
     /// What came before the load began, until it is taken.
-    first: Option<Result<Block, Ended>>,
+    first: Option<Result<Block, FeedEnd>>,
     block: Block,
     /// The row of the block that is taken.
     at: usize,
@@ -95,7 +95,7 @@ struct Block {
 }
 
 /// Why no more blocks come.
-enum Ended {
+enum FeedEnd {
     Over,
     RanOut,
     Failed(String),
@@ -160,7 +160,7 @@ impl Feed {
         // The first block is there before the load begins.
         let first = match reader {
             Ok(_) => blocks.recv().ok(),
-            Err(why) => Some(Err(Ended::Failed(format!(
+            Err(why) => Some(Err(FeedEnd::Failed(format!(
                 "the system gives no thread to read rows ahead ({why}): raise the limit on processes (ulimit -u)"
             )))),
         };
@@ -178,16 +178,16 @@ impl Feed {
                 self.at = 0;
                 Next::Row
             }
-            Some(Err(Ended::Failed(why))) => Next::Failed(why),
-            Some(Err(Ended::RanOut)) => Next::RanOut,
-            Some(Err(Ended::Over)) | None => Next::Over,
+            Some(Err(FeedEnd::Failed(why))) => Next::Failed(why),
+            Some(Err(FeedEnd::RanOut)) => Next::RanOut,
+            Some(Err(FeedEnd::Over)) | None => Next::Over,
         }
     }
 }
 
 impl Feed {
     /// The next block, waited for if it is not there.
-    fn next(&mut self) -> Option<Result<Block, Ended>> {
+    fn next(&mut self) -> Option<Result<Block, FeedEnd>> {
         match self.blocks.try_recv() {
             Ok(block) => Some(block),
             Err(TryRecvError::Disconnected) => None,
@@ -216,15 +216,15 @@ pub(crate) fn waits(sources: &[Source]) -> BTreeMap<String, DataWaits> {
 }
 
 /// Reads the rows of a share's requests, block by block, until there are none left or nobody takes them any more.
-fn read_ahead(data: &Data, order: Order, share: Share, sender: &SyncSender<Result<Block, Ended>>) {
+fn read_ahead(data: &Data, order: Order, share: Share, sender: &SyncSender<Result<Block, FeedEnd>>) {
     let mut reader = data.reader();
     let mut block = Block::default();
     let mut number = u64::from(share.index());
     loop {
         let ended = match order.turn(number) {
-            Turn::Row(row) => reader.read(row, &mut block.fields).err().map(Ended::Failed),
-            Turn::Over => Some(Ended::Over),
-            Turn::RanOut => Some(Ended::RanOut),
+            Turn::Row(row) => reader.read(row, &mut block.fields).err().map(FeedEnd::Failed),
+            Turn::Over => Some(FeedEnd::Over),
+            Turn::RanOut => Some(FeedEnd::RanOut),
         };
         if ended.is_none() {
             block.rows += 1;

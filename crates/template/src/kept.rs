@@ -14,14 +14,14 @@ use crate::data::Data;
 use crate::record::Fields;
 
 /// The rows of one worker's users.
-pub(crate) struct Kept {
+pub(crate) struct UserRows {
     files: Vec<Arc<Data>>,
     part: Part,
     /// Of each file the rows that were read, in the order of the users; of a file in memory none.
     read: RefCell<Vec<Vec<Fields>>>,
 }
 
-impl Kept {
+impl UserRows {
     /// Of so many users of the part's population, if they keep rows.
     pub(crate) fn new(files: &[Arc<Data>], order: RowOrder, part: Part, users: u64) -> Self {
         let Part { share, first_user, .. } = part;
@@ -106,8 +106,8 @@ mod tests {
         let (folder, data) = large(50_000);
         let users = 3_001;
         let shares: Vec<Share> = Share::all(NonZeroU32::new(3).unwrap()).collect();
-        let kept: Vec<Kept> =
-            shares.iter().map(|share| Kept::new(std::slice::from_ref(&data), RowOrder::PerUser, (*share).into(), users)).collect();
+        let kept: Vec<UserRows> =
+            shares.iter().map(|share| UserRows::new(std::slice::from_ref(&data), RowOrder::PerUser, (*share).into(), users)).collect();
         // Whoever looks into the file from now on finds nothing there.
         fs::write(folder.path().join("u.csv"), "").unwrap();
         assert!(data.row(0).is_err());
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_row_is_there_for_a_user_that_asks_again() {
         let (_folder, data) = large(10);
-        let kept = Kept::new(&[data], RowOrder::PerUser, Share::WHOLE.into(), 4);
+        let kept = UserRows::new(&[data], RowOrder::PerUser, Share::WHOLE.into(), 4);
         for _ in 0..2 {
             let mut row = Fields::default();
             kept.hand_over(0, 3, &mut row).unwrap();

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::{Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
-use measure::{Counted, Failure, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
+use measure::{Failure, IntervalCounts, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
 use plan::{Nanos, Plan, PlanErrors, Random, RowOrder, Share, Turns};
 use step::Check;
 
@@ -17,9 +17,9 @@ use crate::compiled::{Compiled, Content, compile};
 use crate::data::Data;
 use crate::expectations::Expectations;
 use crate::feed::{Next, Order, Source, waits};
-use crate::kept::{Kept, too_few_rows};
+use crate::kept::{UserRows, too_few_rows};
 use crate::record::Fields;
-use crate::sink::{AllAnswers, AnswerSink, Heard};
+use crate::sink::{AllAnswers, AnswerNeeds, AnswerSink};
 use crate::witness::{Exchange, Witness};
 use crate::write::{Writing, digits, write};
 
@@ -103,7 +103,7 @@ impl Ready {
     ///
     /// # Errors
     /// If the run cannot go on, with what was measured until then.
-    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, Counted), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let plan = prepared.plan().clone();
         conclude(&plan, self.start(prepared, Share::all(plan.threads()), stop)?, &mut |_, _| (), watch)
     }
@@ -113,7 +113,7 @@ impl Ready {
     /// # Errors
     /// If the system gives no threads.
     pub fn start(self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
-        prepared.start_with(move |share| Filled::new(self.shared.clone(), share), shares, stop)
+        prepared.start_with(move |share| TemplateBehaviour::new(self.shared.clone(), share), shares, stop)
     }
 
     /// Sends the first request of a prepared plan of one request, and tells everything about it.
@@ -123,7 +123,7 @@ impl Ready {
     pub fn walk(mut self, prepared: Prepared, stop: &Stop) -> Result<Vec<Exchange>, RunError> {
         let witness = Witness::default();
         let shared = Arc::get_mut(&mut self.shared).expect("nobody has begun with these requests");
-        (shared.expected.witness, shared.expected.heard) = (Some(witness.clone()), Heard::ALL);
+        (shared.expected.witness, shared.expected.heard) = (Some(witness.clone()), AnswerNeeds::ALL);
         self.run(prepared, &mut |_, _| {}, stop)?;
         Ok(witness.take())
     }
@@ -133,7 +133,7 @@ impl Ready {
     /// # Errors
     /// Why there are no more.
     pub fn preview(&self, count: usize) -> Result<Vec<Vec<u8>>, BehaviourError> {
-        let behaviour = Filled::new(self.shared.clone(), Share::WHOLE);
+        let behaviour = TemplateBehaviour::new(self.shared.clone(), Share::WHOLE);
         let mut user = behaviour.user(0);
         let mut requests = Vec::new();
         while requests.len() < count && behaviour.write(&mut user)? {
@@ -153,13 +153,13 @@ impl Ready {
 }
 
 /// One worker's requests.
-struct Filled {
+struct TemplateBehaviour {
     shared: Arc<Shared>,
     share: Share,
     /// How many were chosen.
     chosen: Cell<u64>,
     sources: RefCell<Vec<Source>>,
-    kept: Kept,
+    kept: UserRows,
     checks: Vec<Check>,
     body: RefCell<Vec<u8>>,
     scratch: RefCell<Vec<u8>>,
@@ -179,11 +179,11 @@ struct User {
     sink: AnswerSink,
 }
 
-impl Filled {
+impl TemplateBehaviour {
     fn new(shared: Arc<Shared>, share: Share) -> Self {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
-            kept: Kept::new(&shared.files, shared.order, share.into(), shared.users),
+            kept: UserRows::new(&shared.files, shared.order, share.into(), shared.users),
             checks: shared.expected.checks(),
             shared,
             share,
@@ -222,7 +222,7 @@ fn broken(message: String) -> BehaviourError {
     BehaviourError { message, help: "mend what the message names".to_owned() }
 }
 
-impl Filled {
+impl TemplateBehaviour {
     /// Writes the user's next request; `false` if the rows are over.
     fn write(&self, user: &mut User) -> Result<bool, BehaviourError> {
         if let Some(why) = user.wrong.take() {
@@ -299,7 +299,7 @@ impl Filled {
     }
 }
 
-impl Behaviour for Filled {
+impl Behaviour for TemplateBehaviour {
     type User = User;
 
     fn opens_first(&self) -> bool {
@@ -476,7 +476,7 @@ mod tests {
         for threads in [2, 3, 4] {
             let mut sent = Vec::new();
             for share in Share::all(NonZeroU32::new(threads).unwrap()) {
-                let behaviour = Filled::new(ready.shared.clone(), share);
+                let behaviour = TemplateBehaviour::new(ready.shared.clone(), share);
                 let mut user = behaviour.user(0);
                 for _ in 0..share.part(60) {
                     behaviour.write(&mut user).unwrap();
@@ -582,7 +582,7 @@ mod tests {
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
         assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
-        let behaviour = Filled::new(ready.shared.clone(), Share::WHOLE);
+        let behaviour = TemplateBehaviour::new(ready.shared.clone(), Share::WHOLE);
         let mut user = behaviour.user(0);
         let sent: Vec<_> = (0..4)
             .map(|_| {

@@ -11,7 +11,7 @@ use plan::{DataEnd, Part, RowOrder};
 
 use crate::data::Data;
 use crate::feed::{Next, Order, Source, waits};
-use crate::kept::Kept;
+use crate::kept::UserRows;
 use crate::record::Fields;
 
 /// What one worker takes rows from.
@@ -19,12 +19,12 @@ pub struct Rows {
     files: Vec<Arc<Data>>,
     sources: Vec<Source>,
     order: RowOrder,
-    kept: Kept,
+    kept: UserRows,
 }
 
 /// What came of taking rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Taken {
+pub enum RowOutcome {
     /// They were taken.
     Rows,
     /// There are none left, and the load ends.
@@ -42,7 +42,7 @@ impl Rows {
     pub fn new(files: &[Arc<Data>], (order, end): (RowOrder, DataEnd), seed: u64, part: Part, users: u64, taken: u64) -> Self {
         let orders = (0..).zip(files).map(|(file, data)| Order { order, end, seed, file, count: data.count(), taken });
         let sources = files.iter().zip(orders).map(|(data, order)| Source::new(data.clone(), order, part.of_run)).collect();
-        Self { files: files.to_vec(), sources, order, kept: Kept::new(files, order, part, users) }
+        Self { files: files.to_vec(), sources, order, kept: UserRows::new(files, order, part, users) }
     }
 
     /// The waits for rows that were not read in time, by their files' paths.
@@ -52,28 +52,28 @@ impl Rows {
     }
 
     /// Copies the rows of the journey with this number to a user; to be called with the numbers of the worker's share, in order.
-    pub fn take(&mut self, number: u64, user: u64, rows: &mut Vec<Fields>) -> Taken {
+    pub fn take(&mut self, number: u64, user: u64, rows: &mut Vec<Fields>) -> RowOutcome {
         rows.resize(self.files.len(), Fields::default());
         for (file, ((data, source), row)) in self.files.iter().zip(&mut self.sources).zip(rows).enumerate() {
             if self.order == RowOrder::PerUser {
                 if row.count() == 0
                     && let Err(why) = self.kept.hand_over(file, user, row)
                 {
-                    return Taken::Failed(why);
+                    return RowOutcome::Failed(why);
                 }
                 continue;
             }
             match source.advance(number) {
                 Next::Row => {}
-                Next::Over => return Taken::Over,
-                Next::RanOut => return Taken::RanOut(data.path().to_owned(), data.count()),
-                Next::Failed(why) => return Taken::Failed(why),
+                Next::Over => return RowOutcome::Over,
+                Next::RanOut => return RowOutcome::RanOut(data.path().to_owned(), data.count()),
+                Next::Failed(why) => return RowOutcome::Failed(why),
             }
             row.clear();
             for column in 0..data.columns().len() {
                 row.push(source.field(column).unwrap_or_default());
             }
         }
-        Taken::Rows
+        RowOutcome::Rows
     }
 }

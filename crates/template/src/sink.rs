@@ -27,7 +27,7 @@ const STEERING: [&str; 3] = ["set-cookie", "location", "www-authenticate"];
 
 /// What of an answer is looked at: the rest is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Heard {
+pub struct AnswerNeeds {
     /// Those headers that cookies, redirects and challenges come in.
     pub steering: bool,
     /// All headers.
@@ -36,7 +36,7 @@ pub struct Heard {
     pub body: bool,
 }
 
-impl Heard {
+impl AnswerNeeds {
     /// Everything.
     pub const ALL: Self = Self { steering: true, headers: true, body: true };
 
@@ -55,7 +55,7 @@ impl Heard {
 #[derive(Debug, Default)]
 pub struct AnswerSink {
     /// What that is.
-    pub heard: Heard,
+    pub heard: AnswerNeeds,
     /// Lines `name: value`.
     pub headers: Vec<u8>,
     /// The body, as far as it is kept.
@@ -69,7 +69,7 @@ pub struct AnswerSink {
 impl AnswerSink {
     /// For an answer, in memory of an earlier one.
     #[must_use]
-    pub fn new(heard: Heard, [mut headers, mut body]: [Vec<u8>; 2], all: &AllAnswers) -> Self {
+    pub fn new(heard: AnswerNeeds, [mut headers, mut body]: [Vec<u8>; 2], all: &AllAnswers) -> Self {
         headers.clear();
         body.clear();
         Self { heard, headers, body, overflowed: false, all: Some(all.clone()) }
@@ -129,7 +129,7 @@ impl AnswerSink {
 impl ResponseSink for AnswerSink {
     #[inline]
     fn wants_head(&self) -> bool {
-        self.heard != Heard::default()
+        self.heard != AnswerNeeds::default()
     }
 
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
@@ -177,7 +177,7 @@ mod tests {
     fn the_answers_of_a_thread_are_bounded_together() {
         // Others keep all but ten bytes.
         let all = AllAnswers::new(Cell::new(ANSWERS_BYTES_MAX - 10));
-        let sink = || AnswerSink::new(Heard { body: true, ..Heard::default() }, Default::default(), &all);
+        let sink = || AnswerSink::new(AnswerNeeds { body: true, ..AnswerNeeds::default() }, Default::default(), &all);
         let (mut one, mut other) = (sink(), sink());
         one.body(b"123456");
         other.body(b"1234");

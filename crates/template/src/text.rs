@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use plan::template::{Piece, Template};
-use plan::{Mark, PlanErrors};
+use plan::{Placeholder, PlanErrors};
 
 use crate::compiled::{Pieces, add_text};
 use crate::data::Data;
@@ -55,7 +55,7 @@ impl<'a> Compiler<'a> {
 
     /// A text in which a mark with a number stands for each value of these templates, in their order.
     #[must_use]
-    pub fn marked(&mut self, mark: &Mark, marked: &[u8], templates: &[(&Template, Place)]) -> Text {
+    pub fn marked(&mut self, mark: &Placeholder, marked: &[u8], templates: &[(&Template, Place)]) -> Text {
         let values: Vec<_> =
             templates.iter().flat_map(|(template, place)| template.values().map(|value| (value.clone(), *place))).collect();
         Text { parts: self.pieces.cut(mark, marked, &values) }

@@ -30,7 +30,7 @@ const SESSIONS: u64 = 0x0053_4553_5349_4F4E;
 const TOKENS: u64 = 0x0054_4F4B_454E;
 
 /// What a page may look at.
-pub(crate) struct Asked<'a> {
+pub(crate) struct PageView<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
     pub(crate) query: &'a str,
@@ -53,7 +53,7 @@ pub(crate) struct Answer {
 const HTML: &str = "text/html; charset=utf-8";
 
 /// The answer to a request to one of the [`PAGES`].
-pub(crate) fn answer(asked: &Asked<'_>) -> Answer {
+pub(crate) fn answer(asked: &PageView<'_>) -> Answer {
     match (asked.method, asked.path) {
         ("GET", "/login") => form(asked),
         ("POST", "/login") => log_in(asked),
@@ -69,7 +69,7 @@ pub(crate) fn answer(asked: &Asked<'_>) -> Answer {
     }
 }
 
-fn form(asked: &Asked<'_>) -> Answer {
+fn form(asked: &PageView<'_>) -> Answer {
     let visit = signed(asked.seed, VISITS, &asked.number.to_string());
     let token = signed(asked.seed, TOKENS, &visit);
     let page = format!(
@@ -82,7 +82,7 @@ fn form(asked: &Asked<'_>) -> Answer {
     }
 }
 
-fn log_in(asked: &Asked<'_>) -> Answer {
+fn log_in(asked: &PageView<'_>) -> Answer {
     let form = std::str::from_utf8(asked.body).unwrap_or_default();
     let field = |name: &str| value(form, name).unwrap_or_default();
     let visit = cookie(asked.cookie, "visit").unwrap_or_default();
@@ -104,7 +104,7 @@ struct Session<'a> {
     token: String,
 }
 
-fn with_session(asked: &Asked<'_>, answer: impl Fn(&Asked<'_>, &Session<'_>) -> Answer) -> Answer {
+fn with_session(asked: &PageView<'_>, answer: impl Fn(&PageView<'_>, &Session<'_>) -> Answer) -> Answer {
     let session = cookie(asked.cookie, "session").unwrap_or_default();
     match session.split_once('.').filter(|(user, signature)| *signature == signed(asked.seed, SESSIONS, user)) {
         Some((user, _)) => answer(asked, &Session { user, token: signed(asked.seed, TOKENS, session) }),
@@ -112,17 +112,17 @@ fn with_session(asked: &Asked<'_>, answer: impl Fn(&Asked<'_>, &Session<'_>) -> 
     }
 }
 
-fn with_token(asked: &Asked<'_>, answer: impl Fn(&Asked<'_>, &Session<'_>) -> Answer) -> Answer {
+fn with_token(asked: &PageView<'_>, answer: impl Fn(&PageView<'_>, &Session<'_>) -> Answer) -> Answer {
     with_session(asked, |asked, session| {
         if asked.token == session.token { answer(asked, session) } else { refusal(403, "the token is not that of this session") }
     })
 }
 
-fn account(_: &Asked<'_>, session: &Session<'_>) -> Answer {
+fn account(_: &PageView<'_>, session: &Session<'_>) -> Answer {
     json(200, format!(r#"{{"user":"{}","csrf":"{}","orders":{{"next":1}}}}"#, session.user, session.token))
 }
 
-fn orders(asked: &Asked<'_>, session: &Session<'_>) -> Answer {
+fn orders(asked: &PageView<'_>, session: &Session<'_>) -> Answer {
     let page = value(asked.query, "page").map_or(Ok(1), |page| page.parse::<u64>());
     let Some(page) = page.ok().filter(|page| (1..=PAGES_OF_ORDERS).contains(page)) else {
         return refusal(404, &format!("there are pages 1 to {PAGES_OF_ORDERS}"));
@@ -133,7 +133,7 @@ fn orders(asked: &Asked<'_>, session: &Session<'_>) -> Answer {
     json(200, format!(r#"{{"user":"{}","page":{page},"ids":[{}],"next":{next}}}"#, session.user, ids.join(",")))
 }
 
-fn upload(asked: &Asked<'_>, session: &Session<'_>) -> Answer {
+fn upload(asked: &PageView<'_>, session: &Session<'_>) -> Answer {
     match photo(asked.content_type, asked.body) {
         Some((name, bytes)) => json(
             201,
@@ -195,7 +195,7 @@ mod tests {
     fn ask(method: &str, path: &str, cookie: &str, token: &str, body: &str) -> (u16, String, String) {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let content_type = "multipart/form-data; boundary=b0";
-        let answer = answer(&Asked { method, path, query, cookie, token, content_type, body: body.as_bytes(), seed: 1, number: 7 });
+        let answer = answer(&PageView { method, path, query, cookie, token, content_type, body: body.as_bytes(), seed: 1, number: 7 });
         (answer.answer.status, answer.set_cookie.unwrap_or_default(), String::from_utf8(answer.answer.body.to_vec()).unwrap())
     }
 

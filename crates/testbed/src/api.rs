@@ -17,11 +17,11 @@ use crate::query::value;
 pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     about: &'static str,
-    answer: fn(&Asked<'_>) -> Answer,
+    answer: fn(&RequestView<'_>) -> Answer,
 }
 
 /// What an endpoint may look at.
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestView<'a> {
     pub(crate) path: &'a str,
     pub(crate) query: &'a str,
     pub(crate) seed: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
 }
 
 impl Endpoint {
-    pub(crate) fn answer(&self, asked: &Asked<'_>) -> Answer {
+    pub(crate) fn answer(&self, asked: &RequestView<'_>) -> Answer {
         (self.answer)(asked)
     }
 }
@@ -103,7 +103,7 @@ pub(crate) const ECHO: &str = "/echo";
 /// Where the query says how to behave.
 pub(crate) const BEHAVE: &str = "/behave";
 
-fn sum(asked: &Asked<'_>) -> Answer {
+fn sum(asked: &RequestView<'_>) -> Answer {
     let numbers = whole_number(asked.query, "a").and_then(|a| Ok((a, whole_number(asked.query, "b")?)));
     match numbers {
         Ok((a, b)) => result(i128::from(a) + i128::from(b)),
@@ -111,14 +111,14 @@ fn sum(asked: &Asked<'_>) -> Answer {
     }
 }
 
-fn fib(asked: &Asked<'_>) -> Answer {
+fn fib(asked: &RequestView<'_>) -> Answer {
     match fib_place(asked.query) {
         Ok(n) => result(slow_fibonacci(black_box(n))),
         Err(reason) => refused(&reason),
     }
 }
 
-fn fib_cached(asked: &Asked<'_>) -> Answer {
+fn fib_cached(asked: &RequestView<'_>) -> Answer {
     match fib_place(asked.query) {
         Ok(n) => result(FIBONACCI[n as usize]),
         Err(reason) => refused(&reason),
@@ -149,11 +149,11 @@ fn fib_place(query: &str) -> Result<u32, String> {
     u32::try_from(n).ok().filter(|n| *n as usize <= FIB_PLACE_MAX).ok_or_else(|| format!("n is {n}, but must be from 0 to {FIB_PLACE_MAX}"))
 }
 
-fn question(asked: &Asked<'_>) -> Answer {
+fn question(asked: &RequestView<'_>) -> Answer {
     json(200, format!(r#"{{"id":{},"cards":{CARDS}}}"#, asked.number))
 }
 
-fn check_answer(asked: &Asked<'_>) -> Answer {
+fn check_answer(asked: &RequestView<'_>) -> Answer {
     let given = whole_number(asked.query, "id").and_then(|id| Ok((id, whole_number(asked.query, "card")?)));
     let (id, card) = match given {
         Ok(given) => given,
@@ -169,18 +169,18 @@ fn check_answer(asked: &Asked<'_>) -> Answer {
     json(200, format!(r#"{{"id":{id},"card":{card},"right":{right}}}"#))
 }
 
-fn pick(asked: &Asked<'_>) -> Answer {
+fn pick(asked: &RequestView<'_>) -> Answer {
     json(200, format!(r#"{{"card":{}}}"#, 1 + draw(!asked.seed, asked.number) % CARDS as u64))
 }
 
-fn user(asked: &Asked<'_>) -> Answer {
+fn user(asked: &RequestView<'_>) -> Answer {
     match record_number(asked.path) {
         Some(number) => json(200, format!(r#"{{"id":{number},"name":"user{number}","city":"{}"}}"#, city(asked.seed, number))),
         None => unknown(asked.path),
     }
 }
 
-fn order(asked: &Asked<'_>) -> Answer {
+fn order(asked: &RequestView<'_>) -> Answer {
     let Some(number) = record_number(asked.path) else { return unknown(asked.path) };
     let (owner, items) = (1 + draw(asked.seed, number) % RECORDS, 1 + draw(!asked.seed, number) % 5);
     json(200, format!(r#"{{"id":{number},"user":{owner},"items":{items},"total":{}}}"#, items * 12))
@@ -243,7 +243,7 @@ mod tests {
 
     fn ask(path: &str, query: &str) -> (u16, String) {
         let endpoint = ENDPOINTS.iter().find(|endpoint| endpoint.path == numbered(path).unwrap_or(path)).unwrap();
-        let answer = endpoint.answer(&Asked { path, query, seed: 1, number: 7 });
+        let answer = endpoint.answer(&RequestView { path, query, seed: 1, number: 7 });
         (answer.status, String::from_utf8(answer.body.to_vec()).unwrap())
     }
 

@@ -276,7 +276,7 @@ pub(crate) struct Conduct {
 
 /// What becomes of a request, and when. Instants count from the start of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Course {
+pub(crate) struct ResponsePlan {
     pub(crate) due: Duration,
     pub(crate) turn: Turn,
 }
@@ -309,7 +309,7 @@ impl Conduct {
     }
 
     /// Decides about the next request, which arrives at `at`, with stalls counted from `anchor`.
-    pub(crate) fn decide(&self, at: Duration, anchor: Duration, presence: &Presence<'_>) -> Course {
+    pub(crate) fn decide(&self, at: Duration, anchor: Duration, presence: &Presence<'_>) -> ResponsePlan {
         let behaviour = &self.behaviour;
         let number = self.arrived.fetch_add(1, Ordering::Relaxed);
         let mut due = match (behaviour.stall, at.checked_sub(anchor)) {
@@ -319,14 +319,14 @@ impl Conduct {
         if let Some(limit) = behaviour.rate_limit {
             let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(seconds) = window.admit(limit, due) {
-                return Course { due, turn: Turn::TooMany(seconds) };
+                return ResponsePlan { due, turn: Turn::TooMany(seconds) };
             }
         }
         if let Some(breakdown) = behaviour.breakdown {
             let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
             if let Err(until) = health.admit(breakdown, due, presence.in_flight) {
                 let seconds = until.saturating_sub(due).as_secs_f64().ceil() as u64;
-                return Course { due, turn: Turn::Broken(seconds) };
+                return ResponsePlan { due, turn: Turn::Broken(seconds) };
             }
         }
         if let (Some(workers), Some(pool)) = (&self.workers, behaviour.pool) {
@@ -344,7 +344,7 @@ impl Conduct {
             Some(fault) if behaviour.share.chooses(behaviour.choice, behaviour.seed ^ FAULT_SEED, number) => Turn::Fault(fault),
             _ => Turn::Reply,
         };
-        Course { due, turn }
+        ResponsePlan { due, turn }
     }
 }
 
@@ -376,7 +376,7 @@ mod tests {
         Conduct::new(query.parse().unwrap())
     }
 
-    fn course(conduct: &Conduct, at: Duration) -> Course {
+    fn course(conduct: &Conduct, at: Duration) -> ResponsePlan {
         conduct.decide(at, Duration::ZERO, &conduct.enter())
     }
 
@@ -463,10 +463,10 @@ mod tests {
     #[test]
     fn requests_in_a_pool_wait_for_each_other_and_those_turned_away_take_no_worker() {
         let pool = conduct("pool=1:10ms&limit=2");
-        assert_eq!(course(&pool, ms(0)), Course { due: ms(10), turn: Turn::Reply });
-        assert_eq!(course(&pool, ms(0)), Course { due: ms(20), turn: Turn::Reply });
-        assert_eq!(course(&pool, ms(1)), Course { due: ms(1), turn: Turn::TooMany(NonZeroU64::MIN) });
-        assert_eq!(course(&pool, ms(1000)), Course { due: ms(1010), turn: Turn::Reply });
+        assert_eq!(course(&pool, ms(0)), ResponsePlan { due: ms(10), turn: Turn::Reply });
+        assert_eq!(course(&pool, ms(0)), ResponsePlan { due: ms(20), turn: Turn::Reply });
+        assert_eq!(course(&pool, ms(1)), ResponsePlan { due: ms(1), turn: Turn::TooMany(NonZeroU64::MIN) });
+        assert_eq!(course(&pool, ms(1000)), ResponsePlan { due: ms(1010), turn: Turn::Reply });
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Script {
 
 /// What a scripted server counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Played {
+pub struct ScriptedCounts {
     /// Connections accepted.
     pub connections: u64,
     /// Of these, how many play the script.
@@ -169,9 +169,9 @@ impl Scripted {
     }
 
     /// Everything counted up to now.
-    pub fn played(&self) -> Played {
+    pub fn played(&self) -> ScriptedCounts {
         let value = |counter: &AtomicU64| counter.load(Ordering::Acquire);
-        Played {
+        ScriptedCounts {
             ended: value(&self.tally.ended),
             connections: value(&self.tally.connections),
             hostile_connections: value(&self.tally.hostile_connections),
@@ -182,7 +182,7 @@ impl Scripted {
     }
 
     /// Stops: closes the listener and every connection, and waits for the thread. Tells the final counts.
-    pub fn stop(mut self) -> Played {
+    pub fn stop(mut self) -> ScriptedCounts {
         self.end();
         self.played()
     }

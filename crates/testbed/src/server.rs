@@ -31,7 +31,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::account;
 use crate::alarm::Alarms;
-use crate::api::{self, Asked, BEHAVE, ECHO, ENDPOINTS, Endpoint};
+use crate::api::{self, BEHAVE, ECHO, ENDPOINTS, Endpoint, RequestView};
 use crate::behaviour::{Behaviour, BodyFraming, Conduct, Fault, ResetPoint, Turn};
 use crate::certificate::Tls;
 use crate::counts::{Counts, Shard};
@@ -606,7 +606,7 @@ impl Floor {
         let make = || match route.serves {
             Serves::Api(endpoint) => {
                 let number = self.site.asked.fetch_add(1, Ordering::Relaxed);
-                answered(endpoint.answer(&Asked { path: request.uri().path(), query, seed: self.site.seed, number }))
+                answered(endpoint.answer(&RequestView { path: request.uri().path(), query, seed: self.site.seed, number }))
             }
             Serves::Echo => echo(&request, body),
             Serves::Account => self.account(&request, &body),
@@ -620,7 +620,7 @@ impl Floor {
 
     fn account(&self, request: &Request<Incoming>, body: &Bytes) -> Response<Content> {
         let header = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let answer = account::answer(&account::Asked {
+        let answer = account::answer(&account::PageView {
             method: request.method().as_str(),
             path: request.uri().path(),
             query: request.uri().query().unwrap_or_default(),

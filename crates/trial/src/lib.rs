@@ -13,7 +13,7 @@
 use std::ops::ControlFlow;
 
 use engine::{Stop, Urgency, measured};
-use measure::{Counted, Summary, SummaryBuilder, Tick};
+use measure::{IntervalCounts, Summary, SummaryBuilder, Tick};
 use plan::Plan;
 
 /// Looks on while a load is carried out.
@@ -22,7 +22,7 @@ pub trait Observer {
     fn begin(&mut self, _plan: &Plan) {}
 
     /// An interval is over. `Break` ends the load; what is under way is waited for.
-    fn interval(&mut self, _tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+    fn interval(&mut self, _tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -41,11 +41,11 @@ pub fn carry_out(
     plan: &Plan,
     observers: &mut [&mut dyn Observer],
     stop: &Stop,
-    load: impl FnOnce(&mut dyn FnMut(&Tick, Counted), &Stop) -> Result<SummaryBuilder, engine::RunError>,
+    load: impl FnOnce(&mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError>,
 ) -> Result<Summary, RunError> {
     let own = stop.child();
     observers.iter_mut().for_each(|observer| observer.begin(plan));
-    let mut watch = |tick: &Tick, counted: Counted| {
+    let mut watch = |tick: &Tick, counted: IntervalCounts| {
         for observer in observers.iter_mut() {
             if observer.interval(tick, &counted).is_break() && own.urgency() == Urgency::None {
                 own.raise();
@@ -86,7 +86,7 @@ mod tests {
             self.begun += 1;
         }
 
-        fn interval(&mut self, _tick: &Tick, _counted: &Counted) -> ControlFlow<()> {
+        fn interval(&mut self, _tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
             self.intervals += 1;
             if self.intervals >= self.ends_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use measure::observed::{Place, Series};
-use measure::{Failure, Profiled, Side, Status, Summary};
+use measure::{Failure, RunProfile, Side, Status, Summary};
 use plan::Nanos;
 
 use super::between::Between;
@@ -104,12 +104,12 @@ pub struct Point {
     /// Bytes a second that went.
     pub sent: f64,
     /// The server's side, where it was watched.
-    pub server: Option<Seen>,
+    pub server: Option<ServerFigures>,
 }
 
 /// What was seen of the server under this load: means over the measured span where nothing else is said.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Seen {
+pub struct ServerFigures {
     /// Whether loadline ran on the same machine.
     pub shares_machine: bool,
     /// Cores of the machine.
@@ -262,7 +262,7 @@ impl Point {
             over_network: !loopback && !run.resolution.addresses.is_empty(),
             received: a_second(run.bytes.received),
             sent: a_second(run.bytes.sent),
-            server: Seen::of(run, server),
+            server: ServerFigures::of(run, server),
         }
     }
 
@@ -373,7 +373,7 @@ fn limit(run: &Summary) -> Option<String> {
     }
 }
 
-impl Seen {
+impl ServerFigures {
     /// Whether its work was done by threads that came and went, as of a server that makes one for each connection: those that it has,
     /// each doing as much as the second busiest, are not half of it.
     pub(super) fn has_passing_threads(&self) -> bool {
@@ -459,7 +459,7 @@ impl Seen {
 }
 
 /// What cleaning up took of a core, by the runtime's own metrics, or by the names of its threads.
-fn collecting(sides: &[ServerSide<'_>], busiest: &[(String, f64)], profiles: &[Profiled]) -> Option<(f64, String)> {
+fn collecting(sides: &[ServerSide<'_>], busiest: &[(String, f64)], profiles: &[RunProfile]) -> Option<(f64, String)> {
     let mut told: BTreeMap<&str, f64> = BTreeMap::new();
     let is_sum = |name: &str| name.ends_with("_sum") || name.ends_with("_total");
     for side in sides {

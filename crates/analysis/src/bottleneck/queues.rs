@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 
 use super::law::line;
 use super::scene::{Flat, MACHINE_FULL_MIN, Scene, Shape};
-use super::{Finding, Kind, Point, Seen};
+use super::{Finding, Kind, Point, ServerFigures};
 use crate::curve::{Estimate, Model};
 use crate::quantity::{counted, decimal, figure, time};
 
@@ -203,7 +203,7 @@ enum Crew {
     Unknown,
 }
 
-fn crew(seen: Option<&Seen>, at_once: f64) -> Crew {
+fn crew(seen: Option<&ServerFigures>, at_once: f64) -> Crew {
     let Some((seen, threads)) = seen.and_then(|seen| Some((seen, seen.threads?))) else { return Crew::Unknown };
     let processes = seen.processes.unwrap_or(1.0);
     let threads = threads.max(processes);
@@ -265,7 +265,7 @@ fn processes(number: f64) -> String {
     if number <= 1.0 { "1 process".to_owned() } else { format!("{} processes", figure(number)) }
 }
 
-fn not_full(seen: &Seen) -> Option<String> {
+fn not_full(seen: &ServerFigures) -> Option<String> {
     let (cpu, cores) = (seen.cpu?, seen.cores?);
     let much = if cpu <= 0.5 * cores { "had little to do" } else { "were not full" };
     Some(format!("its processors {much}: {} of {} cores", decimal(cpu, 2), figure(cores)))
@@ -341,7 +341,7 @@ pub(super) fn not_visible(scene: &Scene<'_>) -> Option<Finding> {
     /// A server whose processors work for so much of what an answer takes waits for nothing behind it.
     const WORKING_MIN: f64 = 0.8;
     let idle = scene.is_idle();
-    let is_busy = scene.most(Seen::machine_share).is_some_and(|(_, _, share)| share >= BUSY_MIN);
+    let is_busy = scene.most(ServerFigures::machine_share).is_some_and(|(_, _, share)| share >= BUSY_MIN);
     let works = |point: &Point| Some(point.server.as_ref()?.cpu? / point.answered / point.service_s?);
     if idle == Some(false) || is_busy || scene.points.first().and_then(|first| works(first)).is_some_and(|share| share >= WORKING_MIN) {
         return None;

@@ -4,7 +4,7 @@
 //! bystander. One that is far from full is kept as a runner-up if that line tells where it would end.
 
 use super::scene::{ALONE_MIN, MACHINE_FULL_MIN, Scene, THROTTLED_MIN};
-use super::{Finding, Kind, Seen};
+use super::{Finding, Kind, ServerFigures};
 use crate::quantity::{bytes, counted, decimal, figure, percent};
 
 /// A server that uses this share of what it may is at its end: schedulers never give out all of it.
@@ -116,7 +116,7 @@ pub(super) fn thread(scene: &Scene<'_>) -> Option<Finding> {
 
 /// The cgroup's quota, however idle the machine is.
 pub(super) fn quota(scene: &Scene<'_>) -> Option<Finding> {
-    let quota_used = |seen: &Seen| Some(seen.cgroup_cpu.or(seen.cpu)? / seen.quota.filter(|quota| *quota > 0.0)?);
+    let quota_used = |seen: &ServerFigures| Some(seen.cgroup_cpu.or(seen.cpu)? / seen.quota.filter(|quota| *quota > 0.0)?);
     let Some((point, seen, used)) = scene.most(quota_used) else { return stopped(scene) };
     let (quota, throttled) = (seen.quota?, seen.throttled.unwrap_or(0.0));
     let cpu = used * quota;
@@ -178,7 +178,7 @@ pub(super) fn memory(scene: &Scene<'_>) -> Option<Finding> {
     /// What flattens in the second half was warming up.
     const LATER_MIN: f64 = 0.5;
     let share = scene.points.iter().filter_map(|point| point.server.as_ref()?.memory_share).reduce(f64::max);
-    let grows = |seen: &Seen| {
+    let grows = |seen: &ServerFigures| {
         seen.memory.filter(|it| {
             let grown = it.last - it.first;
             grown >= GROWTH_MIN_BYTES

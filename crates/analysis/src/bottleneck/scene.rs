@@ -6,7 +6,7 @@
 //! from an end is ever said of one.
 
 use super::law::UtilisationLaw;
-use super::point::{Point, Seen};
+use super::point::{Point, ServerFigures};
 use crate::curve::Model;
 
 /// A load that reaches this share of the greatest throughput reaches it for all purposes.
@@ -150,19 +150,19 @@ impl<'a> Scene<'a> {
     }
 
     /// Among those, the one at which a figure of the server was greatest.
-    pub(super) fn most(&self, figure: impl Fn(&Seen) -> Option<f64>) -> Option<(&'a Point, &'a Seen, f64)> {
+    pub(super) fn most(&self, figure: impl Fn(&ServerFigures) -> Option<f64>) -> Option<(&'a Point, &'a ServerFigures, f64)> {
         let seen = self.loaded().filter_map(|point| Some((point, point.server.as_ref()?)));
         seen.filter_map(|(point, seen)| Some((point, seen, figure(seen)?))).max_by(|a, b| a.2.total_cmp(&b.2))
     }
 
     /// Among those, the one with the highest load: what is true of it is true of whoever waits there, and not of a single user.
-    pub(super) fn hardest(&self, figure: impl Fn(&Seen) -> Option<f64>) -> Option<(&'a Point, &'a Seen, f64)> {
+    pub(super) fn hardest(&self, figure: impl Fn(&ServerFigures) -> Option<f64>) -> Option<(&'a Point, &'a ServerFigures, f64)> {
         let seen = self.loaded().filter_map(|point| Some((point, point.server.as_ref()?)));
         seen.filter_map(|(point, seen)| Some((point, seen, figure(seen)?))).last()
     }
 
     /// The utilisation law of a figure of the server.
-    pub(super) fn law(&self, capacity: f64, figure: impl Fn(&Seen) -> Option<f64>) -> Option<UtilisationLaw> {
+    pub(super) fn law(&self, capacity: f64, figure: impl Fn(&ServerFigures) -> Option<f64>) -> Option<UtilisationLaw> {
         let pairs = self.points.iter().filter_map(|point| Some((point.answered, figure(point.server.as_ref()?)?)));
         UtilisationLaw::of(&pairs.collect::<Vec<_>>(), capacity)
     }
@@ -171,7 +171,7 @@ impl<'a> Scene<'a> {
     /// nothing to a server whose threads get their cores all the same.
     pub(super) fn is_idle(&self) -> Option<bool> {
         let (_, _, used) = self.most(|seen| Some(seen.cpu? / seen.capacity().filter(|cores| *cores > 0.0)?))?;
-        let machine = self.most(Seen::machine_share).map_or(0.0, |(_, _, share)| share);
+        let machine = self.most(ServerFigures::machine_share).map_or(0.0, |(_, _, share)| share);
         let thread = self.most(|seen| seen.busiest.first().map(|(_, used)| *used)).map_or(0.0, |(_, _, used)| used);
         Some(used <= IDLE_MAX && thread <= 0.8 && (machine <= MACHINE_FREE_MAX || !self.wants_cores()))
     }
@@ -188,7 +188,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The server at the highest load that it answered: beyond that it may be busy with refusing.
-    pub(super) fn answering(&self) -> Option<&'a Seen> {
+    pub(super) fn answering(&self) -> Option<&'a ServerFigures> {
         let sound = self.points.iter().rfind(|point| !point.is_failing());
         sound.or(self.points.last())?.server.as_ref()
     }

@@ -5,8 +5,8 @@ use crate::{ConnectionsLimit, Freezes};
 use plan::Nanos;
 
 /// A server with four cores and little to do on them, on a machine of its own.
-fn idle() -> Seen {
-    Seen {
+fn idle() -> ServerFigures {
+    ServerFigures {
         shares_machine: false,
         cores: Some(4.0),
         cpu: Some(0.2),
@@ -21,12 +21,12 @@ fn idle() -> Seen {
         storage_wait: Some(0.01),
         disk_busy: Some(0.02),
         storage: Some(2_000.0),
-        ..Seen::default()
+        ..ServerFigures::default()
     }
 }
 
 /// A closed load: users, requests a second, mean service time in milliseconds.
-fn closed(users: f64, rate: f64, service_ms: f64, seen: Seen) -> Point {
+fn closed(users: f64, rate: f64, service_ms: f64, seen: ServerFigures) -> Point {
     Point {
         level: users,
         requests: rate * 5.0,
@@ -44,23 +44,23 @@ fn closed(users: f64, rate: f64, service_ms: f64, seen: Seen) -> Point {
 }
 
 /// An open load that is kept up with.
-fn offered(rate: f64, service_ms: f64, seen: Seen) -> Point {
+fn offered(rate: f64, service_ms: f64, seen: ServerFigures) -> Point {
     Point { open: true, ..closed(rate, rate, service_ms, seen) }
 }
 
 /// A ladder on which the server's use of its processors grows with throughput.
-fn ladder(rates: [f64; 4], services_ms: [f64; 4], seen: impl Fn(f64) -> Seen) -> Vec<Point> {
+fn ladder(rates: [f64; 4], services_ms: [f64; 4], seen: impl Fn(f64) -> ServerFigures) -> Vec<Point> {
     let users = [1.0, 4.0, 16.0, 64.0];
     (0..4).map(|at| closed(users[at], rates[at], services_ms[at], seen(rates[at]))).collect()
 }
 
 /// Throughput that ends at 200 a second, four at a time for 20 ms each.
-fn pooled(seen: impl Fn(f64) -> Seen) -> Vec<Point> {
+fn pooled(seen: impl Fn(f64) -> ServerFigures) -> Vec<Point> {
     ladder([50.0, 199.0, 200.0, 200.0], [20.0, 20.1, 80.0, 320.0], seen)
 }
 
 /// Throughput that grows with the users.
-fn growing(seen: impl Fn(f64) -> Seen) -> Vec<Point> {
+fn growing(seen: impl Fn(f64) -> ServerFigures) -> Vec<Point> {
     ladder([50.0, 200.0, 800.0, 3_150.0], [20.0, 20.0, 20.0, 20.3], seen)
 }
 
@@ -94,7 +94,10 @@ fn not_strong(points: &[Point], kind: Kind) {
 
 #[test]
 fn a_server_below_saturation_is_limited_by_nothing_and_told_what_would_come_next() {
-    let found = findings(&growing(|rate| Seen { cpu: Some(0.02 + rate * 0.0005), machine_cpu: Some(0.3 + rate * 0.0005), ..idle() }), None);
+    let found = findings(
+        &growing(|rate| ServerFigures { cpu: Some(0.02 + rate * 0.0005), machine_cpu: Some(0.3 + rate * 0.0005), ..idle() }),
+        None,
+    );
     assert_eq!((found[0].kind, found[1].kind), (Kind::None, Kind::Processor), "{found:#?}");
     let law = found[1].law.expect("four loads are a line");
     // (4 − 0.02) / 0.0005
@@ -107,7 +110,7 @@ fn a_server_below_saturation_is_limited_by_nothing_and_told_what_would_come_next
 
 #[test]
 fn all_cores_busy_is_the_processor() {
-    let busy = |rate: f64| Seen {
+    let busy = |rate: f64| ServerFigures {
         cpu: Some(rate * 0.002),
         machine_cpu: Some(rate * 0.002 + 0.1),
         busiest: vec![("app 11".to_owned(), rate * 0.0005); 4],
@@ -117,13 +120,13 @@ fn all_cores_busy_is_the_processor() {
     let found = first(&ladder([480.0, 1_400.0, 1_950.0, 1_940.0], [2.0, 2.8, 8.2, 33.0], busy), Kind::Processor);
     assert!(found.sentence.contains("3.90 of 4 cores"), "{found:#?}");
     first(&[closed(64.0, 1_950.0, 33.0, busy(1_950.0))], Kind::Processor);
-    not_named(&growing(|rate| Seen { cpu: Some(rate * 0.0007), ..idle() }), Kind::Processor);
+    not_named(&growing(|rate| ServerFigures { cpu: Some(rate * 0.0007), ..idle() }), Kind::Processor);
 }
 
 #[test]
 fn a_server_that_may_use_fewer_cores_than_there_are_is_told_so() {
     let kept = |allowed: f64| {
-        move |rate: f64| Seen {
+        move |rate: f64| ServerFigures {
             allowed: Some(allowed),
             cpu: Some(rate * 0.001 * allowed),
             machine_cpu: Some(rate * 0.001 * allowed + 0.1),
@@ -137,14 +140,14 @@ fn a_server_that_may_use_fewer_cores_than_there_are_is_told_so() {
     assert_eq!(found.sentence, "the server used 1.98 of 2 cores at 990 requests a second, and it may use no more of its machine's 4");
     assert!(found.refuted_by.contains("taskset"), "{found:#?}");
     // One thread on one core: more processes would not carry more.
-    let alone = |rate: f64| Seen { busiest: vec![("app 11".to_owned(), rate * 0.001)], ..kept(1.0)(rate) };
+    let alone = |rate: f64| ServerFigures { busiest: vec![("app 11".to_owned(), rate * 0.001)], ..kept(1.0)(rate) };
     first(&ladder(rates, [1.6, 4.1, 16.0, 65.0], alone), Kind::Processor);
 }
 
 #[test]
 fn threads_that_wait_for_cores_beside_idle_ones_tell_nothing_of_processors() {
     // A Go program that writes to PostgreSQL: short turns on many cores, each of which waits for its turn.
-    let seen = Seen {
+    let seen = ServerFigures {
         cpu: Some(1.3),
         machine_cpu: Some(2.75),
         busiest: vec![("app 11".to_owned(), 0.24), ("app 12".to_owned(), 0.22), ("app 13".to_owned(), 0.2)],
@@ -157,7 +160,7 @@ fn threads_that_wait_for_cores_beside_idle_ones_tell_nothing_of_processors() {
 
 #[test]
 fn one_busy_thread_beside_idle_cores_is_named() {
-    let single = |rate: f64| Seen {
+    let single = |rate: f64| ServerFigures {
         cpu: Some(rate * 0.001 + 0.03),
         machine_cpu: Some(rate * 0.001 + 0.3),
         busiest: vec![("node 812".to_owned(), rate * 0.001), ("node 813".to_owned(), 0.03)],
@@ -171,20 +174,26 @@ fn one_busy_thread_beside_idle_cores_is_named() {
     // At six tenths it is not at its end.
     not_named(&[closed(8.0, 600.0, 13.0, single(600.0))], Kind::Thread);
     // One that had to wait for its core wanted all of one.
-    let crowded = Seen { cpu: Some(0.72), busiest: vec![("node 812".to_owned(), 0.7)], waiting: Some(0.28), ..idle() };
+    let crowded = ServerFigures { cpu: Some(0.72), busiest: vec![("node 812".to_owned(), 0.7)], waiting: Some(0.28), ..idle() };
     first(&[closed(8.0, 700.0, 11.0, crowded)], Kind::Thread);
     // Four of them on four cores are all its cores.
-    let full = Seen { cpu: Some(3.9), machine_cpu: Some(4.0), busiest: vec![("app 1".to_owned(), 0.97); 4], ..idle() };
+    let full = ServerFigures { cpu: Some(3.9), machine_cpu: Some(4.0), busiest: vec![("app 1".to_owned(), 0.97); 4], ..idle() };
     first(&[closed(8.0, 700.0, 11.0, full)], Kind::Processor);
     // Two of them on eight are two threads, and six idle cores.
-    let two = Seen { cores: Some(8.0), cpu: Some(1.97), machine_cpu: Some(2.1), busiest: vec![("worker 1".to_owned(), 0.98); 2], ..idle() };
+    let two = ServerFigures {
+        cores: Some(8.0),
+        cpu: Some(1.97),
+        machine_cpu: Some(2.1),
+        busiest: vec![("worker 1".to_owned(), 0.98); 2],
+        ..idle()
+    };
     let found = first(&[closed(8.0, 700.0, 11.0, two)], Kind::Thread);
     assert!(found.sentence.contains("each of its 2 busy threads does all that one core can"), "{found:#?}");
 }
 
 #[test]
 fn a_quota_that_is_used_up_is_named_however_idle_the_machine_is() {
-    let limited = |rate: f64| Seen {
+    let limited = |rate: f64| ServerFigures {
         quota: Some(0.5),
         cpu: Some(rate * 0.001),
         cgroup_cpu: Some(rate * 0.001),
@@ -195,7 +204,7 @@ fn a_quota_that_is_used_up_is_named_however_idle_the_machine_is() {
     let found = first(&ladder([200.0, 460.0, 490.0, 495.0], [5.0, 8.7, 32.0, 129.0], limited), Kind::Quota);
     assert!(found.sentence.contains("may use 0.5 cores"), "{found:#?}");
     // Its size may be hidden.
-    let hidden = |rate: f64| Seen {
+    let hidden = |rate: f64| ServerFigures {
         quota: None,
         cgroup_cpu: None,
         shares_machine: true,
@@ -208,22 +217,23 @@ fn a_quota_that_is_used_up_is_named_however_idle_the_machine_is() {
     let found = first(&stopped, Kind::Quota);
     assert!(found.sentence.contains("stopped it in 95 %"), "{found:#?}");
     // A burst now and then is stopped in any container.
-    let burst = Seen { quota: Some(0.5), cpu: Some(0.15), cgroup_cpu: Some(0.15), throttled: Some(0.05), ..idle() };
+    let burst = ServerFigures { quota: Some(0.5), cpu: Some(0.15), cgroup_cpu: Some(0.15), throttled: Some(0.05), ..idle() };
     not_named(&[closed(4.0, 100.0, 9.0, burst)], Kind::Quota);
 }
 
 #[test]
 fn a_machine_that_load_and_server_fill_together_is_named_before_the_server() {
-    let shared = Seen { shares_machine: true, cores: Some(2.0), cpu: Some(1.1), machine_cpu: Some(1.98), waiting: Some(0.6), ..idle() };
+    let shared =
+        ServerFigures { shares_machine: true, cores: Some(2.0), cpu: Some(1.1), machine_cpu: Some(1.98), waiting: Some(0.6), ..idle() };
     let beside = |generator_cores: f64| Point { generator_cores, ..closed(50.0, 20_000.0, 2.5, shared.clone()) };
     let found = first(&[beside(0.8)], Kind::SharedMachine);
     assert!(found.sentence.contains("share 2 cores") && found.sentence.contains("the server had 1.10"), "{found:#?}");
     // Next to nothing of it is loadline's.
     first(&[beside(0.06)], Kind::Processor);
     // The machine is full, and this server wants nothing of it.
-    let unmoved = Seen { cpu: Some(0.02), waiting: Some(0.01), ..shared.clone() };
+    let unmoved = ServerFigures { cpu: Some(0.02), waiting: Some(0.01), ..shared.clone() };
     not_named(&[Point { others_share: Some(0.9), ..offered(50.0, 2.0, unmoved) }], Kind::SharedMachine);
-    let stolen = |machine_cpu| Seen { steal: Some(0.2), cpu: Some(1.0), machine_cpu: Some(machine_cpu), ..idle() };
+    let stolen = |machine_cpu| ServerFigures { steal: Some(0.2), cpu: Some(1.0), machine_cpu: Some(machine_cpu), ..idle() };
     first(&[closed(50.0, 500.0, 10.0, stolen(3.1))], Kind::SharedMachine);
     // A core was free all the time.
     not_named(&[closed(50.0, 500.0, 10.0, stolen(1.4))], Kind::SharedMachine);
@@ -232,7 +242,7 @@ fn a_machine_that_load_and_server_fill_together_is_named_before_the_server() {
 #[test]
 fn others_that_fill_the_machine_are_not_to_blame_for_what_a_server_could_not_use() {
     // Two cores that a compiler keeps busy, and how much of them the server had.
-    let crowded = |cpu: f64, waiting: f64| Seen {
+    let crowded = |cpu: f64, waiting: f64| ServerFigures {
         shares_machine: true,
         cores: Some(2.0),
         cpu: Some(cpu),
@@ -242,10 +252,10 @@ fn others_that_fill_the_machine_are_not_to_blame_for_what_a_server_could_not_use
         ..idle()
     };
     let beside = |points: Vec<Point>| points.into_iter().map(|it| Point { others_share: Some(0.5), generator_cores: 0.03, ..it }).collect();
-    let ladder_of = |rates, times, seen: &dyn Fn(f64) -> Seen| -> Vec<Point> { beside(ladder(rates, times, seen)) };
+    let ladder_of = |rates, times, seen: &dyn Fn(f64) -> ServerFigures| -> Vec<Point> { beside(ladder(rates, times, seen)) };
     // One at a time holds the lock and is kept from its core at times; all others are not ready.
     let alike = |each: f64| vec![("app 11".to_owned(), each); 8];
-    let locked = |_| Seen { busiest: alike(0.025), ..crowded(0.78, 1.2) };
+    let locked = |_| ServerFigures { busiest: alike(0.025), ..crowded(0.78, 1.2) };
     first(&ladder_of([660.0, 820.0, 880.0, 750.0], [1.5, 4.9, 18.0, 85.0], &locked), Kind::Lock);
     // As its threads wait for what loadline asks, which has as much of the machine.
     let asking: Vec<Point> = ladder_of([9_000.0, 11_000.0, 11_100.0, 11_000.0], [0.1, 0.36, 1.4, 5.8], &locked)
@@ -255,17 +265,17 @@ fn others_that_fill_the_machine_are_not_to_blame_for_what_a_server_could_not_use
     first(&asking, Kind::SharedMachine);
     not_strong(&asking, Kind::Lock);
     // All are ready: it would use both cores.
-    let busy = |_| Seen { busiest: alike(0.03), ..crowded(0.95, 29.0) };
+    let busy = |_| ServerFigures { busiest: alike(0.03), ..crowded(0.95, 29.0) };
     first(&ladder_of([200.0, 320.0, 330.0, 320.0], [5.0, 12.0, 48.0, 200.0], &busy), Kind::SharedMachine);
     // It would use a quarter more.
-    let most = |_| Seen { busiest: alike(0.05), ..crowded(1.6, 28.0) };
+    let most = |_| ServerFigures { busiest: alike(0.05), ..crowded(1.6, 28.0) };
     first(&ladder_of([300.0, 530.0, 540.0, 530.0], [3.3, 7.5, 30.0, 120.0], &most), Kind::Processor);
     // Waking up late now and then: a tenth of the time that an answer takes.
-    let pool = |_| Seen { busiest: vec![("app 11".to_owned(), 0.003); 4], threads: Some(5.0), ..crowded(0.02, 0.6) };
+    let pool = |_| ServerFigures { busiest: vec![("app 11".to_owned(), 0.003); 4], threads: Some(5.0), ..crowded(0.02, 0.6) };
     let waiting: Vec<Point> = beside(pooled(pool));
     first(&waiting, Kind::WorkerPool);
     // One thread that has three quarters of its core.
-    let single = |_| Seen { busiest: vec![("node 812".to_owned(), 0.74), ("node 813".to_owned(), 0.01)], ..crowded(0.76, 0.3) };
+    let single = |_| ServerFigures { busiest: vec![("node 812".to_owned(), 0.74), ("node 813".to_owned(), 0.01)], ..crowded(0.76, 0.3) };
     first(&ladder_of([500.0, 730.0, 740.0, 740.0], [2.0, 5.5, 21.0, 86.0], &single), Kind::Thread);
 }
 
@@ -277,7 +287,7 @@ fn a_machine_that_is_nearly_full_with_threads_that_wait_for_it_is_no_pool() {
         .into_iter()
         .zip(rates)
         .map(|(users, rate): (f64, f64)| {
-            let seen = Seen {
+            let seen = ServerFigures {
                 shares_machine: true,
                 cpu: Some((0.4 + rate * 2.2e-5_f64).min(2.55)),
                 machine_cpu: Some((0.6 + rate * 3.1e-5_f64).min(3.58)),
@@ -305,7 +315,8 @@ fn loadline_at_its_own_limit_is_named_before_the_server() {
 
 #[test]
 fn an_accept_queue_that_overflows_all_the_time_is_named() {
-    let full = |queued: f64, overflowing: f64| Seen { accept_queue: Some(queued), overflows: 40.0 * overflowing, overflowing, ..idle() };
+    let full =
+        |queued: f64, overflowing: f64| ServerFigures { accept_queue: Some(queued), overflows: 40.0 * overflowing, overflowing, ..idle() };
     let found = first(&[Point { connect_s: Some(1.02), ..closed(64.0, 95.0, 110.0, full(5.0, 0.9)) }], Kind::AcceptQueue);
     assert!(found.evidence.iter().any(|it| it.contains("1.02 s to open")), "{found:#?}");
     // That opening takes long is not the doing of a server that closes, where connections wait to be accepted.
@@ -319,21 +330,25 @@ fn an_accept_queue_that_overflows_all_the_time_is_named() {
 
 #[test]
 fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says() {
-    let found = first(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
+    let found = first(&pooled(|_| ServerFigures { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
     assert!(found.sentence.contains("about 4 workers") && found.sentence.contains("200 requests a second"), "{found:#?}");
     first(&growing(|_| idle()), Kind::None);
     // Processes are workers too.
-    let forked = |_| Seen { threads: Some(20.0), processes: Some(5.0), ..idle() };
+    let forked = |_| ServerFigures { threads: Some(20.0), processes: Some(5.0), ..idle() };
     first(&pooled(forked), Kind::WorkerPool);
     // What so little work shows of single threads is chance.
-    let hardly =
-        |_| Seen { cpu: Some(0.11), busiest: vec![("app 11".to_owned(), 0.04), ("app 12".to_owned(), 0.0)], threads: Some(3.0), ..idle() };
+    let hardly = |_| ServerFigures {
+        cpu: Some(0.11),
+        busiest: vec![("app 11".to_owned(), 0.04), ("app 12".to_owned(), 0.0)],
+        threads: Some(3.0),
+        ..idle()
+    };
     first(&pooled(hardly), Kind::WorkerPool);
     // Of a runtime's many threads, those of one name are the pool.
     let jvm = |names: &[&str]| {
         let mut busiest: Vec<(String, f64)> = names.iter().map(|name| ((*name).to_owned(), 0.012)).collect();
         busiest.push(("C2 CompilerThre 16241".to_owned(), 0.002));
-        Seen { threads: Some(28.0), busiest, ..idle() }
+        ServerFigures { threads: Some(28.0), busiest, ..idle() }
     };
     let four =
         ["pool-1-thread-3 16410", "pool-1-thread-1 16408", "HTTP-Dispatcher 16252", "pool-1-thread-4 16411", "pool-1-thread-2 16409"];
@@ -341,18 +356,21 @@ fn flat_throughput_beside_idle_cores_is_a_pool_of_the_size_that_littles_law_says
     // More of them than requests that get on: then it is not they that are too few; and where none but they are listed, there may be more.
     first(&pooled(|_| jvm(&["pool-1-thread-1 16408"; 7])), Kind::NotVisible);
     first(
-        &pooled(|_| Seen { threads: Some(28.0), busiest: vec![("pool-1-thread-1 16408".to_owned(), 0.012); 4], ..idle() }),
+        &pooled(|_| ServerFigures { threads: Some(28.0), busiest: vec![("pool-1-thread-1 16408".to_owned(), 0.012); 4], ..idle() }),
         Kind::NotVisible,
     );
     // In open load: less is answered than falls due.
-    let open =
-        |rate: f64, answered: f64, ms: f64| Point { answered, good: answered, ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() }) };
+    let open = |rate: f64, answered: f64, ms: f64| Point {
+        answered,
+        good: answered,
+        ..offered(rate, ms, ServerFigures { threads: Some(5.0), ..idle() })
+    };
     first(&[open(100.0, 100.0, 20.0), open(180.0, 180.0, 24.0), open(400.0, 200.0, 900.0)], Kind::WorkerPool);
 }
 
 #[test]
 fn threads_that_use_one_core_together_wait_for_a_lock() {
-    let serial = |rate: f64| Seen {
+    let serial = |rate: f64| ServerFigures {
         cpu: Some(rate * 0.001),
         machine_cpu: Some(rate * 0.001 + 0.2),
         busiest: vec![("app 11".to_owned(), rate * 0.000_13); 8],
@@ -368,7 +386,7 @@ fn threads_that_use_one_core_together_wait_for_a_lock() {
     // A core's worth of work over eight threads, and more users bring more: a server at a quarter of its capacity.
     not_named(&ladder([62.0, 250.0, 990.0, 1_000.0], [16.0, 16.0, 16.1, 16.4], serial), Kind::Lock);
     // A thread for each connection, gone with it: what is listed has done next to nothing of the work. No pool, whatever fits.
-    let passing = |rate: f64| Seen {
+    let passing = |rate: f64| ServerFigures {
         cpu: Some(rate * 0.001_17),
         busiest: std::iter::once(("app 11".to_owned(), rate * 0.000_15)).chain(vec![("app 12".to_owned(), 0.001); 7]).collect(),
         threads: Some(14.0),
@@ -379,7 +397,7 @@ fn threads_that_use_one_core_together_wait_for_a_lock() {
     assert!(found.sentence.starts_with("threads that come and go use 1.12 of 4 cores"), "{found:#?}");
     not_named(&climbed([(1.0, 45.0, 21.8), (8.0, 365.0, 21.8), (32.0, 560.0, 56.0), (64.0, 568.0, 112.0)]), Kind::WorkerPool);
     // A runtime that moves its work over a few threads, while one request at a time is worked on.
-    let moving = |rate: f64| Seen {
+    let moving = |rate: f64| ServerFigures {
         busiest: vec![("app 11".to_owned(), rate * 0.000_4), ("app 12".to_owned(), rate * 0.000_35), ("app 13".to_owned(), rate * 0.000_2)],
         threads: Some(9.0),
         waiting: Some(0.05),
@@ -387,14 +405,14 @@ fn threads_that_use_one_core_together_wait_for_a_lock() {
     };
     first(&ladder([900.0, 970.0, 980.0, 975.0], [1.05, 4.1, 16.3, 66.0], moving), Kind::Lock);
     // One at a time, and no processor: held while something is waited for.
-    let waiting = |_| Seen { threads: Some(66.0), ..idle() };
+    let waiting = |_| ServerFigures { threads: Some(66.0), ..idle() };
     let found = first(&ladder([98.0, 99.0, 100.0, 99.0], [10.0, 40.0, 160.0, 640.0], waiting), Kind::Lock);
     assert!(found.sentence.contains("one request at a time"), "{found:#?}");
 }
 
 #[test]
 fn a_collector_that_takes_a_third_of_the_work_is_named() {
-    let collecting = |share: f64| Seen {
+    let collecting = |share: f64| ServerFigures {
         cpu: Some(3.8),
         machine_cpu: Some(3.9),
         busiest: vec![("app 1".to_owned(), 0.9); 4],
@@ -409,7 +427,7 @@ fn a_collector_that_takes_a_third_of_the_work_is_named() {
 
 #[test]
 fn memory_that_grows_with_each_request_is_named_and_warming_up_is_not() {
-    let grown = |last: f64, later: f64, r2: f64| Seen {
+    let grown = |last: f64, later: f64, r2: f64| ServerFigures {
         memory: Some(Growth { first: 40e6, last, per_request: 64e3, later_per_request: later, r2 }),
         ..idle()
     };
@@ -430,7 +448,7 @@ fn memory_that_grows_with_each_request_is_named_and_warming_up_is_not() {
 #[test]
 fn a_server_that_waits_for_storage_is_told_from_one_that_writes_a_log() {
     let writing = |each: f64, waited: f64, busy: f64| {
-        move |rate: f64| Seen {
+        move |rate: f64| ServerFigures {
             storage: Some(rate * each),
             storage_wait: Some(waited),
             disk_busy: Some(busy),
@@ -449,10 +467,10 @@ fn a_server_that_waits_for_storage_is_told_from_one_that_writes_a_log() {
 #[test]
 fn a_rate_that_a_link_carries_is_the_network_only_where_throughput_ends() {
     let over = |bytes_s: f64| move |point: Point| Point { over_network: true, received: bytes_s * point.good / 200.0, ..point };
-    let full: Vec<Point> = pooled(|_| Seen { threads: Some(66.0), ..idle() }).into_iter().map(over(117.5e6)).collect();
+    let full: Vec<Point> = pooled(|_| ServerFigures { threads: Some(66.0), ..idle() }).into_iter().map(over(117.5e6)).collect();
     let found = first(&full, Kind::Network);
     assert!(found.sentence.contains("1 Gbit/s"), "{found:#?}");
-    let half: Vec<Point> = pooled(|_| Seen { threads: Some(66.0), ..idle() }).into_iter().map(over(60e6)).collect();
+    let half: Vec<Point> = pooled(|_| ServerFigures { threads: Some(66.0), ..idle() }).into_iter().map(over(60e6)).collect();
     not_named(&half, Kind::Network);
     // On this machine there is no link.
     let here: Vec<Point> = full.into_iter().map(|point| Point { over_network: false, ..point }).collect();
@@ -467,7 +485,7 @@ fn refusals_by_rate_are_named_before_anything_that_is_busy() {
         due: rate,
         too_many: 1.0 - good / rate,
         retry_after: true,
-        ..closed(rate / 50.0, rate, 1.0, Seen { cpu: Some(3.8), machine_cpu: Some(3.95), ..idle() })
+        ..closed(rate / 50.0, rate, 1.0, ServerFigures { cpu: Some(3.8), machine_cpu: Some(3.95), ..idle() })
     };
     let found = first(&[limited(80.0, 80.0), limited(400.0, 100.0), limited(9_000.0, 101.0)], Kind::RateLimit);
     assert!(
@@ -485,7 +503,7 @@ fn refusals_by_rate_are_named_before_anything_that_is_busy() {
 
 /// Nothing but this status, as quickly as a server can say it.
 fn refusing(users: f64, rate: f64, status: u16) -> Point {
-    let busy = Seen { cpu: Some(3.8), machine_cpu: Some(3.95), busiest: vec![("app 11".to_owned(), 0.95); 4], ..idle() };
+    let busy = ServerFigures { cpu: Some(3.8), machine_cpu: Some(3.95), busiest: vec![("app 11".to_owned(), 0.95); 4], ..idle() };
     let (too_many, errors) = if status == 429 { (1.0, 0.0) } else { (0.0, 1.0) };
     Point { good: 0.0, refusals: vec![status], too_many, errors, error: format!("status {status}"), ..closed(users, rate, 1.0, busy) }
 }
@@ -572,7 +590,7 @@ fn loads_at_which_nobody_answers_do_not_hide_that_all_others_were_refused() {
 #[test]
 fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
     // Eight workers of 5 ms carry 1,600 a second; with more than 150 requests at once nearly all are refused.
-    let carried = |users: f64, rate: f64, service_ms: f64| closed(users, rate, service_ms, Seen { threads: Some(9.0), ..idle() });
+    let carried = |users: f64, rate: f64, service_ms: f64| closed(users, rate, service_ms, ServerFigures { threads: Some(9.0), ..idle() });
     let carried = [carried(1.0, 196.0, 5.1), carried(5.0, 978.0, 5.1), carried(10.0, 1_596.0, 6.2), carried(100.0, 1_596.0, 61.6)];
     let broken = Point {
         good: 150.0,
@@ -586,7 +604,13 @@ fn who_breaks_down_beyond_a_full_pool_is_limited_by_the_pool() {
             200.0,
             32_000.0,
             6.2,
-            Seen { cpu: Some(1.9), busiest: vec![("app 11".to_owned(), 0.25); 8], machine_cpu: Some(4.0), waiting: Some(1.5), ..idle() },
+            ServerFigures {
+                cpu: Some(1.9),
+                busiest: vec![("app 11".to_owned(), 0.25); 8],
+                machine_cpu: Some(4.0),
+                waiting: Some(1.5),
+                ..idle()
+            },
         )
     };
     for retry_after in [true, false] {
@@ -623,24 +647,24 @@ fn failures_before_times_grow_are_named_and_those_at_every_load_are_not() {
 
 #[test]
 fn files_that_are_all_open_are_named() {
-    first(&[closed(1_000.0, 900.0, 20.0, Seen { files_share: Some(0.99), ..idle() })], Kind::OpenFiles);
-    not_named(&[closed(1_000.0, 900.0, 20.0, Seen { files_share: Some(0.6), ..idle() })], Kind::OpenFiles);
+    first(&[closed(1_000.0, 900.0, 20.0, ServerFigures { files_share: Some(0.99), ..idle() })], Kind::OpenFiles);
+    not_named(&[closed(1_000.0, 900.0, 20.0, ServerFigures { files_share: Some(0.6), ..idle() })], Kind::OpenFiles);
 }
 
 #[test]
 fn many_threads_that_wait_beside_idle_cores_wait_for_something_elsewhere() {
-    let found = first(&pooled(|_| Seen { threads: Some(68.0), ..idle() }), Kind::NotVisible);
+    let found = first(&pooled(|_| ServerFigures { threads: Some(68.0), ..idle() }), Kind::NotVisible);
     assert!(found.evidence.iter().any(|it| it.contains("68 threads, and 4 requests get on at a time")), "{found:#?}");
-    let all = findings(&pooled(|_| Seen { threads: Some(68.0), ..idle() }), None);
+    let all = findings(&pooled(|_| ServerFigures { threads: Some(68.0), ..idle() }), None);
     assert_eq!(all[1].kind, Kind::WorkerPool, "the runner-up: {all:#?}");
-    let slower = ladder([50.0, 140.0, 380.0, 1_000.0], [20.0, 28.0, 42.0, 64.0], |_| Seen { threads: Some(68.0), ..idle() });
+    let slower = ladder([50.0, 140.0, 380.0, 1_000.0], [20.0, 28.0, 42.0, 64.0], |_| ServerFigures { threads: Some(68.0), ..idle() });
     first(&slower, Kind::NotVisible);
 }
 
 #[test]
 fn a_server_that_works_all_the_time_waits_for_nothing_behind_it() {
     // An interpreter with one lock: each request is work, and a core's worth of work is done, whoever does it.
-    let one_core = |rate: f64| Seen {
+    let one_core = |rate: f64| ServerFigures {
         cpu: Some(1.0),
         busiest: vec![("app 11".to_owned(), 0.2); 5],
         threads: Some(68.0),
@@ -664,7 +688,7 @@ fn of_a_server_that_was_not_watched_only_its_end_is_said() {
 
 #[test]
 fn the_strongest_comes_first_and_is_said_with_its_evidence_and_the_next() {
-    let found = findings(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), None);
+    let found = findings(&pooled(|_| ServerFigures { threads: Some(5.0), ..idle() }), None);
     assert!(found.windows(2).all(|pair| pair[0].strength >= pair[1].strength) && found.len() <= SHOWN_MAX, "{found:#?}");
     let said = sentences(&found);
     assert!(
@@ -678,7 +702,7 @@ fn the_strongest_comes_first_and_is_said_with_its_evidence_and_the_next() {
 
 #[test]
 fn the_keys_of_a_finding_are_those_of_the_guide() {
-    let found = first(&pooled(|_| Seen { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
+    let found = first(&pooled(|_| ServerFigures { threads: Some(5.0), ..idle() }), Kind::WorkerPool);
     let value = serde_json::to_value(&found).unwrap();
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
@@ -688,22 +712,22 @@ fn the_keys_of_a_finding_are_those_of_the_guide() {
 
 #[test]
 fn one_load_names_no_pool_and_no_lock() {
-    let found = first(&[closed(10.0, 1_597.0, 6.2, Seen { cpu: Some(0.09), ..idle() })], Kind::None);
+    let found = first(&[closed(10.0, 1_597.0, 6.2, ServerFigures { cpu: Some(0.09), ..idle() })], Kind::None);
     assert_eq!(found.sentence, "one load cannot show a limit; its processors are not it (0.09 of 4 cores)");
     assert!(found.remedy.contains("loadline sweep"), "{found:#?}");
     // What is said not to be it is no candidate either.
-    let found = findings(&[closed(10.0, 10_357.0, 0.96, Seen { cpu: Some(1.36), machine_cpu: Some(2.84), ..idle() })], None);
+    let found = findings(&[closed(10.0, 10_357.0, 0.96, ServerFigures { cpu: Some(1.36), machine_cpu: Some(2.84), ..idle() })], None);
     let said = sentences(&found).join(" ");
     assert!(said.contains("processors are not it") && !said.contains("candidate is its processors"), "{said}");
     // However long everybody waits.
-    let waiting = Point { quickest_s: Some(0.02), ..closed(50.0, 200.0, 250.0, Seen { threads: Some(5.0), ..idle() }) };
+    let waiting = Point { quickest_s: Some(0.02), ..closed(50.0, 200.0, 250.0, ServerFigures { threads: Some(5.0), ..idle() }) };
     first(&[waiting], Kind::None);
     // A rate that is not kept up with shows that there is a limit, and not which.
     let behind = Point { answered: 1_600.0, good: 1_600.0, ..offered(2_000.0, 900.0, idle()) };
     let found = first(&[behind], Kind::None);
     assert!(found.sentence.starts_with("it answered 1,600 of 2,000 requests a second, and one load cannot show why"), "{found:#?}");
     // What may be full is not said not to be.
-    let found = first(&[closed(10.0, 1_597.0, 6.2, Seen { cpu: Some(3.1), ..idle() })], Kind::Processor);
+    let found = first(&[closed(10.0, 1_597.0, 6.2, ServerFigures { cpu: Some(3.1), ..idle() })], Kind::Processor);
     assert!(found.strength < 0.7, "{found:#?}");
 }
 
@@ -722,7 +746,7 @@ fn connections_that_are_too_few_for_the_rate_are_the_loads_own_limit() {
         answered: 100.0,
         good: 100.0,
         quickest_s: Some(0.05),
-        ..offered(200.0, 50.0, Seen { threads: Some(5.0), ..idle() })
+        ..offered(200.0, 50.0, ServerFigures { threads: Some(5.0), ..idle() })
     };
     let found = first(std::slice::from_ref(&capped), Kind::OwnLoad);
     assert!(found.sentence.contains("all 5 connections (--connections 5) were busy"), "{found:#?}");
@@ -739,7 +763,7 @@ fn connections_that_are_too_few_for_the_rate_are_the_loads_own_limit() {
         answered,
         good: answered,
         quickest_s: Some(0.02),
-        ..offered(rate, ms, Seen { threads: Some(5.0), ..idle() })
+        ..offered(rate, ms, ServerFigures { threads: Some(5.0), ..idle() })
     };
     let full = Point { connections: Some(limit(256, 1_270)), ..open(400.0, 200.0, 1_270.0) };
     first(&[open(100.0, 100.0, 20.0), open(180.0, 180.0, 24.0), full], Kind::WorkerPool);
@@ -782,7 +806,7 @@ fn a_server_that_answers_nobody_is_told_so() {
 fn an_acknowledgement_that_is_held_back_is_named_before_a_lock() {
     let held = |users: f64| Point {
         between: Between { held_back: 1.0, first_byte_s: 0.000_56, last_byte_s: 0.044, ..Between::default() },
-        ..closed(users, users / 0.044, 44.0, Seen { threads: Some(users + 2.0), ..idle() })
+        ..closed(users, users / 0.044, 44.0, ServerFigures { threads: Some(users + 2.0), ..idle() })
     };
     let found = first(&[held(10.0)], Kind::DelayedAck);
     assert!(found.sentence.contains("the first byte came after 560 µs, the last after 44.0 ms"), "{found:#?}");
@@ -804,7 +828,7 @@ fn packets_that_are_lost_are_named_over_a_network_alone() {
     let losing = |over_network: bool, retransmits: f64, late: f64| Point {
         over_network,
         between: Between { late, ..Between::default() },
-        ..closed(10.0, 500.0, 30.0, Seen { retransmits: Some(retransmits), ..idle() })
+        ..closed(10.0, 500.0, 30.0, ServerFigures { retransmits: Some(retransmits), ..idle() })
     };
     let found = first(&[losing(true, 25.0, 0.04)], Kind::LostPackets);
     assert!(found.sentence.contains("5 for every 100 answers"), "{found:#?}");
@@ -830,7 +854,7 @@ fn freezes_are_named_with_their_period_and_not_where_something_is_full() {
     assert_eq!(found.sentence, "the server answers nobody for about 400 ms, every 2.00 s: 20 % of the time");
     let seldom = Freezes { share: 0.06, ..frozen };
     let ladder: Vec<Point> =
-        pooled(|_| Seen { threads: Some(5.0), ..idle() }).into_iter().map(|it| Point { freezes: Some(seldom), ..it }).collect();
+        pooled(|_| ServerFigures { threads: Some(5.0), ..idle() }).into_iter().map(|it| Point { freezes: Some(seldom), ..it }).collect();
     first(&ladder, Kind::WorkerPool);
 }
 
@@ -868,7 +892,7 @@ fn no_pool_is_named_where_a_law_was_accepted_or_throughput_falls() {
     let law = |n: f64| 1_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
     let levels = [1.0, 4.0, 8.0, 16.0, 32.0, 64.0, 200.0];
     let points: Vec<Point> =
-        levels.iter().map(|n| closed(*n, law(*n), n / law(*n) * 1e3, Seen { threads: Some(10.0), ..idle() })).collect();
+        levels.iter().map(|n| closed(*n, law(*n), n / law(*n) * 1e3, ServerFigures { threads: Some(10.0), ..idle() })).collect();
     let universal = Model::Universal { lambda: at(1_000.0), sigma: at(0.05), kappa: at(0.001), peak: None };
     for model in [Some(universal), None] {
         let found = findings(&points, model);
@@ -885,13 +909,13 @@ fn no_pool_is_named_where_a_law_was_accepted_or_throughput_falls() {
     let found = findings(&points, Some(amdahl));
     assert_eq!(found[0].kind, Kind::Contention, "{found:#?}");
     // A straight line has no end here.
-    let found = findings(&growing(|_| Seen { threads: Some(5.0), ..idle() }), Some(Model::Linear { lambda: at(50.0) }));
+    let found = findings(&growing(|_| ServerFigures { threads: Some(5.0), ..idle() }), Some(Model::Linear { lambda: at(50.0) }));
     assert!(found[0].kind == Kind::None && found[0].sentence.starts_with("no limit was reached up to a load of 64"), "{found:#?}");
 }
 
 #[test]
 fn nothing_is_called_idle_on_a_machine_that_other_programs_fill() {
-    let pool = |machine_cpu| pooled(|_| Seen { threads: Some(40.0), machine_cpu: Some(machine_cpu), ..idle() });
+    let pool = |machine_cpu| pooled(|_| ServerFigures { threads: Some(40.0), machine_cpu: Some(machine_cpu), ..idle() });
     let beside = |machine_cpu| -> Vec<Point> { pool(machine_cpu).into_iter().map(|it| Point { others_share: Some(0.9), ..it }).collect() };
     first(&beside(0.5), Kind::NotVisible);
     let found = findings(&beside(3.97), None);
@@ -905,7 +929,10 @@ fn throughput_that_falls_as_the_host_takes_processors_away_is_no_contention() {
     let law = |n: f64| 1_000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.001 * n * (n - 1.0));
     let of = |usual: f64, last: f64| -> Vec<Point> {
         let steal = |n: f64| Some(if n < 200.0 { usual } else { last });
-        levels.iter().map(|n| closed(*n, law(*n), n / law(*n) * 1e3, Seen { steal: steal(*n), threads: Some(10.0), ..idle() })).collect()
+        levels
+            .iter()
+            .map(|n| closed(*n, law(*n), n / law(*n) * 1e3, ServerFigures { steal: steal(*n), threads: Some(10.0), ..idle() }))
+            .collect()
     };
     for (usual, last) in [(0.0, 0.02), (0.2, 0.22)] {
         first(&of(usual, last), Kind::Contention);
@@ -918,7 +945,7 @@ fn throughput_that_falls_as_the_host_takes_processors_away_is_no_contention() {
 #[test]
 fn throughput_that_fell_at_one_load_alone_is_no_contention() {
     let points = [(10.0, 36_814.0), (20.0, 36_111.0), (50.0, 42_202.0), (100.0, 29_559.0)];
-    let busy = || Seen { cpu: Some(2.9), machine_cpu: Some(3.4), ..idle() };
+    let busy = || ServerFigures { cpu: Some(2.9), machine_cpu: Some(3.4), ..idle() };
     let found = findings(&points.map(|(users, rate)| closed(users, rate, users / rate * 1e3, busy())), None);
     assert!(found.iter().all(|it| !it.is_named() || it.sentence.ends_with("no figure of the server explains it alone")), "{found:#?}");
     assert!(found.iter().flat_map(|it| &it.evidence).all(|it| !it.contains("little to do")), "{found:#?}");
@@ -927,7 +954,7 @@ fn throughput_that_fell_at_one_load_alone_is_no_contention() {
 #[test]
 fn loads_in_which_loadline_stood_still_tell_nothing_of_the_server() {
     // A host that took two thirds of the processors away: 13 threads used one core together, and no lock was there.
-    let taken = |rate: f64| Seen {
+    let taken = |rate: f64| ServerFigures {
         cpu: Some(1.0),
         machine_cpu: Some(1.2),
         steal: Some(0.6),
@@ -941,7 +968,7 @@ fn loads_in_which_loadline_stood_still_tell_nothing_of_the_server() {
     let found = findings(&all, None);
     assert!(found.iter().all(|it| it.kind != Kind::Lock || !it.is_named()), "{found:#?}");
     // Levels that count are judged without the others.
-    let mut points = pooled(|_| Seen { threads: Some(8.0), ..idle() });
+    let mut points = pooled(|_| ServerFigures { threads: Some(8.0), ..idle() });
     let expected = findings(&points, None);
     points.push(still(300.0, 20.0));
     assert_eq!(findings(&points, None), expected);
@@ -954,15 +981,15 @@ fn loads_in_which_loadline_stood_still_tell_nothing_of_the_server() {
 #[test]
 fn no_pool_has_the_size_of_the_lowest_load() {
     // Four workers, and a law that bends, from where both are flat: by Little's law ten and sixteen are worked on at once.
-    let workers = |users: f64| closed(users, 400.0, users / 0.4, Seen { threads: Some(10.0), ..idle() });
-    let bent = |users: f64, rate: f64| closed(users, rate, users / rate * 1e3, Seen { threads: Some(16.0), ..idle() });
+    let workers = |users: f64| closed(users, 400.0, users / 0.4, ServerFigures { threads: Some(10.0), ..idle() });
+    let bent = |users: f64, rate: f64| closed(users, rate, users / rate * 1e3, ServerFigures { threads: Some(16.0), ..idle() });
     for points in [[10.0, 20.0, 50.0].map(workers), [bent(16.0, 1_434.0), bent(32.0, 1_412.0), bent(40.0, 1_400.0)]] {
         let found = findings(&points, None);
         assert!(found.iter().all(|it| it.kind != Kind::WorkerPool), "{found:#?}");
         assert!(found.iter().flat_map(|it| &it.evidence).all(|it| !it.contains("get on at a time")), "{found:#?}");
     }
     // One alone is worked on at once, where one is all that a single worker takes.
-    let single = [1.0, 4.0, 16.0].map(|users| closed(users, 100.0, users * 10.0, Seen { threads: Some(3.0), ..idle() }));
+    let single = [1.0, 4.0, 16.0].map(|users| closed(users, 100.0, users * 10.0, ServerFigures { threads: Some(3.0), ..idle() }));
     assert!(findings(&single, None).iter().any(|it| it.kind == Kind::WorkerPool || it.kind == Kind::Lock));
 }
 

@@ -1,7 +1,7 @@
 //! What is not the server's: loadline, and the machine that both of them need.
 
 use super::scene::{ALONE_MIN, MACHINE_FULL_MIN, Scene, THROTTLED_MIN};
-use super::{Finding, Kind, Seen};
+use super::{Finding, Kind, ServerFigures};
 use crate::quantity::{decimal, figure};
 
 /// Of what the server could use, what others had is a bottleneck from this share on, and worth a word from that one on.
@@ -17,7 +17,7 @@ const STEAL_LARGE: f64 = 0.15;
 pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
     let (point, limit) = scene.loaded().find_map(|point| Some((point, point.generator_limit.as_ref()?)))?;
     // On a machine that both fill, the machine is what is short.
-    let full = point.server.as_ref().and_then(Seen::machine_share).is_some_and(|share| share >= MACHINE_FULL_MIN);
+    let full = point.server.as_ref().and_then(ServerFigures::machine_share).is_some_and(|share| share >= MACHINE_FULL_MIN);
     // Where the server is full as well, which of the two gave way first cannot be told.
     let both = point.server.as_ref().is_some_and(|seen| {
         let thread = seen.busiest.first().is_some_and(|(_, used)| *used >= 0.9);
@@ -32,7 +32,7 @@ pub(super) fn generator(scene: &Scene<'_>) -> Option<Finding> {
 }
 
 /// How many cores the server can use at most: those of its quota or machine, and no more than one for each thread that does all.
-fn useful(seen: &Seen, cpu: f64) -> f64 {
+fn useful(seen: &ServerFigures, cpu: f64) -> f64 {
     let most = seen.capacity().unwrap_or(cpu);
     let first = seen.busiest.first().map_or(0.0, |(_, used)| *used);
     if first > 0.0 && first >= ALONE_MIN * cpu { most.min(cpu / first) } else { most }
@@ -40,7 +40,7 @@ fn useful(seen: &Seen, cpu: f64) -> f64 {
 
 /// Server and load, or other programs, need the same cores; or the machine's host gave them to others.
 pub(super) fn shared_machine(scene: &Scene<'_>) -> Option<Finding> {
-    let (point, seen, machine) = scene.most(Seen::machine_share)?;
+    let (point, seen, machine) = scene.most(ServerFigures::machine_share)?;
     let cores = seen.cores?;
     let cpu = seen.cpu.unwrap_or(0.0);
     let waiting = seen.waiting.unwrap_or(0.0);

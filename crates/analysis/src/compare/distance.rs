@@ -27,18 +27,18 @@ const ROUNDING: f64 = 1e-12;
 
 /// How many of a run's requests were answered by when.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
+pub struct AnswerCurve {
     /// Ascending times, each with the share of all requests that was answered by then.
     by: Vec<(Nanos, f64)>,
 }
 
-impl From<&Summary> for Answered {
+impl From<&Summary> for AnswerCurve {
     fn from(run: &Summary) -> Self {
         Self::new(&run.response_time_succeeded, run.requests.due)
     }
 }
 
-impl Answered {
+impl AnswerCurve {
     /// Of `due` requests, those in `times` succeeded.
     #[must_use]
     pub fn new(times: &Histogram, due: u64) -> Self {
@@ -96,7 +96,7 @@ pub struct Distance {
 impl Distance {
     /// Over pairs of runs, A first in each. Every run weighs the same. `None` without a pair, or if nothing was answered at all.
     #[must_use]
-    pub fn of(pairs: &[(Answered, Answered)], random: &mut Random) -> Option<Self> {
+    pub fn of(pairs: &[(AnswerCurve, AnswerCurve)], random: &mut Random) -> Option<Self> {
         let mut times: Vec<Nanos> = pairs.iter().flat_map(|(a, b)| a.by.iter().chain(&b.by)).map(|(time, _)| *time).collect();
         times.sort_unstable();
         times.dedup();
@@ -130,7 +130,7 @@ fn width((a, b): (f64, f64)) -> f64 {
 }
 
 /// In how many of all exchanges of sides the gap is as wide as it is, that without any exchange included.
-fn chance_of_gap(pairs: &[(Answered, Answered)], times: &[Nanos], random: &mut Random) -> f64 {
+fn chance_of_gap(pairs: &[(AnswerCurve, AnswerCurve)], times: &[Nanos], random: &mut Random) -> f64 {
     let every = times.len().div_ceil(TIMES_MAX).max(1);
     let differences: Vec<Vec<f64>> =
         pairs.iter().map(|(a, b)| times.iter().step_by(every).map(|time| b.by(*time) - a.by(*time)).collect()).collect();
@@ -165,13 +165,13 @@ mod tests {
     use crate::proportion::Share;
     use crate::simulated::normal;
 
-    fn answered(values: &[u64], due: u64) -> Answered {
+    fn answered(values: &[u64], due: u64) -> AnswerCurve {
         let mut times = Histogram::new();
         values.iter().for_each(|value| times.record(Nanos(*value)));
-        Answered::new(&times, due)
+        AnswerCurve::new(&times, due)
     }
 
-    fn distance(pairs: &[(Answered, Answered)]) -> Distance {
+    fn distance(pairs: &[(AnswerCurve, AnswerCurve)]) -> Distance {
         Distance::of(pairs, &mut Random::new(1, 0)).unwrap()
     }
 
@@ -199,12 +199,12 @@ mod tests {
     }
 
     /// Pairs of runs of log-normal times; the level of each run differs by `noise`, and B's by `slower` besides.
-    fn simulated(pairs: usize, noise: f64, slower: f64, random: &mut Random) -> Vec<(Answered, Answered)> {
+    fn simulated(pairs: usize, noise: f64, slower: f64, random: &mut Random) -> Vec<(AnswerCurve, AnswerCurve)> {
         let mut run = |level: f64| {
             let level = level + noise * normal(random);
             let mut times = Histogram::new();
             (0..REQUESTS).for_each(|_| times.record(Nanos((1e6 * (level + 0.4 * normal(random)).exp()) as u64)));
-            Answered::new(&times, REQUESTS)
+            AnswerCurve::new(&times, REQUESTS)
         };
         // The machine gets slower from pair to pair, as machines do.
         (0..pairs).map(|pair| (run(0.02 * pair as f64), run(0.02 * pair as f64 + slower.ln_1p()))).collect()

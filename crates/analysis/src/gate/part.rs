@@ -195,7 +195,7 @@ impl<'a> Measurements<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::{Check, Measured, Verdict, judge};
+    use crate::gate::{Check, CheckFigure, Verdict, judge};
     use measure::fixtures;
 
     fn verdict(text: &str, run: &Summary) -> Verdict {
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(verdict(&format!("step {} failed == 0", worst.name), &run), Verdict::Broken);
         assert_eq!(verdict(&format!("step {} failed == 0", best.name), &run), Verdict::Held);
         let measured = judge(&[format!("step {} failed < 1%", worst.name).parse().unwrap()], &run).remove(0).measured;
-        assert_eq!(measured, Some(Measured::Share(crate::proportion::Share { hits: worst.failed, of: worst.due })));
+        assert_eq!(measured, Some(CheckFigure::Share(crate::proportion::Share { hits: worst.failed, of: worst.due })));
         assert_eq!(verdict(&format!("step {} p50 < 1h", best.name), &run), Verdict::Held);
         assert_eq!(verdict(&format!("step {} p50 < 1ns", best.name), &run), Verdict::Broken);
         assert_eq!(verdict("step nowhere p50 < 1ns", &run), Verdict::NotJudgeable { why: crate::gate::Why::Nothing });

@@ -16,7 +16,7 @@ pub struct Answer {
     /// Both bounds proven, and within the width asked for (RFC 9971: a regular result).
     pub regular: bool,
     /// How the rate found did over a long trial.
-    pub soak: Option<Held>,
+    pub soak: Option<Confirmation>,
     /// How a little less than it did straight after twice the load.
     pub from_above: Option<AfterOverload>,
     /// The rate after which the server did not recover.
@@ -67,7 +67,7 @@ pub struct Break {
 
 /// How a rate did in a trial that was to confirm it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct Confirmation {
     /// Requests a second.
     pub rate: f64,
     /// How long.

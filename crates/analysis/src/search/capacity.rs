@@ -19,13 +19,13 @@ use plan::Random;
 
 /// What the trials at one rate counted, for one promise.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Counted {
+pub(super) struct PromiseCounts {
     pub rate: f64,
     /// Due and bad requests of each stretch of equal length; one stretch per trial if the caller counted no finer.
     pub stretches: Vec<(f64, f64)>,
 }
 
-impl Counted {
+impl PromiseCounts {
     /// Due and bad requests in all.
     fn sums(&self) -> (f64, f64) {
         self.stretches.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1))
@@ -36,7 +36,7 @@ impl Counted {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ladder {
     pub bad_share_max: f64,
-    pub counted: Vec<Counted>,
+    pub counted: Vec<PromiseCounts>,
 }
 
 /// Steps of the grid over the capacity: a third of a per cent each over a factor of four.
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn ladder(shares: &[(f64, f64)], due: f64) -> Ladder {
-        let counted = shares.iter().map(|&(rate, share)| Counted { rate, stretches: vec![(due, due * share)] }).collect();
+        let counted = shares.iter().map(|&(rate, share)| PromiseCounts { rate, stretches: vec![(due, due * share)] }).collect();
         Ladder { bad_share_max: 0.01, counted }
     }
 
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn lateness_that_comes_in_bursts_counts_for_less() {
-        let even = Ladder { bad_share_max: 0.01, counted: vec![Counted { rate: 1.0, stretches: vec![(1000.0, 8.0); 20] }] };
+        let even = Ladder { bad_share_max: 0.01, counted: vec![PromiseCounts { rate: 1.0, stretches: vec![(1000.0, 8.0); 20] }] };
         let mut bursts = even.clone();
         for (at, stretch) in bursts.counted[0].stretches.iter_mut().enumerate() {
             stretch.1 = if at % 10 < 2 { 40.0 } else { 0.0 };

@@ -6,7 +6,7 @@
 
 use plan::{Arrivals, Nanos, Random, Rate, Share, Spacing, Timetable};
 
-use super::{Answer, Early, Promise, Purpose, Rested, Search, Seen, Settings, Standing, Step, Trial, TrialResult, Unit};
+use super::{Answer, Early, Pause, Promise, PromiseFigure, Purpose, Search, Settings, Standing, Step, Trial, TrialResult, Unit};
 
 /// How long a worker takes for a request; seconds on average.
 #[derive(Debug, Clone, Copy)]
@@ -202,14 +202,17 @@ impl Server {
         let p99 = times.get((times.len() as f64 * 0.99) as usize).copied().unwrap_or(0.0);
         let failed = bad[1] as f64 / (due as f64).max(1.0);
         let [late, refused] = stretches;
-        let seen = vec![Seen { bad: bad[0], value: p99, stretches: late }, Seen { bad: bad[1], value: failed, stretches: refused }];
+        let seen = vec![
+            PromiseFigure { bad: bad[0], value: p99, stretches: late },
+            PromiseFigure { bad: bad[1], value: failed, stretches: refused },
+        ];
         TrialResult { seconds: measured, elapsed_s, due, seen, standing: Standing::Valid, early }
     }
 
     /// Probes once a second until one is answered as an idle server would.
-    fn rest(&mut self, seconds_max: f64) -> Rested {
+    fn rest(&mut self, seconds_max: f64) -> Pause {
         let seconds = (self.broken_until - self.now).max(0.0).ceil() + 1.0;
-        let rested = Rested { seconds: seconds.min(seconds_max), recovered: seconds <= seconds_max };
+        let rested = Pause { seconds: seconds.min(seconds_max), recovered: seconds <= seconds_max };
         self.now += rested.seconds;
         rested
     }

@@ -74,7 +74,7 @@ fn follow(settings: Settings, mut respond: impl FnMut(f64, f64, Purpose) -> Tria
     for _ in 0..1_000 {
         match search.next() {
             Step::Trial { rate, seconds, purpose, .. } => search.learn(respond(rate, seconds, purpose)),
-            Step::Rest { seconds_min, .. } => search.rested(Rested { seconds: seconds_min.max(1.0), recovered: true }),
+            Step::Rest { seconds_min, .. } => search.rested(Pause { seconds: seconds_min.max(1.0), recovered: true }),
             Step::Done(answer) => return (*answer, search.trials().to_vec()),
         }
     }
@@ -85,7 +85,7 @@ fn follow(settings: Settings, mut respond: impl FnMut(f64, f64, Purpose) -> Tria
 fn result(rate: f64, seconds: f64, share: f64) -> TrialResult {
     let due = (rate * seconds) as u64;
     let bad = (due as f64 * share) as u64;
-    let seen = vec![Seen { bad, value: if share > 0.01 { 0.2 } else { 0.02 }, stretches: Vec::new() }];
+    let seen = vec![PromiseFigure { bad, value: if share > 0.01 { 0.2 } else { 0.02 }, stretches: Vec::new() }];
     TrialResult { seconds, elapsed_s: seconds, due, seen, standing: Standing::Valid, early: None }
 }
 
@@ -106,7 +106,7 @@ fn a_cliff_is_found_within_the_width_with_every_phase_in_order() {
         assert!(low <= capacity && capacity < high && high <= low * 1.021 && answer.regular, "{capacity}: {low} {high}");
         assert!(answer.capacity.low <= capacity && capacity <= answer.capacity.high.unwrap());
         assert_eq!(answer.limited_by, LimitedBy::Promise(0));
-        assert_eq!(answer.soak.unwrap(), Held { rate: low, seconds: 30.0, missed: None });
+        assert_eq!(answer.soak.unwrap(), Confirmation { rate: low, seconds: 30.0, missed: None });
         assert_eq!(answer.from_above.unwrap().missed, None);
         assert_eq!(answer.wants_s, None);
         let purposes: Vec<Purpose> = trials.iter().map(|it| it.purpose).collect();
@@ -135,7 +135,7 @@ fn a_rest_follows_every_trial_that_failed_except_the_overload() {
             Step::Rest { seconds_min, seconds_max } => {
                 assert!(failed && (seconds_min, seconds_max) == (0.0, 30.0));
                 failed = false;
-                search.rested(Rested { seconds: 1.0, recovered: true });
+                search.rested(Pause { seconds: 1.0, recovered: true });
             }
             Step::Done(_) => break,
         }
@@ -149,7 +149,7 @@ fn a_search_taken_up_again_goes_on_where_it_was() {
     for _ in 0..9 {
         match search.next() {
             Step::Trial { rate, seconds, purpose, .. } => search.learn(respond(rate, seconds, purpose)),
-            _ => search.rested(Rested { seconds: 1.0, recovered: true }),
+            _ => search.rested(Pause { seconds: 1.0, recovered: true }),
         }
     }
     let saved = serde_json::to_string(&search).unwrap();
@@ -226,7 +226,7 @@ fn a_machine_that_is_busy_for_half_a_minute_does_not_end_the_search() {
                     let result = respond(rate, seconds, purpose);
                     search.learn(TrialResult { standing: if busy { Standing::Invalid } else { result.standing }, ..result });
                 }
-                Step::Rest { seconds_min, .. } => search.rested(Rested { seconds: seconds_min.max(0.1), recovered: true }),
+                Step::Rest { seconds_min, .. } => search.rested(Pause { seconds: seconds_min.max(0.1), recovered: true }),
                 Step::Done(answer) => break answer,
             }
         };
@@ -283,7 +283,7 @@ fn one_bad_moment_in_a_soak_does_not_refute_a_rate_and_two_bad_soaks_do() {
             // All requests of the third second of thirty are bad.
             let due = rate as u64;
             let stretches = (0..30).map(|at| (due, if at == 2 { due } else { 0 })).collect();
-            let seen = vec![Seen { bad: due, value: 0.2, stretches }];
+            let seen = vec![PromiseFigure { bad: due, value: 0.2, stretches }];
             TrialResult { due: due * 30, seen, ..well }
         })
     };
@@ -413,7 +413,7 @@ proptest! {
                     }
                     search.learn(TrialResult { elapsed_s: seconds * cut * slow, standing, early, ..trial });
                 }
-                Step::Rest { seconds_min, seconds_max } => search.rested(Rested { seconds: seconds_min.max(seconds_max * random.unit() * 0.3), recovered: random.unit() > noise * 0.05 }),
+                Step::Rest { seconds_min, seconds_max } => search.rested(Pause { seconds: seconds_min.max(seconds_max * random.unit() * 0.3), recovered: random.unit() > noise * 0.05 }),
                 Step::Done(answer) => break *answer,
             }
         };
@@ -424,7 +424,7 @@ proptest! {
             prop_assert!(answer.breaks_at.is_none_or(|it| it.rate > rate), "{rate} {:?}", answer.breaks_at);
         }
         prop_assert!(answer.wants_s.is_none_or(|it| it >= answer.spent_s));
-        prop_assert!(!crate::search_words::sentences(&answer, &search.settings.promises, crate::found::Rated::Requests).iter().any(|it| it.contains("NaN") || it.contains("inf")));
+        prop_assert!(!crate::search_words::sentences(&answer, &search.settings.promises, crate::found::RateUnit::Requests).iter().any(|it| it.contains("NaN") || it.contains("inf")));
         prop_assert_eq!(search.answer(), answer);
     }
 }

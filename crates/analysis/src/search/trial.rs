@@ -61,7 +61,7 @@ pub struct TrialResult {
     /// Requests that fell due.
     pub due: u64,
     /// For each promise, in the order of the settings.
-    pub seen: Vec<Seen>,
+    pub seen: Vec<PromiseFigure>,
     /// Whether it may be believed.
     pub standing: Standing,
     /// Decided before its time by the caller's binomial rule: counts as if it had lasted.
@@ -70,7 +70,7 @@ pub struct TrialResult {
 
 /// One promise in one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct PromiseFigure {
     /// Failed, late against this promise, or unsent.
     pub bad: u64,
     /// The measured value: the percentile in seconds, or the share.
@@ -155,7 +155,7 @@ impl Trial {
 
 /// A pause that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Rested {
+pub struct Pause {
     /// How long it took.
     pub seconds: f64,
     /// Whether the probes came back to normal.

@@ -13,7 +13,7 @@ use analysis::quantity::{NONE, figure, length, percent, time};
 use clap::Args;
 use engine::{Runner, Stop, machine};
 use experiment::calibrate::{Ceiling, Settings};
-use plan::{Draft, Given, Nanos, PlanError, PlanErrors, Random};
+use plan::{Draft, Nanos, PlanError, PlanErrors, Random, Setting};
 use testbed::{Config, Testbed, Tls};
 
 use super::{compare, print};
@@ -44,11 +44,11 @@ pub struct Calibrate {
 
     /// With --aa: measure N pairs [default: 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Calibration")]
-    pairs: Option<Given<NonZeroU32>>,
+    pairs: Option<Setting<NonZeroU32>>,
 
     /// With --aa: rest for this long between runs [default: 500ms]
     #[arg(long, value_name = "TIME", help_heading = "Calibration")]
-    cooldown: Option<Given<Nanos>>,
+    cooldown: Option<Setting<Nanos>>,
 
     #[command(flatten)]
     output_args: OutputArgs,
@@ -145,7 +145,12 @@ fn climb(duration: Nanos, output_args: OutputArgs) -> Result<Exit, Failed> {
 }
 
 /// Pairs of runs of one target, and what they differ by.
-fn differ(draft: Draft, pairs: Option<Given<NonZeroU32>>, cooldown: Option<Given<Nanos>>, output_args: OutputArgs) -> Result<Exit, Failed> {
+fn differ(
+    draft: Draft,
+    pairs: Option<Setting<NonZeroU32>>,
+    cooldown: Option<Setting<Nanos>>,
+    output_args: OutputArgs,
+) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let pairs = compare::given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
     let cooldown = compare::given("cooldown", cooldown, compare::COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);

@@ -20,10 +20,10 @@ use analysis::quantity::{counted, percent};
 use clap::Args;
 use engine::{Runner, Stop, Urgency, machine};
 use experiment::compare::{Event, Settings};
-use experiment::{Bench, Judge, Load, Measured};
+use experiment::{Bench, Judge, Load, Measurement};
 use history::Kind;
 use measure::Ending;
-use plan::{ComparisonDraft, Draft, Given, Margin, Nanos, Plan, PlanError, PlanErrors, Timetable, Warmup, is_address};
+use plan::{ComparisonDraft, Draft, Margin, Nanos, Plan, PlanError, PlanErrors, Setting, Timetable, Warmup, is_address};
 use report::compare::{conclusion, header, row};
 use report::{Experiment as _, Style, unlike};
 use trial::RunError;
@@ -82,7 +82,7 @@ pub struct Compare {
 
     /// Wait this long for a command to listen [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
-    ready_within: Option<Given<Nanos>>,
+    ready_within: Option<Setting<Nanos>>,
 
     #[command(flatten)]
     comparison: ComparisonDraft,
@@ -286,7 +286,7 @@ impl Design {
 }
 
 /// A comparison of which nothing is measured yet, with what is known of the noise of this target.
-fn unmeasured(name: String, sides: &[Prepared; 2], first: [&Plan; 2], design: &Design) -> Comparison {
+fn unmeasured(name: String, sides: &[PreparedSide; 2], first: [&Plan; 2], design: &Design) -> Comparison {
     let margins = design.margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.share()));
     let known = Calibration::kept();
     let noise = known.as_ref().and_then(|known| known.noise_of(first[0]).or_else(|| known.noise_of(first[1])));
@@ -325,7 +325,7 @@ pub fn with_itself(
     let scenarios = Scenarios::default();
     lasting(&mut draft, &scenarios);
     let name = draft.url.clone().unwrap_or_default();
-    let sides = [0, 1].map(|_| Prepared {
+    let sides = [0, 1].map(|_| PreparedSide {
         subject: Subject { name: name.clone(), command: None },
         draft: draft.clone(),
         scenarios: scenarios.clone(),
@@ -353,14 +353,14 @@ pub fn with_itself(
 
 /// Both plans of every pair, some pairs in reserve for those that will say nothing about the server. Every mistake goes to
 /// `errors`.
-fn plans(sides: &[Prepared; 2], pairs: NonZeroU32, seed: u64, errors: &mut PlanErrors) -> Vec<[Plan; 2]> {
+fn plans(sides: &[PreparedSide; 2], pairs: NonZeroU32, seed: u64, errors: &mut PlanErrors) -> Vec<[Plan; 2]> {
     let mut plans = Vec::new();
     for number in 0..pairs.get().saturating_add(pairs.get() / 2) {
         let seed = seed.wrapping_add(number.into());
         let [a, b] = sides.each_ref().map(|side| {
             // What the seed was given as is looked at with everything else.
             let seed =
-                if matches!(side.draft.seed, Some(Given::Wrong { .. })) { side.draft.seed.clone() } else { Some(Given::Value(seed)) };
+                if matches!(side.draft.seed, Some(Setting::Wrong { .. })) { side.draft.seed.clone() } else { Some(Setting::Value(seed)) };
             let plan = inputs::decide(Draft { seed, ..side.draft.clone() }, &side.scenarios, errors)?;
             if side.from_file {
                 inputs::look_for_redacted(&plan, errors);
@@ -377,7 +377,7 @@ fn plans(sides: &[Prepared; 2], pairs: NonZeroU32, seed: u64, errors: &mut PlanE
 }
 
 /// Looks whether this machine and the target's addresses allow the load.
-fn look(side: &Prepared, plan: &Plan) -> Result<(), Failed> {
+fn look(side: &PreparedSide, plan: &Plan) -> Result<(), Failed> {
     let looked = match side.subject.command {
         // Its server is not there yet.
         Some(_) => engine::net::check_limits(plan, machine::raise_files_limit()),
@@ -393,7 +393,7 @@ fn of_side(letter: &str, failed: &Failed) -> Failed {
 
 /// One side, decided except for the seed.
 #[derive(Debug)]
-struct Prepared {
+struct PreparedSide {
     subject: Subject,
     draft: Draft,
     /// What its files hold.
@@ -449,7 +449,7 @@ fn sides(
     served_at: Option<String>,
     (importing, at): (&Importing, &At),
     errors: &mut PlanErrors,
-) -> Option<[Prepared; 2]> {
+) -> Option<[PreparedSide; 2]> {
     let usage = "loadline compare http://old:8080/ http://new:8080/, or --a 'command' --b 'command' --url http://127.0.0.1:8080/";
     let mut wrong = |message: &str| {
         errors.push(PlanError::new("compare", message, format!("write {usage}")));
@@ -460,9 +460,9 @@ fn sides(
             look_without_files(&draft, importing, errors);
             let draft = Draft { url: Some(url.clone()), ..draft };
             let ImportedDraft { mut draft, scenarios, left_out } = importing.of_side(draft, Some(url), &[], errors);
-            draft.warmup.get_or_insert(Given::Value(Warmup::Lasting(WARMUP_AFTER_START)));
+            draft.warmup.get_or_insert(Setting::Value(Warmup::Lasting(WARMUP_AFTER_START)));
             lasting(&mut draft, &scenarios);
-            let side = |command: String| Prepared {
+            let side = |command: String| PreparedSide {
                 subject: Subject { name: command.clone(), command: Some(command) },
                 draft: draft.clone(),
                 scenarios: scenarios.clone(),
@@ -503,7 +503,7 @@ enum File {
 }
 
 /// Two addresses, two files, or one of each; then the address gets the settings of the file.
-fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At), errors: &mut PlanErrors) -> Option<[Prepared; 2]> {
+fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At), errors: &mut PlanErrors) -> Option<[PreparedSide; 2]> {
     let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     // Where a file leaves open who is asked.
@@ -559,42 +559,43 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
         lasting(&mut draft, &scenarios);
         // Written down as every URL is: without its secrets.
         let name = if is_a_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
-        Prepared { subject: Subject { name, command: None }, draft, scenarios, left_out: left_of_saved, from_file, invalid }
+        PreparedSide { subject: Subject { name, command: None }, draft, scenarios, left_out: left_of_saved, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])
 }
 
 /// Ends the run after the default time unless something else does.
 fn lasting(draft: &mut Draft, scenarios: &Scenarios) {
-    let ends = |rate: &Given<Timetable>| matches!(rate, Given::Value(timetable) if timetable.length().is_some());
+    let ends = |rate: &Setting<Timetable>| matches!(rate, Setting::Value(timetable) if timetable.length().is_some());
     let stages_end = draft.rate.as_ref().is_some_and(ends);
     let own = scenarios.settings_of(draft);
     let own_end = own.duration.is_some() || own.requests.is_some() || own.rate.is_some_and(|rate| ends(&rate));
     if draft.requests.is_none() && !stages_end && !(own_end && draft.rate.is_none()) {
-        draft.duration.get_or_insert(Given::Value(DURATION));
+        draft.duration.get_or_insert(Setting::Value(DURATION));
     }
 }
 
 /// The seed both sides begin with.
-fn seed_of(sides: &[Prepared; 2]) -> u64 {
+fn seed_of(sides: &[PreparedSide; 2]) -> u64 {
     match sides[0].draft.seed {
-        Some(Given::Value(seed)) => seed,
+        Some(Setting::Value(seed)) => seed,
         _ => 1,
     }
 }
 
 /// `old_new`, from whatever tells the sides apart: their paths, their hosts, or their queries.
-fn suggested(sides: &[Prepared; 2]) -> String {
-    let url = |side: &Prepared| match (&side.subject.command, side.from_file) {
+fn suggested(sides: &[PreparedSide; 2]) -> String {
+    let url = |side: &PreparedSide| match (&side.subject.command, side.from_file) {
         (None, false) => side.draft.url.clone(),
         _ => None,
     };
-    let file = |side: &Prepared| Path::new(&side.subject.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let is_named = |side: &Prepared| side.from_file || side.draft.scenario.as_ref() == Some(&side.subject.name);
-    let path = |side: &Prepared| if is_named(side) { file(side) } else { url(side).map(|url| name::of_url(&url)) };
-    let host =
-        |side: &Prepared| url(side)?.parse::<plan::Target>().ok().map(|target| name::of_url(&format!("http://a/{}", target.authority())));
-    let query = |side: &Prepared| {
+    let file = |side: &PreparedSide| Path::new(&side.subject.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let is_named = |side: &PreparedSide| side.from_file || side.draft.scenario.as_ref() == Some(&side.subject.name);
+    let path = |side: &PreparedSide| if is_named(side) { file(side) } else { url(side).map(|url| name::of_url(&url)) };
+    let host = |side: &PreparedSide| {
+        url(side)?.parse::<plan::Target>().ok().map(|target| name::of_url(&format!("http://a/{}", target.authority())))
+    };
+    let query = |side: &PreparedSide| {
         let target = url(side)?.parse::<plan::Target>().ok()?;
         Some(name::of_url(&format!("http://a{}", target.path_and_query().replace('?', "/"))))
     };
@@ -605,11 +606,11 @@ fn suggested(sides: &[Prepared; 2]) -> String {
 }
 
 /// A setting of this command, or its default.
-pub fn given<T: std::fmt::Display>(name: &'static str, given: Option<Given<T>>, default: T, help: &str, errors: &mut PlanErrors) -> T {
+pub fn given<T: std::fmt::Display>(name: &'static str, given: Option<Setting<T>>, default: T, help: &str, errors: &mut PlanErrors) -> T {
     match given {
         None => default,
-        Some(Given::Value(value)) => value,
-        Some(Given::Wrong { text, why }) => {
+        Some(Setting::Value(value)) => value,
+        Some(Setting::Wrong { text, why }) => {
             errors.push(PlanError::new(name, format!("--{name} '{text}' {why}"), help));
             default
         }
@@ -626,7 +627,7 @@ struct SideBench<'a> {
 }
 
 impl Bench for SideBench<'_> {
-    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measured, RunError> {
+    fn measure(&mut self, load: &Load<'_>, judge: Judge<'_>) -> Result<Measurement, RunError> {
         let flag = ["--a", "--b"][self.side];
         let server = match self.command {
             None => None,

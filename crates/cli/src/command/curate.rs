@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use history::{Exported, Id, Moment, Origin};
-use plan::{Given, PlanErrors};
+use history::{ExportedRun, Id, Moment, Origin};
+use plan::{PlanErrors, Setting};
 use report::{Document, visible};
 
 use super::runs::{Age, table, typed};
@@ -65,7 +65,7 @@ pub struct Prune {
 
     /// Remove those that began longer ago than this: 90d, or before a date such as 2026-11-01
     #[arg(long, value_name = "AGE", group = "which")]
-    older: Option<Given<Age>>,
+    older: Option<Setting<Age>>,
 
     #[command(flatten)]
     at: At,
@@ -189,7 +189,7 @@ pub fn export(export: Export) -> Result<Exit, Failed> {
         return Err(errors.into());
     }
     let (store, entry) = at.find(&reference)?;
-    let exported = Exported::of(&store, &entry).map_err(|error| refused(&error))?;
+    let exported = ExportedRun::of(&store, &entry).map_err(|error| refused(&error))?;
     let mut bytes = serde_json::to_vec_pretty(&exported).expect("what was read can be written");
     bytes.push(b'\n');
     if to_stdout {
@@ -232,7 +232,7 @@ pub fn import(files: &[PathBuf], name: Option<&str>, at: &At) -> Result<Exit, Fa
 }
 
 /// A file written by export, or a result made to look like one.
-fn read(file: &Path, name: Option<&str>) -> Result<Exported, String> {
+fn read(file: &Path, name: Option<&str>) -> Result<ExportedRun, String> {
     let text = inputs::text(file, inputs::TEXT_BYTES_MAX).map_err(|why| plainly(&why))?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|why| format!("it is damaged, or no JSON: {why}"))?;
     let schema = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or_default();
@@ -240,7 +240,7 @@ fn read(file: &Path, name: Option<&str>) -> Result<Exported, String> {
         if schema != history::EXPORT_SCHEMA {
             return Err(format!("it is written as '{}', and this loadline reads '{}'", visible(schema), history::EXPORT_SCHEMA));
         }
-        let exported: Exported = serde_json::from_value(value).map_err(|why| format!("it is damaged: {why}"))?;
+        let exported: ExportedRun = serde_json::from_value(value).map_err(|why| format!("it is damaged: {why}"))?;
         // What is listed later must be readable: a result that is not is refused here.
         Document::read(&exported.result.to_string()).map_err(|why| why.to_string())?;
         return Ok(exported);
@@ -251,7 +251,7 @@ fn read(file: &Path, name: Option<&str>) -> Result<Exported, String> {
     let name = name.or(document.name()).map_or_else(|| crate::name::of_url(url), str::to_owned);
     let kept = saved::kept(&document, name, None, Vec::new(), String::new()).ok_or("nothing was measured")?;
     let schema = history::EXPORT_SCHEMA.to_owned();
-    Ok(Exported { schema, id: Id::fresh(), kept, origin: Origin::Imported, saved: Moment::now(), plan, result: value })
+    Ok(ExportedRun { schema, id: Id::fresh(), kept, origin: Origin::Imported, saved: Moment::now(), plan, result: value })
 }
 
 /// Sets or shows.

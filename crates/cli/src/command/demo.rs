@@ -22,7 +22,7 @@ use plan::{Draft, LadderDraft, PlanErrors};
 use report::Experiment as _;
 use testbed::{Behaviour, Config, Testbed};
 
-use super::sweep::{Asked, Climb};
+use super::sweep::{Climb, LevelChoice};
 use super::{given, print};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
@@ -111,7 +111,7 @@ fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> 
         let draft = Draft { url: Some(format!("{}{}", server.url, act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
         let Some(mut climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
-        climb.fit(Asked::Nothing, &Runner::threads()).map_err(|error| Failed::from(&error))?;
+        climb.fit(LevelChoice::Nothing, &Runner::threads()).map_err(|error| Failed::from(&error))?;
         let climb = climb.watched_by(ServerMonitors::auto())?;
         let exit = climb.carry_out(files.clone(), (RunSaver::NOTHING, Ready::default()), output_args, (&screen, &stop))?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.

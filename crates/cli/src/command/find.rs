@@ -4,16 +4,16 @@
 //! it has recovered. A search takes minutes, and anything may end it: so every trial is printed and saved as soon as it is
 //! measured, and whatever ends the search, what is known by then is said.
 
-use analysis::found::{CapacityReport, Rated};
+use analysis::found::{CapacityReport, RateUnit};
 use analysis::gate::{Check, Slo};
 use analysis::quantity::{four_digits, percent};
 use analysis::search::{Cap, LimitedBy, Mistake, Search, Settings as SearchSettings};
 use analysis::{Level, LevelRow, StopRule, ceiling, search_words};
 use clap::{ArgAction, Args};
 use engine::{RunError, Runner, Stop};
-use experiment::find::{Course, Event, Loads};
+use experiment::find::{Event, Loads, OngoingSearch};
 use history::Kind;
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, SearchDraft};
+use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SearchDraft, Setting};
 use report::find::table;
 use report::sweep::table as levels;
 use report::{Experiment as _, Style, prose, server_side};
@@ -200,7 +200,7 @@ impl CapacitySearch {
 
     /// A search of which nothing is measured yet.
     pub fn unmeasured(&self, name: &str) -> CapacityReport {
-        let rated = if self.is_scenario() { Rated::Journeys } else { Rated::Requests };
+        let rated = if self.is_scenario() { RateUnit::Journeys } else { RateUnit::Requests };
         CapacityReport { rated, ..CapacityReport::new(name.to_owned(), &self.slos, self.settings.clone(), self.search.answer()) }
     }
 
@@ -224,7 +224,7 @@ impl CapacitySearch {
         let is_profiled = !bench.probes.is_empty();
         let ended = Loads::new(draft, &decide, first.scenario().is_some(), &|plan| scenarios.thinking(plan), &settings)
             .map_err(|mistakes| trial::RunError::input(mistakes.to_string(), "repeat the search"))
-            .and_then(|loads| Course::begin(loads, slos, (search, found), &known, is_profiled, bench, tell))
+            .and_then(|loads| OngoingSearch::begin(loads, slos, (search, found), &known, is_profiled, bench, tell))
             .and_then(|course| course.carry_out(found, bench, tell));
         if let Some(why) = bench.series.end() {
             if let Some(screen) = bench.screen {
@@ -258,8 +258,8 @@ fn tell(writing: &mut Writing<'_, CapacityReport>, found: &CapacityReport, event
         Event::Profiles(at) => {
             let named: Vec<String> = at.iter().map(|level| format!("{}/s", four_digits(level.value()))).collect();
             let counted = match found.rated {
-                Rated::Requests => levels::Counted::Requests,
-                Rated::Journeys => levels::Counted::Journeys,
+                RateUnit::Requests => levels::CountUnit::Requests,
+                RateUnit::Journeys => levels::CountUnit::Journeys,
             };
             let heads = at.last().map(|level| levels::header(*level, counted, style)).unwrap_or_default();
             writing.say(&format!("\n  Profiles of the server at {}\n{heads}\n", named.join(" and ")));
@@ -353,19 +353,19 @@ fn settings(slos: &[Slo], preset: Preset, search: SearchDraft, draft: &Draft, er
         errors.push(PlanError::new(setting, format!("--{setting} '{text}' {why}"), help));
     };
     let rate_max = match search.rate_max {
-        Some(Given::Value(rate)) if rate.as_per_second() > 0.0 => Some(rate.as_per_second()),
-        Some(Given::Value(rate)) => {
+        Some(Setting::Value(rate)) if rate.as_per_second() > 0.0 => Some(rate.as_per_second()),
+        Some(Setting::Value(rate)) => {
             value("rate-max", rate.to_string(), "sends nothing", "give a rate above 0, such as --rate-max 2000/s");
             None
         }
-        Some(Given::Wrong { text, why }) => {
+        Some(Setting::Wrong { text, why }) => {
             value("rate-max", text, &why, "give a rate, such as --rate-max 2000/s");
             None
         }
         None => None,
     };
     let seed = match draft.seed {
-        Some(Given::Value(seed)) => seed,
+        Some(Setting::Value(seed)) => seed,
         _ => 1,
     };
     let settings = SearchSettings::new(slos.iter().map(Slo::promise).collect(), rate_max.unwrap_or(RATE_MAX), seed);
@@ -375,12 +375,12 @@ fn settings(slos: &[Slo], preset: Preset, search: SearchDraft, draft: &Draft, er
         Preset::Publish => settings.publish(),
     };
     let settings = match search.budget {
-        Some(Given::Value(budget)) if budget > Nanos::ZERO => settings.within(budget.as_secs_f64()),
-        Some(Given::Value(_)) => {
+        Some(Setting::Value(budget)) if budget > Nanos::ZERO => settings.within(budget.as_secs_f64()),
+        Some(Setting::Value(_)) => {
             value("budget", "0s".to_owned(), "is no time to search in", "give a time, such as --budget 3m");
             settings
         }
-        Some(Given::Wrong { text, why }) => {
+        Some(Setting::Wrong { text, why }) => {
             value("budget", text, &why, "give a time, such as --budget 3m");
             settings
         }
@@ -448,7 +448,7 @@ fn common(mut draft: Draft, scenarios: &Scenarios, slos: &[Slo], settings: &Sear
     draft.warmup = draft.warmup.or(own.warmup);
     let longest = slos.iter().filter_map(|slo| slo.limit().map(|limit| (limit, slo))).max_by_key(|(limit, _)| *limit);
     match (&draft.timeout, longest) {
-        (Some(Given::Value(timeout)), Some((limit, slo))) if limit >= *timeout => errors.push(PlanError::new(
+        (Some(Setting::Value(timeout)), Some((limit, slo))) if limit >= *timeout => errors.push(PlanError::new(
             "slo",
             format!("--slo '{slo}' cannot be seen to break: with --timeout {timeout} requests are given up before"),
             format!("give a longer --timeout, such as {}", Nanos(limit.0.saturating_mul(2))),
@@ -457,7 +457,7 @@ fn common(mut draft: Draft, scenarios: &Scenarios, slos: &[Slo], settings: &Sear
             // A queue as long as the overload is answered to its end, so that no server goes on with what nobody waits for.
             let overload = Nanos((settings.overload_s * 2.0 * 1e9) as u64);
             let limit = longest.map_or(Nanos::ZERO, |(limit, _)| Nanos(limit.0.saturating_mul(2)));
-            draft.timeout = Some(Given::Value(TIMEOUT.max(limit).max(overload)));
+            draft.timeout = Some(Setting::Value(TIMEOUT.max(limit).max(overload)));
         }
         _ => {}
     }

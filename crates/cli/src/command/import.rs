@@ -13,7 +13,7 @@ use plan::{Also, PlanError, PlanErrors, Target};
 use scenario::Scenario;
 
 use super::curate;
-use crate::destinations::{Choice, Destinations, Said};
+use crate::destinations::{Choice, DestinationNote, Destinations};
 use crate::exit::{Exit, Failed};
 use crate::imported::{self, pair};
 use crate::inputs::plainly;
@@ -208,11 +208,11 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
     let choice = if target.is_some() { Choice::Target } else { Choice::File };
     let destinations = Destinations::of_requests(&shown, &written).and_then(|found| found.said(choice));
     let several = match destinations {
-        Some(Said::Doubt { text, .. }) => {
+        Some(DestinationNote::Doubt { text, .. }) => {
             screen.say(&format!("warning: {text}\n  help: {}", imported::ONE_SERVER));
             true
         }
-        Some(Said::Remark(text)) => {
+        Some(DestinationNote::Remark(text)) => {
             screen.say(&text);
             false
         }

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 
 use ::profile::{BYTES_MAX, Order, Profile as Read, Regex, Selection};
 use clap::{Args, Subcommand, ValueEnum};
-use measure::Profiled;
+use measure::RunProfile;
 use plan::{PlanError, PlanErrors};
 use report::{Document, profiles, visible};
 
@@ -136,7 +136,7 @@ fn compare(diff: Diff) -> Result<Exit, Failed> {
         let help = "give two profiles of the same, or choose what both have with --kind";
         Failed::from(PlanErrors(vec![PlanError::new("profile", format!("'{a}' and '{b}' cannot be compared: {why}"), help)]))
     })?;
-    let about = |name: &str, profiled: &Profiled| format!("  {}: {}\n", visible(name), profiles::in_all(profiled));
+    let about = |name: &str, profiled: &RunProfile| format!("  {}: {}\n", visible(name), profiles::in_all(profiled));
     let names = apart([&a, &b]);
     let text = format!("\n{}{}\n{}", about(&a, &before), about(&b, &after), profiles::difference(&changes, names, order));
     super::print(text.as_bytes())
@@ -153,7 +153,7 @@ fn apart(paths: [&str; 2]) -> [&str; 2] {
 const HELP: &str = "give a profile: what --profile-out or curl wrote, py-spy --format raw, perf script > FILE, or a .cpuprofile";
 
 /// A profile, or that of a saved run.
-fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Option<Profiled> {
+fn side(name: &str, kind: Option<&str>, at: &At, errors: &mut PlanErrors) -> Option<RunProfile> {
     if name.starts_with('@') || is_saved_run(name) {
         let bytes = match at.read(name) {
             Ok((bytes, _)) => bytes,

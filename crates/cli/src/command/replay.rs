@@ -5,11 +5,11 @@
 
 mod telling;
 
-use ::replay::{Clients, Found, Log, Moment, Options, Pattern, Rewrite, Writes};
+use ::replay::{Clients, Log, LogFacts, Moment, Options, Pattern, Rewrite, Writes};
 use clap::{Arg, ArgAction, Args};
 use history::Kind;
-use import::{Asked, KNOWN, Named};
-use plan::{Draft, Given, Nanos, Plan, PlanError, PlanErrors, Rate, Speed, Stage, Target, Timetable};
+use import::{FieldRole, FormChoice, KNOWN};
+use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, Rate, Setting, Speed, Stage, Target, Timetable};
 use report::FORMATS;
 
 use crate::detail::Detail;
@@ -38,23 +38,23 @@ pub struct Replay {
 
     /// Play it N times as fast, such as 2x or 0.5x [default: 1x]
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Replay")]
-    speed: Option<Given<Speed>>,
+    speed: Option<Setting<Speed>>,
 
     /// From this moment of the log on: 2024-01-31T13:55 (by the log's clock), 13:55, or +10m after its beginning
     #[arg(long, value_name = "MOMENT", help_heading = "Replay")]
-    from: Option<Given<Moment>>,
+    from: Option<Setting<Moment>>,
 
     /// Up to this moment of the log
     #[arg(long, value_name = "MOMENT", help_heading = "Replay")]
-    to: Option<Given<Moment>>,
+    to: Option<Setting<Moment>>,
 
     /// Send only these requests: '/api/*', 'GET /users/*'; a star is any letters (repeatable)
     #[arg(long, value_name = "PATTERN", help_heading = "Replay")]
-    only: Vec<Given<Pattern>>,
+    only: Vec<Setting<Pattern>>,
 
     /// Do not send these requests, such as '*.css' (repeatable)
     #[arg(long, value_name = "PATTERN", help_heading = "Replay")]
-    except: Vec<Given<Pattern>>,
+    except: Vec<Setting<Pattern>>,
 
     /// Send only what was asked of this host, where the log names it; * for all [default: all; of a HAR, the page's] (repeatable)
     #[arg(long, value_name = "HOST", help_heading = "Replay")]
@@ -62,7 +62,7 @@ pub struct Replay {
 
     /// Send other paths than the log's: '/v1/* => /v2/*'; each rule is held against what those before it made (repeatable)
     #[arg(long, value_name = "RULE", help_heading = "Replay")]
-    rewrite: Vec<Given<Rewrite>>,
+    rewrite: Vec<Setting<Rewrite>>,
 
     /// Send requests that may change something too (POST, DELETE, …); access logs hold no bodies, so theirs are empty
     #[arg(long, help_heading = "Replay")]
@@ -82,7 +82,7 @@ pub struct Replay {
 
     /// Which field of JSON lines says what, such as path=request.uri (repeatable)
     #[arg(long, value_name = "WHAT=FIELD", action = ArgAction::Append, help_heading = "Replay")]
-    field: Vec<Named>,
+    field: Vec<FieldRole>,
 
     #[command(flatten)]
     draft: Draft,
@@ -223,10 +223,10 @@ pub const MOMENT: &str = "give a moment of the log: a date and time, a time of d
 pub const PATTERN: &str = "write a path, in which a star is any letters, and before it a method or none: 'GET /users/*'";
 
 /// A value, or the mistake in it.
-pub fn value<T: Clone>(setting: &'static str, given: &Given<T>, help: &str, errors: &mut PlanErrors) -> Option<T> {
+pub fn value<T: Clone>(setting: &'static str, given: &Setting<T>, help: &str, errors: &mut PlanErrors) -> Option<T> {
     match given {
-        Given::Value(value) => Some(value.clone()),
-        Given::Wrong { text, why } => {
+        Setting::Value(value) => Some(value.clone()),
+        Setting::Wrong { text, why } => {
             errors.push(PlanError::new(setting, format!("--{setting} '{text}' {why}"), help));
             None
         }
@@ -281,7 +281,7 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
     }
 
     let mut options = Options::default();
-    match replay.log_format.as_deref().map(Asked::named).transpose() {
+    match replay.log_format.as_deref().map(FormChoice::named).transpose() {
         Ok(asked) => options.form = asked.unwrap_or_default().with_fields(replay.field.iter().cloned()),
         Err(why) => errors.push(PlanError::new(
             "log_format",
@@ -332,8 +332,8 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
 /// The same with a mean rate for so long.
 fn with_load(mut draft: Draft, per_second: f64, length: Nanos) -> Draft {
     let rate = Rate::per_second(per_second).expect("so many in so long is a rate");
-    draft.rate = Some(Given::Value(Timetable::new(vec![Stage::constant(rate, None)])));
-    draft.duration = Some(Given::Value(length));
+    draft.rate = Some(Setting::Value(Timetable::new(vec![Stage::constant(rate, None)])));
+    draft.duration = Some(Setting::Value(length));
     draft
 }
 
@@ -368,7 +368,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
 }
 
 /// Looks at the logs, and makes the plan that sends what was found.
-fn look(draft: Draft, options: Options, names: &[String]) -> Result<(Found, Plan), Failed> {
+fn look(draft: Draft, options: Options, names: &[String]) -> Result<(LogFacts, Plan), Failed> {
     let mut errors = PlanErrors::default();
     let mut logs = Vec::new();
     for name in names {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use history::{Entry, Filter, Kind, Moment, Store};
-use plan::{Given, Plan, PlanError, PlanErrors};
+use plan::{Plan, PlanError, PlanErrors, Setting};
 use report::page::{InText, Point, trend_in_text};
 use report::{prose, visible};
 use serde::Serialize;
@@ -31,11 +31,11 @@ pub struct Runs {
 
     /// Of this kind: run, sweep, find, compare
     #[arg(long, value_name = "KIND", help_heading = "Filter")]
-    kind: Option<Given<Kind>>,
+    kind: Option<Setting<Kind>>,
 
     /// Begun since then: 7d, 12h, or a date such as 2026-11-01
     #[arg(long, value_name = "WHEN", help_heading = "Filter")]
-    since: Option<Given<Age>>,
+    since: Option<Setting<Age>>,
 
     /// Of this git revision, or beginning of one
     #[arg(long, value_name = "REVISION", help_heading = "Filter")]
@@ -190,10 +190,10 @@ fn over_time(mut entries: Vec<Entry>, rows_max: usize) -> Result<String, Failed>
 }
 
 /// What was typed; a mistake goes to `errors`.
-pub fn typed<T>(name: &'static str, given: Option<Given<T>>, help: &str, errors: &mut PlanErrors) -> Option<T> {
+pub fn typed<T>(name: &'static str, given: Option<Setting<T>>, help: &str, errors: &mut PlanErrors) -> Option<T> {
     match given? {
-        Given::Value(value) => Some(value),
-        Given::Wrong { text, why } => {
+        Setting::Value(value) => Some(value),
+        Setting::Wrong { text, why } => {
             errors.push(PlanError::new(name, format!("--{name} '{text}' {why}"), help));
             None
         }

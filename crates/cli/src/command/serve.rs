@@ -15,14 +15,15 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 use engine::{Fence, Runner};
-use history::{Follower, Heard, HistoryError, Kind, Moment, Store};
+use history::{Follower, HistoryError, Kind, Moment, RunNews, Store};
 use measure::Tick;
-use plan::{Draft, Given, Plan, PlanError, PlanErrors, Stage};
+use plan::{Draft, Plan, PlanError, PlanErrors, Setting, Stage};
 use report::Document;
-use report::page::{self, Shown};
+use report::page::{self, RenderedPage};
 use serde::Serialize;
 use serve::{
-    Allowed, Backend, Begun, Checked, Ended, Guard, Live, Mistake, NotStarted, Server, ServerConfig, StageShown, StartTest, Token,
+    AllowedTargets, Backend, Begun, Guard, Live, Mistake, NotStarted, RunEnd, Server, ServerConfig, StageShown, StartTest, TestPreview,
+    Token,
 };
 
 use self::test::Test;
@@ -90,7 +91,7 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
             None
         }
     };
-    let allowed = Allowed::read(&allow_target).map_err(|wrong| {
+    let allowed = AllowedTargets::read(&allow_target).map_err(|wrong| {
         for (text, why) in wrong {
             let message = format!("--allow-target '{text}' {why}");
             errors.push(PlanError::new("allow-target", message, "give a pattern, such as --allow-target '*.example.com' or 10.1.0.0/16"));
@@ -153,7 +154,7 @@ enum Asks<'t> {
     ForThatOf(PathBuf),
 }
 
-fn greeting(address: SocketAddr, asks: &Asks<'_>, allowed: &Allowed) -> String {
+fn greeting(address: SocketAddr, asks: &Asks<'_>, allowed: &AllowedTargets) -> String {
     let mut text = "\n".to_owned();
     // Every address of this machine is one to be opened.
     let shown = if address.ip().is_unspecified() { format!("<this machine>:{}", address.port()) } else { address.to_string() };
@@ -205,7 +206,7 @@ fn token_in(path: &std::path::Path) -> Result<Token, PlanError> {
 struct LocalBackend {
     at: At,
     path: PathBuf,
-    allowed: Arc<Allowed>,
+    allowed: Arc<AllowedTargets>,
     lookout: test::Lookout,
     under_way: Arc<Mutex<Option<UnderWay>>>,
 }
@@ -232,11 +233,11 @@ impl Backend for LocalBackend {
         Store::open(&self.path)
     }
 
-    fn shown(&self, result: &str) -> Result<Shown, String> {
+    fn shown(&self, result: &str) -> Result<RenderedPage, String> {
         Document::read(result).map(|document| document.page()).map_err(|why| why.to_string())
     }
 
-    fn beside(&self, a: (&str, &str), b: (&str, &str)) -> Result<Shown, String> {
+    fn beside(&self, a: (&str, &str), b: (&str, &str)) -> Result<RenderedPage, String> {
         let read = |(name, result): (&str, &str)| Document::read(result).map_err(|why| format!("{name} cannot be used: {why}"));
         match (read(a)?, read(b)?) {
             (Document::Run(from, _), Document::Run(to, _)) => Ok(page::two_runs((a.0, &from), (b.0, &to))),
@@ -263,16 +264,16 @@ impl Backend for LocalBackend {
         })
     }
 
-    fn check(&self, test: &StartTest) -> Checked {
+    fn check(&self, test: &StartTest) -> TestPreview {
         let draft = test.plan.draft();
         let (decided, errors) = secrets::Scope::of(draft).within(|| Test::decide(&self.at, test));
         // What can be drawn is drawn, whatever else is wrong.
         let stages = match &draft.rate {
-            Some(Given::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, draft)).collect(),
+            Some(Setting::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, draft)).collect(),
             _ => Vec::new(),
         };
         let hidden = plan::Secrets::of_draft(draft);
-        Checked {
+        TestPreview {
             mistakes: mistakes(errors, draft),
             command: hidden.conceal(&command(test)),
             load: decided.as_ref().map(Test::load),
@@ -357,7 +358,7 @@ impl LocalBackend {
     }
 
     /// Tells what such a run does until it is over; how it came out, if anything was told of it.
-    fn show(&self, mut follower: Follower, live: &Live, over: &AtomicBool) -> Option<Ended> {
+    fn show(&self, mut follower: Follower, live: &Live, over: &AtomicBool) -> Option<RunEnd> {
         let header = follower.header().clone();
         let mut stop = Some(follower.stopper());
         loop {
@@ -365,7 +366,7 @@ impl LocalBackend {
             let is_over = follower.is_over() || over.load(Ordering::Relaxed);
             for heard in follower.listen() {
                 match heard {
-                    Heard::Load { plan, what } => {
+                    RunNews::Load { plan, what } => {
                         if let Some(stop) = stop.take() {
                             let title = format!("{}, started on the command line", report::request_of(&plan));
                             let (kind, name) = (header.kind.to_string(), report::visible(&header.name));
@@ -374,7 +375,7 @@ impl LocalBackend {
                         let what = if what == header.name { String::new() } else { saved::in_words(&what) };
                         live.load(&report::visible(&what), page::begun(&plan).json());
                     }
-                    Heard::Second(tick) => live.tick(&page::tick(&tick, None)),
+                    RunNews::Second(tick) => live.tick(&page::tick(&tick, None)),
                 }
             }
             if is_over {
@@ -386,17 +387,17 @@ impl LocalBackend {
     }
 
     /// How a run of another program came out, as the history has it; `goes_on` where loadline serve ends before it.
-    fn outcome(&self, id: &history::Id, goes_on: bool) -> Ended {
+    fn outcome(&self, id: &history::Id, goes_on: bool) -> RunEnd {
         let saved = self.store().ok().and_then(|store| store.result(id).ok());
         match saved.map(|result| self.shown(&result)) {
-            Some(Ok(shown)) => Ended { page: Some(shown.json().to_owned()), saved: Some(id.to_string()), trouble: None },
-            Some(Err(why)) => Ended { trouble: Some(why), ..Ended::default() },
+            Some(Ok(shown)) => RunEnd { page: Some(shown.json().to_owned()), saved: Some(id.to_string()), trouble: None },
+            Some(Err(why)) => RunEnd { trouble: Some(why), ..RunEnd::default() },
             None => {
                 let trouble = match goes_on {
                     true => "loadline serve ended while it went on; loadline runs shows it when it has come to its end",
                     false => "it ended without saving a result; if it was ended from outside, loadline runs takes in what it had measured",
                 };
-                Ended { trouble: Some(trouble.to_owned()), ..Ended::default() }
+                RunEnd { trouble: Some(trouble.to_owned()), ..RunEnd::default() }
             }
         }
     }
@@ -416,7 +417,7 @@ fn end(under_way: &Mutex<Option<UnderWay>>, tell: impl FnOnce()) {
 /// A stage without a length of its own lasts as long as the test.
 fn stage_shown(stage: &Stage, draft: &Draft) -> StageShown {
     let lasting = match &draft.duration {
-        Some(Given::Value(duration)) => Some(*duration),
+        Some(Setting::Value(duration)) => Some(*duration),
         _ => None,
     };
     StageShown {
@@ -432,7 +433,7 @@ fn mistakes(errors: PlanErrors, draft: &Draft) -> Vec<Mistake> {
     errors.0.into_iter().map(without).map(Mistake::from).collect()
 }
 
-fn fence(allowed: &Arc<Allowed>) -> Fence {
+fn fence(allowed: &Arc<AllowedTargets>) -> Fence {
     let allowed = allowed.clone();
     let help = format!("whoever started loadline serve allows {allowed}; more with --allow-target");
     Fence::new(&help, move |host, address| allowed.lets(host, address))

@@ -12,7 +12,7 @@ use engine::{RunError, RunErrorKind, Runner, Stop, machine};
 use experiment::sweep::{Event, Settings, at};
 use export::Ready;
 use history::Kind;
-use plan::{Choice, Draft, Given, Ladder, LadderDraft, Plan, PlanError, PlanErrors};
+use plan::{Choice, Draft, Ladder, LadderDraft, Plan, PlanError, PlanErrors, Setting};
 use report::server_side;
 use report::sweep::table;
 use report::{Experiment as _, Style, prose};
@@ -49,7 +49,7 @@ pub struct Sweep {
 
     /// Call that level the best which carries most and keeps this, such as 'p99 < 50ms'; may be given again
     #[arg(long, value_name = "CHECK", help_heading = "Sweep")]
-    slo: Vec<Given<Check>>,
+    slo: Vec<Setting<Check>>,
 
     #[command(flatten)]
     promises: Promises,
@@ -87,7 +87,7 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
     inputs::warn_of(&draft, output_args.voice());
     let mut errors = PlanErrors::default();
     let ImportedDraft { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
-    let asked = if ladder.levels.is_some() || ladder.rates.is_some() { Asked::Levels } else { Asked::Nothing };
+    let asked = if ladder.levels.is_some() || ladder.rates.is_some() { LevelChoice::Levels } else { LevelChoice::Nothing };
     let scenario = scenarios.of(&draft);
     let name = filing.name_or(|| name::of_draft(&draft, scenario.as_deref(), "sweep"));
     let slo = wished(slo, &mut errors);
@@ -114,10 +114,10 @@ pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
 }
 
 /// What the best level is to keep.
-pub fn wished(given: Vec<Given<Check>>, errors: &mut PlanErrors) -> Vec<Check> {
+pub fn wished(given: Vec<Setting<Check>>, errors: &mut PlanErrors) -> Vec<Check> {
     let read = |given| match given {
-        Given::Value(check) => Some(check),
-        Given::Wrong { why, .. } => {
+        Setting::Value(check) => Some(check),
+        Setting::Wrong { why, .. } => {
             errors.push(PlanError::new("slo", format!("--slo: {why}"), "write a promise such as --slo 'p99 < 50ms'"));
             None
         }
@@ -127,7 +127,7 @@ pub fn wished(given: Vec<Given<Check>>, errors: &mut PlanErrors) -> Vec<Check> {
 
 /// Whether the user named levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum LevelChoice {
     /// These, and no fewer.
     Levels,
     /// As many of the usual ones as this machine can do.
@@ -160,7 +160,7 @@ impl Climb {
     pub fn decide(mut draft: Draft, ladder: LadderDraft, scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Self> {
         if let (Some(connections), None) = (&draft.connections, &ladder.rates) {
             let (what, help) = match connections {
-                Given::Value(users) if !users.is_one_number() => {
+                Setting::Value(users) if !users.is_one_number() => {
                     ("a course of its own", "leave --connections out: --levels says how many users".to_owned())
                 }
                 one => ("one level", format!("give --levels {one} for this one, or leave --connections out")),
@@ -213,14 +213,14 @@ impl Climb {
     ///
     /// # Errors
     /// If the target cannot be reached, or a level that was asked for cannot be opened: need, have and remedy.
-    pub fn fit(&mut self, asked: Asked, runner: &Runner) -> Result<(), RunError> {
+    pub fn fit(&mut self, asked: LevelChoice, runner: &Runner) -> Result<(), RunError> {
         let fits = |plan: &Plan| runner.prepare(plan).map(drop);
         // Whatever the lowest level cannot do, no level can.
         if let Some(lowest) = self.plans.first() {
             fits(lowest)?;
         }
         while let Some(Err(error)) = self.plans.last().map(fits) {
-            if asked == Asked::Levels || error.kind == RunErrorKind::Run || self.plans.len() == 1 {
+            if asked == LevelChoice::Levels || error.kind == RunErrorKind::Run || self.plans.len() == 1 {
                 return Err(error);
             }
             self.plans.pop();
@@ -289,7 +289,7 @@ impl Climb {
         let around = Proceedings::begin(places, "sweep", self.plans.first(), output_args, screen.clone(), stop.clone());
         let style = around.style();
         let heads = self.ladder.levels.first().zip(self.plans.first()).map(|(level, plan)| {
-            let counted = if plan.scenario().is_some() { table::Counted::Journeys } else { table::Counted::Requests };
+            let counted = if plan.scenario().is_some() { table::CountUnit::Journeys } else { table::CountUnit::Requests };
             table::header(Level::of(*level, plan), counted, &style)
         });
         let mut bench = around.bench(series, (&self.eyes, &self.probes), &self.guard);
@@ -395,7 +395,7 @@ fn ending(sweep: &SweepResult, width: u16) -> String {
 }
 
 /// What profiles show, set apart from what stands before; nothing where none were taken.
-pub fn profiled(taken: &[report::profiles::Taken<'_>], width: u16) -> String {
+pub fn profiled(taken: &[report::profiles::ProfiledRun<'_>], width: u16) -> String {
     let mut text = String::new();
     for (sentence, table) in report::profiles::told_of(taken) {
         text += &format!("\n{}\n{table}", prose(&sentence, width));

@@ -11,10 +11,10 @@ use analysis::quantity::{counted, length, share};
 use clap::{ArgAction, Args};
 use import::collection::{Described, FILE_BYTES_MAX};
 use import::workload::{Beside, Workload};
-use import::{Asked, KNOWN, Named, Personal, Survey};
-use plan::{Given, Nanos, PlanError, PlanErrors};
+use import::{FieldRole, FormChoice, KNOWN, Personal, Survey};
+use plan::{Nanos, PlanError, PlanErrors, Setting};
 use report::TRAFFIC_FORMATS;
-use report::traffic::{Surveyed, in_words, notes};
+use report::traffic::{TrafficReport, in_words, notes};
 use scenario::Scenario;
 
 use super::replay::{MOMENT, PATTERN, value};
@@ -36,23 +36,23 @@ pub struct Traffic {
 
     /// Which field of JSON lines says what, such as path=request.uri (repeatable)
     #[arg(long, value_name = "WHAT=FIELD", action = ArgAction::Append, help_heading = "Input")]
-    field: Vec<Named>,
+    field: Vec<FieldRole>,
 
     /// Count only these requests: '/api/*', 'GET /users/*'; a star is any letters (repeatable)
     #[arg(long, value_name = "PATTERN", help_heading = "Input")]
-    only: Vec<Given<Pattern>>,
+    only: Vec<Setting<Pattern>>,
 
     /// Do not count these requests, such as '/wp-*' (repeatable)
     #[arg(long, value_name = "PATTERN", help_heading = "Input")]
-    except: Vec<Given<Pattern>>,
+    except: Vec<Setting<Pattern>>,
 
     /// From this moment of the log on: 2024-01-31T13:55 (by the log's clock), 13:55, or +10m after its beginning
     #[arg(long, value_name = "MOMENT", help_heading = "Input")]
-    from: Option<Given<Moment>>,
+    from: Option<Setting<Moment>>,
 
     /// Up to this moment of the log
     #[arg(long, value_name = "MOMENT", help_heading = "Input")]
-    until: Option<Given<Moment>>,
+    until: Option<Setting<Moment>>,
 
     /// Write addresses and parts of lines as they are, instead of leaving out what looks personal or secret
     #[arg(long, help_heading = "Output")]
@@ -90,7 +90,7 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     let anywhere = || out.iter().any(|out| out.is_of("paths")).then_some("paths.csv");
     let paths_file = out.iter().find_map(|out| out.file_of("paths")).or_else(anywhere).map(str::to_owned);
     let mut errors = PlanErrors::default();
-    let asked = match log_format.as_deref().map(Asked::named).transpose() {
+    let asked = match log_format.as_deref().map(FormChoice::named).transpose() {
         Ok(asked) => asked.unwrap_or_default().with_fields(field),
         Err(why) => {
             errors.push(PlanError::new(
@@ -98,7 +98,7 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
                 format!("--log-format: {why}"),
                 "give the log_format of nginx, the LogFormat of Apache, or one of the names in loadline traffic --help",
             ));
-            Asked::default()
+            FormChoice::default()
         }
     };
     let wish = Options {
@@ -174,10 +174,10 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     }
     let paths = workload.as_mut().and_then(|made| made.paths.take());
     let outs = if paths.is_none() { outs.without("paths") } else { outs };
-    let surveyed = Surveyed { traffic, scenario: text, paths };
+    let surveyed = TrafficReport { traffic, scenario: text, paths };
     let mut lost = PlanErrors::default();
     outs.write(&surveyed, &mut lost);
-    let Surveyed { traffic, paths, .. } = surveyed;
+    let TrafficReport { traffic, paths, .. } = surveyed;
     if !outs.to_stdout()
         && let Err(why) = to_stdout(report::traffic::text(&traffic, &output_args.styles().stdout).as_bytes())
     {

@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::Naming;
 use engine::body::BYTES_MAX;
-use plan::{Draft, Given};
+use plan::{Draft, Setting};
 use report::ab::{self, Attributes, Estimators, Percentiles};
 
 use crate::dialect::{Support, Use};
@@ -121,7 +121,7 @@ pub(super) struct Options {
     /// `-b`.
     pub(super) buffer_bytes: Option<u32>,
     /// `-B`.
-    pub(super) bind: Option<Given<IpAddr>>,
+    pub(super) bind: Option<Setting<IpAddr>>,
     /// `-m`, or what follows from `-i`, `-p` and `-u`.
     pub(super) method: Option<String>,
     /// `-p` or `-u`: its file and what is in it.
@@ -461,7 +461,7 @@ impl Options {
     }
 }
 
-fn given<T: std::str::FromStr>(text: &str) -> Option<Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
     T::Err: std::fmt::Display,
 {

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::body::BYTES_MAX;
 use engine::protocol::http1::request;
-use plan::{Draft, Given, Nanos, plainly};
+use plan::{Draft, Nanos, Setting, plainly};
 use report::wrk::Formulas;
 
 use crate::dialect::{Support, Use};
@@ -245,19 +245,19 @@ impl Options {
 
     pub fn draft(&self) -> Draft {
         let (requests, duration) = match self.amount {
-            Amount::Requests(requests) => (Some(Given::Value(requests)), None),
-            Amount::Time(time) => (None, Some(Given::Value(time))),
+            Amount::Requests(requests) => (Some(Setting::Value(requests)), None),
+            Amount::Time(time) => (None, Some(Setting::Value(time))),
         };
         Draft {
             url: Some(format!("{}://{}{}", self.target.scheme(), self.target.authority(), self.target.path_and_query())),
             method: Some(self.method.clone()),
-            connections: Some(Given::Value(self.workers.into())),
-            threads: self.threads.map(Given::Value),
+            connections: Some(Setting::Value(self.workers.into())),
+            threads: self.threads.map(Setting::Value),
             requests,
             duration,
-            timeout: Some(Given::Value(self.timeout)),
-            connect_timeout: Some(Given::Value(self.timeout)),
-            follow: Some(Given::Value(self.redirects)),
+            timeout: Some(Setting::Value(self.timeout)),
+            connect_timeout: Some(Setting::Value(self.timeout)),
+            follow: Some(Setting::Value(self.redirects)),
             no_keepalive: !self.keepalive,
             no_preflight: true,
             insecure: self.redirects > 0 || self.target.scheme() == plan::Scheme::Https,

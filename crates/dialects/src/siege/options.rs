@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroU32;
 
-use plan::{Draft, Given, Nanos, Scheme, plainly};
+use plan::{Draft, Nanos, Scheme, Setting, plainly};
 use report::siege::Colouring;
 
 use super::urls::{self, Entry};
@@ -364,13 +364,13 @@ impl Options {
         };
         Draft {
             url: Some(format!("{}://{}{}", first.scheme(), first.authority(), first.path_and_query())),
-            connections: Some(Given::Value(self.users.into())),
-            duration: Some(Given::Value(duration)),
-            timeout: Some(Given::Value(Nanos::from_secs(self.timeout_s))),
-            connect_timeout: Some(Given::Value(Nanos::from_secs(self.timeout_s))),
+            connections: Some(Setting::Value(self.users.into())),
+            duration: Some(Setting::Value(duration)),
+            timeout: Some(Setting::Value(Nanos::from_secs(self.timeout_s))),
+            connect_timeout: Some(Setting::Value(Nanos::from_secs(self.timeout_s))),
             no_keepalive: !self.lines.keepalive,
             no_preflight: true,
-            follow: self.follow.then_some(Given::Value(HOPS_MAX)),
+            follow: self.follow.then_some(Setting::Value(HOPS_MAX)),
             insecure: self.follow || secure.is_some(),
             ..Draft::default()
         }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use engine::body::BYTES_MAX;
-use plan::{Draft, Given, Keepalive, Nanos, Rate, Scheme, Stage, Timetable, plainly};
+use plan::{Draft, Keepalive, Nanos, Rate, Scheme, Setting, Stage, Timetable, plainly};
 use report::go;
 
 use super::shot::{Body, RequestOptions};
@@ -216,19 +216,19 @@ impl Options {
         let authority = first.authority();
         Draft {
             url: Some(format!("{}://{authority}{}", first.scheme(), first.path_and_query())),
-            connections: self.requests_at_once.map(|users| Given::Value(users.into())),
-            duration: Some(Given::Value(duration)),
-            rate: self.rate.map(|rate| Given::Value(Timetable::new(vec![Stage::constant(rate, None)]))),
+            connections: self.requests_at_once.map(|users| Setting::Value(users.into())),
+            duration: Some(Setting::Value(duration)),
+            rate: self.rate.map(|rate| Setting::Value(Timetable::new(vec![Stage::constant(rate, None)]))),
             arrivals: self.rate.and_then(|_| "even".parse().ok()),
-            timeout: Some(Given::Value(self.timeout)),
-            connect_timeout: Some(Given::Value(self.timeout)),
+            timeout: Some(Setting::Value(self.timeout)),
+            connect_timeout: Some(Setting::Value(self.timeout)),
             follow: match self.redirects {
                 Redirects::Answers => None,
-                Redirects::Follow(count) => Some(Given::Value(count)),
+                Redirects::Follow(count) => Some(Setting::Value(count)),
             },
             no_keepalive: self.request.keepalive == Keepalive::CloseEach,
             no_preflight: true,
-            source_ip: self.source_ip.map(Given::Value).into_iter().collect(),
+            source_ip: self.source_ip.map(Setting::Value).into_iter().collect(),
             unix_socket: self.unix_socket.clone(),
             // The plan takes it only where TLS may come.
             insecure: self.insecure && (first.scheme() == Scheme::Https || matches!(self.redirects, Redirects::Follow(1..))),

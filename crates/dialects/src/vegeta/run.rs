@@ -17,15 +17,15 @@ use std::time::SystemTime;
 use engine::protocol::http1::{Header, ResponseSink};
 use engine::{Behaviour, Client, End, Stop, Transport};
 use measure::{Failure, Status};
-use plan::{Draft, Given, Nanos, Scheme, Target, plainly};
+use plan::{Draft, Nanos, Scheme, Setting, Target, plainly};
 use report::vegeta::Hit;
 
 use super::attack::{Options, Redirects};
 use super::results::{self, Encoding, Writer};
-use super::shot::Shot;
+use super::shot::ReadyTarget;
 use super::targets::Targets;
 use super::unwritten;
-use crate::goclient::{self, Located, Sent, canonical};
+use crate::goclient::{self, AnswerWithLocation, SentRequest, canonical};
 use crate::host::Host;
 use crate::session::{Session, raise_to_now};
 
@@ -33,9 +33,9 @@ use crate::session::{Session, raise_to_now};
 #[derive(Clone)]
 enum Source {
     /// Again and again in turn.
-    Eager(Arc<Vec<Arc<Shot>>>),
+    Eager(Arc<Vec<Arc<ReadyTarget>>>),
     /// Each once, as they are read.
-    Lazy(Arc<Mutex<Receiver<Shot>>>),
+    Lazy(Arc<Mutex<Receiver<ReadyTarget>>>),
 }
 
 /// What all workers of an attack share.
@@ -128,7 +128,7 @@ impl Attack {
     }
 
     /// The target of the request with this number.
-    fn shot(&self, number: u64) -> Option<Arc<Shot>> {
+    fn shot(&self, number: u64) -> Option<Arc<ReadyTarget>> {
         match &self.shared.source {
             Source::Eager(shots) => shots.get((number % shots.len() as u64) as usize).cloned(),
             Source::Lazy(read) => read.lock().unwrap_or_else(PoisonError::into_inner).recv().ok().map(Arc::new),
@@ -144,7 +144,7 @@ impl Drop for Attack {
 
 impl Attack {
     /// Hands over what became of a request.
-    fn hit(&self, (shot, number): (&Shot, u64), sink: &mut AnswerSink, Sent { outcome, hops }: &Sent) {
+    fn hit(&self, (shot, number): (&ReadyTarget, u64), sink: &mut AnswerSink, SentRequest { outcome, hops }: &SentRequest) {
         let began = *self.shared.began.get_or_init(|| {
             // The first request that ends has ended just now.
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -191,7 +191,7 @@ impl Attack {
     }
 }
 
-impl Located for AnswerSink {
+impl AnswerWithLocation for AnswerSink {
     fn location(&self) -> Option<&str> {
         self.location.as_deref()
     }
@@ -287,7 +287,7 @@ pub fn attack(options: &Options, cpus: Option<NonZeroU32>, host: &dyn Host) -> R
     let list = List { targets, options: options.clone() };
     let mistake = Arc::new(Mutex::new(None));
     let (source, first) = if options.lazy { lazily(list, &mistake)? } else { eagerly(list)? };
-    let draft = Draft { threads: cpus.map(Given::Value), ..options.draft(&first) };
+    let draft = Draft { threads: cpus.map(Setting::Value), ..options.draft(&first) };
     let plan = session.decide(draft).map_err(|mistakes| mistakes.to_string())?;
     let writer = Writer::new(Encoding::Gob, results::create(&options.output, host)?);
     let stop = session.stop().map_err(|error| error.to_string())?;
@@ -322,10 +322,10 @@ struct List {
 
 impl List {
     /// The next one; `None` at the end.
-    fn next(&mut self) -> Result<Option<Shot>, String> {
+    fn next(&mut self) -> Result<Option<ReadyTarget>, String> {
         let at = |line: u64, what: &str| format!("{}, line {line}: {what}", self.options.targets);
         let Some(target) = self.targets.next().map_err(|mistake| at(mistake.line, &mistake.what))? else { return Ok(None) };
-        let mut shot = Shot::new(&target, &self.options.request).map_err(|why| at(self.targets.line(), &why))?;
+        let mut shot = ReadyTarget::new(&target, &self.options.request).map_err(|why| at(self.targets.line(), &why))?;
         shot.connect_to(&self.options.connect_to).map_err(|why| at(self.targets.line(), &why))?;
         Ok(Some(shot))
     }

@@ -17,7 +17,7 @@ use crate::url::Url;
 
 /// A target made ready.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shot {
+pub struct ReadyTarget {
     pub target: plan::Target,
     pub method: String,
     pub url: String,
@@ -51,7 +51,7 @@ pub enum Body {
 /// Go's client sets these itself, whatever is given.
 const ITS_OWN: [&str; 4] = ["host", "content-length", "transfer-encoding", "trailer"];
 
-impl Shot {
+impl ReadyTarget {
     /// Serialises a target.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ mod tests {
 
     fn sent(target: &Target, options: &RequestOptions) -> String {
         let mut bytes = Vec::new();
-        Shot::new(target, options).unwrap().numbered(7, &mut bytes);
+        ReadyTarget::new(target, options).unwrap().numbered(7, &mut bytes);
         String::from_utf8(bytes).unwrap()
     }
 
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn what_would_smuggle_is_refused() {
-        assert!(Shot::new(&target("GET", "http://h/", &[("A B", "1")], ""), &PLAIN).unwrap_err().contains("A B"));
-        assert!(Shot::new(&target("GET", "http://h/", &[("A", "1\r\nB: 2")], ""), &PLAIN).is_err());
-        assert!(Shot::new(&target("G T", "http://h/", &[], ""), &PLAIN).is_err());
+        assert!(ReadyTarget::new(&target("GET", "http://h/", &[("A B", "1")], ""), &PLAIN).unwrap_err().contains("A B"));
+        assert!(ReadyTarget::new(&target("GET", "http://h/", &[("A", "1\r\nB: 2")], ""), &PLAIN).is_err());
+        assert!(ReadyTarget::new(&target("G T", "http://h/", &[], ""), &PLAIN).is_err());
     }
 }

@@ -663,14 +663,14 @@ fn insecure_at_once(draft: &mut Draft) {
     draft.no_preflight = true;
 }
 
-fn given<T: std::str::FromStr>(text: &str) -> Option<plan::Given<T>>
+fn given<T: std::str::FromStr>(text: &str) -> Option<plan::Setting<T>>
 where
     T::Err: std::fmt::Display,
 {
     text.parse().ok()
 }
 
-fn given_all<T: std::str::FromStr>(texts: &[&str]) -> Vec<plan::Given<T>>
+fn given_all<T: std::str::FromStr>(texts: &[&str]) -> Vec<plan::Setting<T>>
 where
     T::Err: std::fmt::Display,
 {

@@ -34,7 +34,7 @@ pub(super) struct Handshakes {
 
 /// Whether certificates can be needed for the target itself, or only after a redirect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needed {
+pub(super) enum CertificateNeed {
     AtOnce,
     AfterRedirect,
 }
@@ -44,7 +44,7 @@ impl Handshakes {
     ///
     /// # Errors
     /// All that is wrong with them.
-    pub(super) fn new(tls: &Tls, needed: Needed) -> Result<Self, Vec<RunError>> {
+    pub(super) fn new(tls: &Tls, needed: CertificateNeed) -> Result<Self, Vec<RunError>> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let versions = match tls.version {
             Some(TlsVersion::V12) => &[&TLS12][..],
@@ -106,8 +106,9 @@ impl Handshakes {
     }
 
     /// The same, and whether the server asks for a client certificate that is not there.
-    pub(super) fn noticing_requests(&self) -> (Self, Arc<Asked>) {
-        let asked = Arc::new(Asked { ours: Arc::clone(&self.config.client_auth_cert_resolver), unmet: AtomicBool::new(false) });
+    pub(super) fn noticing_requests(&self) -> (Self, Arc<CertificateRequest>) {
+        let asked =
+            Arc::new(CertificateRequest { ours: Arc::clone(&self.config.client_auth_cert_resolver), unmet: AtomicBool::new(false) });
         let mut config = ClientConfig::clone(&self.config);
         config.client_auth_cert_resolver = Arc::clone(&asked) as Arc<dyn ResolvesClientCert>;
         (Self { config: Arc::new(config) }, asked)
@@ -120,7 +121,7 @@ pub(super) fn server_name(name: &str) -> Option<ServerName<'static>> {
 }
 
 /// Whom the plan trusts; `None` for nobody.
-fn trusted(cacert: Option<&str>, needed: Needed, provider: &Arc<CryptoProvider>) -> Result<Option<Arc<Trusted>>, RunError> {
+fn trusted(cacert: Option<&str>, needed: CertificateNeed, provider: &Arc<CryptoProvider>) -> Result<Option<Arc<Trusted>>, RunError> {
     let mut roots = RootCertStore::empty();
     let mut given = Vec::new();
     if let Some(file) = cacert {
@@ -136,7 +137,7 @@ fn trusted(cacert: Option<&str>, needed: Needed, provider: &Arc<CryptoProvider>)
     } else {
         let found = rustls_native_certs::load_native_certs();
         let (added, _) = roots.add_parsable_certificates(found.certs);
-        if added == 0 && needed == Needed::AtOnce {
+        if added == 0 && needed == CertificateNeed::AtOnce {
             let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
             return Err(RunError::input(
                 format!("this machine has no trusted certificates{why}"),
@@ -339,18 +340,18 @@ impl ServerCertVerifier for AnyCertificate {
 
 /// Notices that the server asks for a client certificate and gets none.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct CertificateRequest {
     ours: Arc<dyn ResolvesClientCert>,
     unmet: AtomicBool,
 }
 
-impl Asked {
+impl CertificateRequest {
     pub(super) fn unmet(&self) -> bool {
         self.unmet.load(Ordering::Relaxed)
     }
 }
 
-impl ResolvesClientCert for Asked {
+impl ResolvesClientCert for CertificateRequest {
     fn resolve(&self, issuers: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         let key = self.ours.resolve(issuers, schemes);
         self.unmet.store(key.is_none(), Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use analysis::search::{Purpose, Settings};
-use plan::{Draft, Given, Nanos, Plan, PlanErrors, Rate, Stage, Timetable, Warmup};
+use plan::{Draft, Nanos, Plan, PlanErrors, Rate, Setting, Stage, Timetable, Warmup};
 
 use crate::bench::Decide;
 
@@ -75,17 +75,17 @@ impl<'a> Loads<'a> {
     /// With every mistake.
     pub fn probe(&mut self, requests: NonZeroU64) -> Result<Plan, PlanErrors> {
         // The warm-up of a scenario is for its load.
-        let warmup = self.is_scenario.then_some(Given::Value(Warmup::Lasting(Nanos::ZERO)));
+        let warmup = self.is_scenario.then_some(Setting::Value(Warmup::Lasting(Nanos::ZERO)));
         let mut draft = Draft { rate: None, duration: None, warmup, arrivals: None, ..self.draft.clone() };
-        draft.connections = Some(Given::Value(NonZeroU32::MIN.into()));
-        draft.requests = Some(Given::Value(if self.is_scenario { JOURNEY_REQUESTS } else { requests }));
-        if self.is_scenario && !matches!(draft.seed, Some(Given::Wrong { .. })) {
+        draft.connections = Some(Setting::Value(NonZeroU32::MIN.into()));
+        draft.requests = Some(Setting::Value(if self.is_scenario { JOURNEY_REQUESTS } else { requests }));
+        if self.is_scenario && !matches!(draft.seed, Some(Setting::Wrong { .. })) {
             // Who signs up twice with the same name is refused: no two probes draw alike, and none as a trial does.
-            draft.seed = Some(Given::Value(PROBE_SEEDS + self.probes));
+            draft.seed = Some(Setting::Value(PROBE_SEEDS + self.probes));
             self.probes += 1;
         }
-        if let Some(Given::Value(timeout)) = draft.timeout {
-            draft.timeout = Some(Given::Value(timeout.min(PROBE_TIMEOUT)));
+        if let Some(Setting::Value(timeout)) = draft.timeout {
+            draft.timeout = Some(Setting::Value(timeout.min(PROBE_TIMEOUT)));
         }
         (self.decide)(draft)
     }
@@ -102,18 +102,18 @@ fn at_rate(
 ) -> Draft {
     let mut draft = common.clone();
     let rate = Rate::per_second(rate).expect("a search tries rates above zero");
-    draft.rate = Some(Given::Value(Timetable::new(vec![Stage::constant(rate, None)])));
-    draft.duration = Some(Given::Value(Nanos((seconds * 1e9) as u64)));
+    draft.rate = Some(Setting::Value(Timetable::new(vec![Stage::constant(rate, None)])));
+    draft.duration = Some(Setting::Value(Nanos((seconds * 1e9) as u64)));
     draft.seed = match draft.seed {
-        Some(wrong @ Given::Wrong { .. }) => Some(wrong),
-        _ => Some(Given::Value(seed)),
+        Some(wrong @ Setting::Wrong { .. }) => Some(wrong),
+        _ => Some(Setting::Value(seed)),
     };
     if purpose == Purpose::FromAbove {
         // The time straight after the overload is what this trial is about.
-        draft.warmup = is_scenario.then_some(Given::Value(Warmup::Lasting(Nanos::ZERO)));
+        draft.warmup = is_scenario.then_some(Setting::Value(Warmup::Lasting(Nanos::ZERO)));
     } else if draft.warmup.is_none() {
         let opening = Nanos((settings.ramp_s * WARMUP_OF_RAMP * 1e9) as u64);
-        draft.warmup = Some(Given::Value(Warmup::Lasting(opening.max(thinking))));
+        draft.warmup = Some(Setting::Value(Warmup::Lasting(opening.max(thinking))));
     }
     // Whether the server is there at all was seen before the search; if it goes away, that is a result.
     draft.no_preflight |= seed != settings.seed;

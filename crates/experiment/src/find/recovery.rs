@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use analysis::search::Rested;
+use analysis::search::Pause;
 use measure::{Scenario, Summary};
 use plan::Nanos;
 use trial::RunError;
@@ -21,7 +21,7 @@ const RECOVERED_WITHIN: f64 = 1.5;
 const PROBE_NOISE: Nanos = Nanos::from_millis(1);
 
 /// A server before it was loaded.
-pub(super) struct Unloaded(Summary);
+pub(super) struct UnloadedServer(Summary);
 
 /// Requests one by one before the search: what probes are compared with.
 pub(super) fn look(loads: &mut Loads<'_>, bench: &mut dyn Bench) -> Result<Summary, RunError> {
@@ -31,7 +31,12 @@ pub(super) fn look(loads: &mut Loads<'_>, bench: &mut dyn Bench) -> Result<Summa
 }
 
 /// Waits for so many seconds at least and until the server is well, or for so many at most; nothing if the user wants to end.
-pub(super) fn wait(loads: &mut Loads<'_>, unloaded: &Unloaded, [shortest, longest]: [f64; 2], bench: &mut dyn Bench) -> Option<Rested> {
+pub(super) fn wait(
+    loads: &mut Loads<'_>,
+    unloaded: &UnloadedServer,
+    [shortest, longest]: [f64; 2],
+    bench: &mut dyn Bench,
+) -> Option<Pause> {
     let begun = bench.now();
     let [shortest, longest] = [shortest, longest].map(|seconds| begun.plus(Nanos((seconds * 1e9) as u64)));
     let mut recovered = false;
@@ -44,10 +49,10 @@ pub(super) fn wait(loads: &mut Loads<'_>, unloaded: &Unloaded, [shortest, longes
         }
         bench.rest(probed.plus(PROBE_EVERY).min(longest).since(now));
     }
-    (!bench.is_interrupted()).then(|| Rested { seconds: bench.now().since(begun).as_secs_f64(), recovered })
+    (!bench.is_interrupted()).then(|| Pause { seconds: bench.now().since(begun).as_secs_f64(), recovered })
 }
 
-impl Unloaded {
+impl UnloadedServer {
     pub(super) const fn of(run: Summary) -> Self {
         Self(run)
     }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::{Exported, Follower, Header, Heard, Journal, Kind};
-use measure::{Counted, Ending, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
+use crate::{ExportedRun, Follower, Header, Journal, Kind, RunNews};
+use measure::{Ending, IntervalCounts, Machine, Outcome, Recorder, Snapshot, Span, fixtures};
 use plan::Nanos;
 use tempfile::TempDir;
 
@@ -10,8 +10,8 @@ fn open() -> (TempDir, Store) {
     (dir, store)
 }
 
-fn kept(name: &str, started: i64) -> Kept {
-    Kept {
+fn kept(name: &str, started: i64) -> RunNotes {
+    RunNotes {
         kind: Kind::Run,
         name: name.to_owned(),
         target: format!("http://a.test/{name}"),
@@ -25,7 +25,7 @@ fn kept(name: &str, started: i64) -> Kept {
     }
 }
 
-fn saved(store: &mut Store, kept: Kept) -> Entry {
+fn saved(store: &mut Store, kept: RunNotes) -> Entry {
     store.save(&Fresh { id: Id::fresh(), kept, origin: Origin::Saved, plan: "{\"url\":\"x\"}", result: b"{\"a\": 1}" }).unwrap()
 }
 
@@ -37,7 +37,8 @@ fn names(entries: &[Entry]) -> Vec<&str> {
 fn what_is_saved_is_listed_and_reads_back() {
     let (_dir, mut store) = open();
     let revision = Revision { commit: "ab".repeat(20), branch: Some("main".to_owned()), changes: Changes::Some };
-    let mine = Kept { revision: Some(revision), tags: vec!["a".to_owned(), "b".to_owned()], note: "n".to_owned(), ..kept("healthz", 5) };
+    let mine =
+        RunNotes { revision: Some(revision), tags: vec!["a".to_owned(), "b".to_owned()], note: "n".to_owned(), ..kept("healthz", 5) };
     let entry = saved(&mut store, mine.clone());
     assert_eq!((&entry.kept, entry.short.as_str(), entry.origin), (&mine, &entry.id.as_str()[..4], Origin::Saved));
     assert_eq!(store.list(&Filter::default()).unwrap(), std::slice::from_ref(&entry));
@@ -188,9 +189,9 @@ fn a_trend_is_one_name_in_the_order_of_time() {
 #[test]
 fn a_run_travels_as_a_file_and_is_not_there_twice() {
     let (_dir, mut store) = open();
-    let entry = saved(&mut store, Kept { tags: vec!["t".to_owned()], ..kept("x", 1) });
-    let text = serde_json::to_string(&Exported::of(&store, &entry).unwrap()).unwrap();
-    let read = || serde_json::from_str::<Exported>(&text).unwrap();
+    let entry = saved(&mut store, RunNotes { tags: vec!["t".to_owned()], ..kept("x", 1) });
+    let text = serde_json::to_string(&ExportedRun::of(&store, &entry).unwrap()).unwrap();
+    let read = || serde_json::from_str::<ExportedRun>(&text).unwrap();
     assert_eq!(read().import(&mut store), Err(HistoryError::Twice { id: entry.id.to_string() }));
     let (_elsewhere, mut other) = open();
     let there = read().import(&mut other).unwrap();
@@ -328,7 +329,7 @@ fn header(name: &str) -> Header {
     }
 }
 
-fn second(number: u32, requests: u64) -> Counted {
+fn second(number: u32, requests: u64) -> IntervalCounts {
     let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::NEVER });
     for k in 0..requests {
         let due = Nanos(u64::from(number) * 1_000_000_000 + k);
@@ -338,16 +339,16 @@ fn second(number: u32, requests: u64) -> Counted {
     }
     let mut counts = recorder.swap(Snapshot::empty(0));
     counts.interval = number;
-    Counted { counts, cpu_busiest: Nanos(1) }
+    IntervalCounts { counts, cpu_busiest: Nanos(1) }
 }
 
 /// As the command line composes a single run, but only what the tests look at.
-fn compose(journaled: &Journaled) -> Result<Option<Composed>, String> {
+fn compose(journaled: &JournalContent) -> Result<Option<RecoveredRun>, String> {
     let Some(under_way) = &journaled.under_way else { return Ok(None) };
     let outcome = format!("{} {}", under_way.what, under_way.run.requests.succeeded);
-    let kept = Kept { outcome, tags: journaled.header.tags.clone(), ..kept(&journaled.header.name, journaled.header.started.0) };
+    let kept = RunNotes { outcome, tags: journaled.header.tags.clone(), ..kept(&journaled.header.name, journaled.header.started.0) };
     let result = serde_json::to_vec(&under_way.run.clone().close()).unwrap();
-    Ok(Some(Composed { kept, plan: String::new(), result }))
+    Ok(Some(RecoveredRun { kept, plan: String::new(), result }))
 }
 
 /// A journal of so many seconds whose program is gone.
@@ -367,7 +368,7 @@ fn a_run_whose_program_is_gone_is_taken_in_once() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "gone", 3);
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [RecoveryOutcome::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!((entry.kept.outcome.as_str(), entry.origin, entry.kept.started.0), ("all of it 30", Origin::CutShort, 1_700_000_000_000));
     assert!(!path.exists() && !path.parent().unwrap().exists(), "nothing is left beside the history");
     assert_eq!(store.take_in(&mut compose).unwrap(), []);
@@ -414,8 +415,8 @@ fn a_run_that_goes_on_is_followed_and_asked_to_end() {
         all.extend(follower.listen());
         all.len() == 2
     });
-    assert!(matches!(&all[0], Heard::Load { what, .. } if what == "x"), "{all:?}");
-    assert!(matches!(&all[1], Heard::Second(tick) if tick.succeeded == 10), "{all:?}");
+    assert!(matches!(&all[0], RunNews::Load { what, .. } if what == "x"), "{all:?}");
+    assert!(matches!(&all[1], RunNews::Second(tick) if tick.succeeded == 10), "{all:?}");
     assert!(follower.listen().is_empty() && !follower.is_over());
 
     follower.ask_to_stop().unwrap();
@@ -454,7 +455,7 @@ fn a_run_under_another_name_is_no_baseline_any_more() {
 fn a_journal_without_a_second_is_cleared_away_and_said() {
     let (_dir, mut store) = open();
     let path = left_behind(&store, "short", 0);
-    assert!(matches!(store.take_in(&mut compose).unwrap().as_slice(), [Taken::Empty { name, .. }] if name == "short"));
+    assert!(matches!(store.take_in(&mut compose).unwrap().as_slice(), [RecoveryOutcome::Empty { name, .. }] if name == "short"));
     assert!(!path.exists());
 }
 
@@ -468,7 +469,7 @@ fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
         journal.end().unwrap().leave().unwrap();
     }
     let mut ended = Vec::new();
-    let taken = store.take_in(&mut |journaled: &Journaled| {
+    let taken = store.take_in(&mut |journaled: &JournalContent| {
         ended.extend(journaled.under_way.iter().map(|under_way| (under_way.run.ended.how, under_way.run.warnings.clone())));
         compose(journaled)
     });
@@ -476,8 +477,8 @@ fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
     let ends: Vec<End> = taken
         .iter()
         .map(|taken| match taken {
-            Taken::In(_, end) | Taken::Empty { end, .. } => *end,
-            Taken::Damaged { .. } => panic!("{taken:?}"),
+            RecoveryOutcome::In(_, end) | RecoveryOutcome::Empty { end, .. } => *end,
+            RecoveryOutcome::Damaged { .. } => panic!("{taken:?}"),
         })
         .collect();
     assert_eq!(ends, [End::Unwritten; 2]);
@@ -503,9 +504,9 @@ fn a_journal_cut_at_any_byte_gives_every_whole_second_before() {
         let taken = store.take_in(&mut compose).unwrap();
         match (whole, taken.as_slice()) {
             (0, []) if cut == 0 => assert!(!path.exists(), "there is nothing in it to tell"),
-            (0, [Taken::Damaged { .. }]) if cut > 0 => {}
-            (1 | 2, [Taken::Empty { .. }]) => {}
-            (3.., [Taken::In(entry, _)]) => {
+            (0, [RecoveryOutcome::Damaged { .. }]) if cut > 0 => {}
+            (1 | 2, [RecoveryOutcome::Empty { .. }]) => {}
+            (3.., [RecoveryOutcome::In(entry, _)]) => {
                 assert_eq!(entry.kept.outcome, format!("all of it {}", (whole - 2) * 10), "cut at {cut}");
                 store.remove(&entry.id.clone()).unwrap();
             }
@@ -524,7 +525,7 @@ fn a_journal_with_a_wrong_byte_is_told_and_what_came_before_is_kept() {
     bytes[lines[3] - 40] ^= 1;
     fs::write(&path, &bytes).unwrap();
     let taken = store.take_in(&mut compose).unwrap();
-    let [Taken::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
+    let [RecoveryOutcome::In(entry, _)] = taken.as_slice() else { panic!("{taken:?}") };
     assert_eq!(entry.kept.outcome, "all of it 10");
     let summary: measure::Summary = serde_json::from_str(&store.result(&entry.id).unwrap()).unwrap();
     assert!(summary.warnings.iter().any(|warning| warning.contains("damaged from there on: line 4")), "{:?}", summary.warnings);
@@ -535,7 +536,7 @@ fn a_journal_with_a_wrong_byte_is_told_and_what_came_before_is_kept() {
     bytes[20] ^= 1;
     fs::write(&path, &bytes).unwrap();
     for _ in 0..2 {
-        assert!(matches!(store.take_in(&mut compose).unwrap().as_slice(), [Taken::Damaged { .. }]));
+        assert!(matches!(store.take_in(&mut compose).unwrap().as_slice(), [RecoveryOutcome::Damaged { .. }]));
     }
     assert!(path.exists());
 }

@@ -256,7 +256,7 @@ fn assigned(command: &Command) -> Option<String> {
 
 /// What one request is made of, on the way.
 #[derive(Default)]
-struct Asked {
+struct CurlRequest {
     method: Option<String>,
     urls: Vec<Template>,
     headers: Vec<(String, Option<Template>)>,
@@ -283,7 +283,7 @@ struct Asked {
 }
 
 fn command_line(words: &[Template], place: &str, collection: &mut Collection) {
-    let mut asked = Asked::default();
+    let mut asked = CurlRequest::default();
     let mut words = words.iter();
     let mut options = true;
     while let Some(word) = words.next() {
@@ -301,7 +301,7 @@ fn command_line(words: &[Template], place: &str, collection: &mut Collection) {
     asked.finish(place, collection);
 }
 
-fn long(name: &str, words: &mut std::slice::Iter<'_, Template>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+fn long(name: &str, words: &mut std::slice::Iter<'_, Template>, place: &str, asked: &mut CurlRequest, collection: &mut Collection) {
     let Some((.., does)) = OPTIONS.iter().find(|(_, known, _)| *known == name) else {
         // What turns a switch off that is on, or off already.
         let off = name
@@ -316,7 +316,7 @@ fn long(name: &str, words: &mut std::slice::Iter<'_, Template>, place: &str, ask
 }
 
 /// Letters behind one dash, of which the last may have its value behind it.
-fn short(word: &Template, words: &mut std::slice::Iter<'_, Template>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+fn short(word: &Template, words: &mut std::slice::Iter<'_, Template>, place: &str, asked: &mut CurlRequest, collection: &mut Collection) {
     let Some((_, mut rest)) = word.split_once('-') else { return };
     loop {
         let Some(literal) = rest.beginning() else { return };
@@ -337,7 +337,14 @@ fn short(word: &Template, words: &mut std::slice::Iter<'_, Template>, place: &st
     }
 }
 
-fn done(does: Does, shown: &str, value: &mut dyn FnMut() -> Option<Template>, place: &str, asked: &mut Asked, collection: &mut Collection) {
+fn done(
+    does: Does,
+    shown: &str,
+    value: &mut dyn FnMut() -> Option<Template>,
+    place: &str,
+    asked: &mut CurlRequest,
+    collection: &mut Collection,
+) {
     match does {
         Passed { value: false } => {}
         Passed { value: true } => drop(value()),
@@ -377,7 +384,7 @@ fn left_because(shown: &str) -> &'static str {
     }
 }
 
-impl Asked {
+impl CurlRequest {
     fn is(&mut self, word: Word) {
         match word {
             Word::Get => self.get = true,
@@ -397,7 +404,7 @@ impl Asked {
             Word::Header => self.header(value, place, collection),
             Word::Data | Word::DataBinary | Word::Json => {
                 self.json |= word == Word::Json;
-                let joined = if word == Word::Json { Joined::Directly } else { Joined::With("&") };
+                let joined = if word == Word::Json { Join::Directly } else { Join::With("&") };
                 self.data(value, joined, place, collection);
             }
             Word::DataRaw => self.append(value.clone(), "&"),
@@ -502,8 +509,8 @@ impl Asked {
     }
 
     /// A body, or `@FILE`.
-    fn data(&mut self, value: &Template, joined: Joined, place: &str, collection: &mut Collection) {
-        let separator = if let Joined::With(separator) = joined { separator } else { "" };
+    fn data(&mut self, value: &Template, joined: Join, place: &str, collection: &mut Collection) {
+        let separator = if let Join::With(separator) = joined { separator } else { "" };
         if !begins(value, '@') {
             self.append(value.clone(), separator);
             return;
@@ -697,7 +704,7 @@ fn media_of(path: &str) -> Option<&'static str> {
 
 /// How a text joins what stands before it.
 #[derive(Clone, Copy)]
-enum Joined {
+enum Join {
     Directly,
     With(&'static str),
 }

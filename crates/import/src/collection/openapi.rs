@@ -64,7 +64,7 @@ pub(super) fn operations(text: &str, server: Server<'_>) -> Result<(Collection, 
     };
     let base = begins(root.at("servers").list(), wish)?;
     let mut described = Vec::new();
-    let mut made = Made { root: &root, place: String::new(), left: VALUES_MAX, following: Vec::new(), notes: BTreeSet::new() };
+    let mut made = RequestParts { root: &root, place: String::new(), left: VALUES_MAX, following: Vec::new(), notes: BTreeSet::new() };
     for (path, item) in root.at("paths").entries() {
         if path.starts_with("x-") {
             continue;
@@ -164,7 +164,7 @@ fn url_of(server: &Tree) -> String {
 }
 
 /// What is made of schemas for one request.
-struct Made<'a> {
+struct RequestParts<'a> {
     root: &'a Tree,
     place: String,
     left: usize,
@@ -269,7 +269,7 @@ fn joined(items: &[Value], with: &str) -> Template {
     text
 }
 
-impl<'a> Made<'a> {
+impl<'a> RequestParts<'a> {
     fn note(&mut self, what: impl Into<String>, why: impl Into<String>) {
         self.notes.insert((what.into(), why.into()));
     }

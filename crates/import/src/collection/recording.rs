@@ -35,12 +35,12 @@ struct Page {
 
 #[derive(Deserialize)]
 struct Entry {
-    request: Sent,
+    request: RecordedRequest,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Sent {
+struct RecordedRequest {
     #[serde(default)]
     method: String,
     #[serde(default)]
@@ -50,7 +50,7 @@ struct Sent {
     #[serde(default)]
     cookies: Vec<Pair>,
     #[serde(default)]
-    post_data: Option<Posted>,
+    post_data: Option<RecordedBody>,
     #[serde(default)]
     body_size: Value,
 }
@@ -70,7 +70,7 @@ struct Pair {
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Posted {
+struct RecordedBody {
     #[serde(default)]
     mime_type: Option<String>,
     #[serde(default)]
@@ -82,11 +82,12 @@ struct Posted {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
-    let document: Result<Document, _> = serde_json::from_slice(bytes).or_else(|why| match serde_json::from_slice::<Sent>(bytes) {
-        // A request alone, without the recording around it.
-        Ok(request) if !request.url.is_empty() => Ok(Document { log: Log { pages: Vec::new(), entries: vec![Entry { request }] } }),
-        _ => Err(why),
-    });
+    let document: Result<Document, _> =
+        serde_json::from_slice(bytes).or_else(|why| match serde_json::from_slice::<RecordedRequest>(bytes) {
+            // A request alone, without the recording around it.
+            Ok(request) if !request.url.is_empty() => Ok(Document { log: Log { pages: Vec::new(), entries: vec![Entry { request }] } }),
+            _ => Err(why),
+        });
     let document = document.map_err(|why| {
         let message = why.to_string();
         let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
@@ -158,7 +159,7 @@ fn host(url: &str) -> &str {
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
-fn body(posted: Posted, place: &str, request: &mut Request, collection: &mut Collection) {
+fn body(posted: RecordedBody, place: &str, request: &mut Request, collection: &mut Collection) {
     let media = posted.mime_type.unwrap_or_default();
     let params = posted.params.unwrap_or_default();
     if posted.encoding.is_some_and(|encoding| encoding == "base64") {

@@ -10,7 +10,7 @@ use plan::Random;
 
 use super::Model;
 use super::visit::{Tally, Visit};
-use crate::{Asked, Personal, Survey, Traffic, utc};
+use crate::{FormChoice, Personal, Survey, Traffic, utc};
 
 /// So many requests are played.
 const PLAYED_MAX: usize = 200_000;
@@ -147,7 +147,7 @@ fn bursts(traffic: &Traffic, times: &[f64]) -> Vec<(u32, f64, f64)> {
         let dispersion = traffic.course.iter().flat_map(|course| &course.dispersion);
         dispersion.filter_map(|it| Some((it.window_s, it.within_the_hour?))).collect()
     };
-    let mut survey = Survey::new(Asked::default(), Personal::LeftOut);
+    let mut survey = Survey::new(FormChoice::default(), Personal::LeftOut);
     let mut log = String::new();
     // An hour of the clock, as the log's are.
     for at in times {

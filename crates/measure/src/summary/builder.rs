@@ -11,10 +11,11 @@ use std::ops::Deref;
 
 use plan::{Load, Nanos, Plan};
 
-use super::{Bytes, End, Ending, Excluded, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryRecord};
+use super::{Bytes, End, Ending, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryRecord, WarmUpCounts};
 use crate::warmup::Early;
 use crate::{
-    Example, Failure, FailureCount, Observed, PopulationRow, Profiled, Quirk, Replayed, Requests, Scenario, Snapshot, StepRow, Tick, WarmUp,
+    Example, Failure, FailureCount, PopulationRow, Quirk, ReplayComparison, Requests, RunProfile, Scenario, ServerObservation, Snapshot,
+    StepRow, Tick, WarmUp,
 };
 
 /// A measured run that may still be completed; [`close`](Self::close) makes the [`Summary`] of it.
@@ -65,17 +66,17 @@ impl SummaryBuilder {
     }
 
     /// Sets the server's side of the same time.
-    pub fn set_observed(&mut self, observed: Vec<Observed>) {
+    pub fn set_observed(&mut self, observed: Vec<ServerObservation>) {
         self.record.observed = observed;
     }
 
     /// Adds a profile of the server.
-    pub fn add_profile(&mut self, profile: Profiled) {
+    pub fn add_profile(&mut self, profile: RunProfile) {
         self.record.profiles.push(profile);
     }
 
     /// Sets the answers beside those of the log that was replayed.
-    pub fn set_replayed(&mut self, replayed: Replayed) {
+    pub fn set_replayed(&mut self, replayed: ReplayComparison) {
         self.record.replayed = Some(Box::new(replayed));
     }
 
@@ -135,7 +136,7 @@ impl SummaryBuilder {
         record.service_drained = rest.service_drained;
         record.service_of_warmup = rest.service_of_warmup;
         record.requests = rest.requests;
-        record.excluded = Excluded { requests: excluded, found: Some(found), ..rest.excluded };
+        record.excluded = WarmUpCounts { requests: excluded, found: Some(found), ..rest.excluded };
         record.status = rest.status;
         record.failures = rest.failures;
         record.response_time = rest.response_time;
@@ -210,7 +211,11 @@ impl SummaryRecord {
             service_drained: Some(totals.service_drained),
             service_of_warmup: totals.service_of_warmup,
             requests: Requests { due: totals.due, succeeded: totals.succeeded, failed, unsent: totals.unsent },
-            excluded: Excluded { duration_s: warm.as_secs_f64().min(end.load_until.as_secs_f64()), requests: totals.excluded, found: None },
+            excluded: WarmUpCounts {
+                duration_s: warm.as_secs_f64().min(end.load_until.as_secs_f64()),
+                requests: totals.excluded,
+                found: None,
+            },
             status: totals.statuses().collect(),
             failures,
             bytes: Bytes { sent: totals.bytes_sent, received: totals.bytes_received },

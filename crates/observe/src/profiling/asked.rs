@@ -8,7 +8,7 @@ use crate::process::Pid;
 
 /// One profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum ProfileSource {
     /// Of a page that hands one out, as Go's `net/http/pprof` does.
     Endpoint(Endpoint),
     /// Of a process, by what its runtime offers.
@@ -21,7 +21,7 @@ pub enum Asked {
 pub const FORMS: &str =
     "the URL of Go's net/http/pprof, such as http://127.0.0.1:6060/debug/pprof/profile, pid:N, or auto for whoever listens";
 
-impl FromStr for Asked {
+impl FromStr for ProfileSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -41,7 +41,7 @@ impl FromStr for Asked {
     }
 }
 
-impl Asked {
+impl ProfileSource {
     /// What is taken besides: of Go's processors its locks, which cost little, and are empty where the program does not count them.
     pub(super) fn locks(&self) -> Option<Self> {
         match self {
@@ -60,7 +60,7 @@ impl Asked {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for ProfileSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Endpoint(endpoint) => endpoint.fmt(f),
@@ -84,7 +84,7 @@ mod tests {
             ("http://localhost:6060/debug/pprof/heap", "http://localhost:6060/debug/pprof/heap"),
             ("https://me:secret@host/internal/mutex?token=abc", "https://host/internal/mutex"),
         ] {
-            assert_eq!(text.parse::<Asked>().unwrap().to_string(), shown);
+            assert_eq!(text.parse::<ProfileSource>().unwrap().to_string(), shown);
         }
     }
 
@@ -104,7 +104,7 @@ mod tests {
             ("http://host:6060/debug/pprof/profile?seconds=0", "seconds"),
             ("http://host:6060/debug/pprof/profile?seconds=soon", "seconds"),
         ] {
-            let error = text.parse::<Asked>().expect_err(text);
+            let error = text.parse::<ProfileSource>().expect_err(text);
             assert!(error.contains(said), "{text}: {error}");
         }
     }

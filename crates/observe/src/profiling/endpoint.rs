@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-use super::{Slot, Stopped, Taken, wait};
+use super::{RunEnd, Slot, TakenProfile, wait};
 use crate::asked::is_number;
 use crate::fetch::{self, Client, Limits};
 
@@ -81,7 +81,7 @@ impl Endpoint {
         Some(Self { url, span: self.span })
     }
 
-    pub(super) fn take(&self, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
+    pub(super) fn take(&self, slot: Slot, begun: Instant, stopped: &RunEnd) -> Result<TakenProfile, String> {
         let (begin, seconds) = match self.span {
             Span::Steady => (slot.begin, slot.seconds),
             Span::Given(seconds) => (slot.begin, seconds),
@@ -101,7 +101,7 @@ impl Endpoint {
         wait(begun, begin, stopped)?;
         let began = Instant::now();
         let bytes = client.read_bytes().map_err(|why| self.explained(why))?;
-        Ok(Taken { began, ended: Instant::now(), bytes: Box::new(|| Ok(bytes)) })
+        Ok(TakenProfile { began, ended: Instant::now(), bytes: Box::new(|| Ok(bytes)) })
     }
 
     /// Whether anybody is there; nothing is asked.

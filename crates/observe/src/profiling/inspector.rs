@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{Slot, Stopped, Taken};
+use super::{RunEnd, Slot, TakenProfile};
 use crate::fetch::{Client, Limits};
 use crate::files::Folder;
 use crate::listener::ports_of;
@@ -29,11 +29,11 @@ const INTERVAL_MICROS: u32 = 10_000;
 
 const LIST: Limits = Limits { what: "the inspector's list", accept: "application/json", time: Duration::from_secs(3), bytes: 1 << 20 };
 
-pub(super) fn take(pid: Pid, slot: Slot, stopped: &Stopped) -> Result<Taken, String> {
+pub(super) fn take(pid: Pid, slot: Slot, stopped: &RunEnd) -> Result<TakenProfile, String> {
     over(&list(pid)?, pid, slot, stopped)
 }
 
-fn over(debugger: &Url, pid: Pid, slot: Slot, stopped: &Stopped) -> Result<Taken, String> {
+fn over(debugger: &Url, pid: Pid, slot: Slot, stopped: &RunEnd) -> Result<TakenProfile, String> {
     let mut socket = Socket::of(debugger)?;
     let answer = socket.ask("Runtime.evaluate", &json!({ "expression": "process.pid" }))?;
     if answer.pointer("/result/value").and_then(Value::as_u64) != Some(pid.into()) {
@@ -49,7 +49,7 @@ fn over(debugger: &Url, pid: Pid, slot: Slot, stopped: &Stopped) -> Result<Taken
     // What it says does not matter any more.
     let _ = socket.ask("Profiler.disable", &json!({}));
     let profile = answer.get_mut("profile").map(Value::take).ok_or("the inspector has no profile")?;
-    Ok(Taken { began, ended, bytes: Box::new(move || Ok(profile.to_string().into_bytes())) })
+    Ok(TakenProfile { began, ended, bytes: Box::new(move || Ok(profile.to_string().into_bytes())) })
 }
 
 fn remedy(pid: Pid) -> String {
@@ -310,7 +310,7 @@ mod tests {
         let (stop, stopped) = channel();
         stop.send(()).unwrap();
         let slot = Slot { begin: Duration::ZERO, seconds: 600 };
-        let taken = over(&url, 7, slot, &Stopped(stopped)).unwrap();
+        let taken = over(&url, 7, slot, &RunEnd(stopped)).unwrap();
         assert_eq!(String::from_utf8((taken.bytes)().unwrap()).unwrap(), r#"{"nodes":[],"samples":[]}"#);
         let asked =
             ["Runtime.evaluate", "Profiler.enable", "Profiler.setSamplingInterval", "Profiler.start", "Profiler.stop", "Profiler.disable"];
@@ -321,7 +321,7 @@ mod tests {
     fn the_inspector_of_another_process_is_left_alone() {
         let (url, serving) = inspector();
         let (_stop, stopped) = channel();
-        let error = over(&url, 8, Slot { begin: Duration::ZERO, seconds: 1 }, &Stopped(stopped)).err().unwrap();
+        let error = over(&url, 8, Slot { begin: Duration::ZERO, seconds: 1 }, &RunEnd(stopped)).err().unwrap();
         assert!(error.contains("not that of process 8") && error.contains("kill -USR1 8"), "{error}");
         assert_eq!(serving.join().unwrap(), ["Runtime.evaluate"]);
     }

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Signal, kill_process};
 use tempfile::TempDir;
 
-use super::{Later, Slot, Stopped, Taken, inspector, wait};
+use super::{Later, RunEnd, Slot, TakenProfile, inspector, wait};
 use crate::files::{Files, Folder};
-use crate::listener::Wanted;
+use crate::listener::ListenerQuery;
 use crate::process::{Pid, Stat};
 use crate::subject::Subject;
 
@@ -38,7 +38,12 @@ enum Runtime {
 }
 
 /// Of whoever listens where the load goes.
-pub(super) fn take_of_listener(wanted: Option<Wanted>, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
+pub(super) fn take_of_listener(
+    wanted: Option<ListenerQuery>,
+    slot: Slot,
+    begun: Instant,
+    stopped: &RunEnd,
+) -> Result<TakenProfile, String> {
     let me = std::process::id();
     let wanted = wanted.ok_or(ELSEWHERE)?;
     let family = Subject::listening(&Folder::of_this_machine(), wanted, Some(me)).map_err(|why| why.message)?;
@@ -55,12 +60,12 @@ pub(super) fn is_there(pid: Pid) -> Result<(), String> {
     Subject::of_process(&Folder::of_this_machine(), pid, None).map(drop).map_err(|why| why.message)
 }
 
-pub(super) fn take(pid: Pid, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
+pub(super) fn take(pid: Pid, slot: Slot, begun: Instant, stopped: &RunEnd) -> Result<TakenProfile, String> {
     let family = Subject::of_process(&Folder::of_this_machine(), pid, Some(std::process::id())).map_err(|why| why.message)?;
     take_of(pid, &family, slot, begun, stopped)
 }
 
-fn take_of(pid: Pid, family: &Subject, slot: Slot, begun: Instant, stopped: &Stopped) -> Result<Taken, String> {
+fn take_of(pid: Pid, family: &Subject, slot: Slot, begun: Instant, stopped: &RunEnd) -> Result<TakenProfile, String> {
     let here = Folder::of_this_machine();
     let began_ticks = Stat::of(&here, pid).map_err(|_| format!("there is no process {pid}"))?.began_ticks;
     let runtime = runtime(pid);
@@ -107,17 +112,17 @@ impl Scratch {
 }
 
 /// py-spy does not stop the program while it looks: stopping it a hundred times a second would change what is measured.
-fn py_spy(pid: Pid, slot: Slot, stopped: &Stopped) -> Result<Taken, String> {
+fn py_spy(pid: Pid, slot: Slot, stopped: &RunEnd) -> Result<TakenProfile, String> {
     let scratch = Scratch::new()?;
     let mut command = Command::new("py-spy");
     command.args(["record", "--nonblocking", "--subprocesses", "--format", "raw", "--rate", &RATE.to_string()]);
     command.args(["--pid", &pid.to_string(), "--duration", &slot.seconds.to_string(), "--output"]).arg(scratch.file());
     let missing = "process is Python, and py-spy, which profiles it, is not installed: pip install py-spy";
     let (began, ended) = run(&mut command, missing, slot, stopped)?;
-    Ok(Taken { began, ended, bytes: Box::new(move || read(&scratch.file())) })
+    Ok(TakenProfile { began, ended, bytes: Box::new(move || read(&scratch.file())) })
 }
 
-fn perf(pids: &[Pid], slot: Slot, stopped: &Stopped) -> Result<Taken, String> {
+fn perf(pids: &[Pid], slot: Slot, stopped: &RunEnd) -> Result<TakenProfile, String> {
     let scratch = Scratch::new()?;
     let pids = pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let mut command = Command::new("perf");
@@ -131,11 +136,11 @@ fn perf(pids: &[Pid], slot: Slot, stopped: &Stopped) -> Result<Taken, String> {
         let told = command.stdin(Stdio::null()).output().map_err(|why| format!("perf script: {why}"))?;
         if told.status.success() { Ok(told.stdout) } else { Err(format!("perf script: {}", complaint(&told.stderr))) }
     });
-    Ok(Taken { began, ended, bytes })
+    Ok(TakenProfile { began, ended, bytes })
 }
 
 /// Runs it to its end, or interrupts it when the run is over: both write what they have then.
-fn run(command: &mut Command, missing: &str, slot: Slot, stopped: &Stopped) -> Result<(Instant, Instant), String> {
+fn run(command: &mut Command, missing: &str, slot: Slot, stopped: &RunEnd) -> Result<(Instant, Instant), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let began = Instant::now();
@@ -232,7 +237,7 @@ fn complaint(stderr: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Recorded;
+    use crate::files::RecordedFiles;
 
     #[test]
     fn what_a_program_complains_of_comes_with_what_to_do() {
@@ -251,7 +256,7 @@ mod tests {
     fn a_program_that_is_missing_is_told_with_how_to_get_it() {
         let (_stop, stopped) = std::sync::mpsc::channel();
         let slot = Slot { begin: Duration::ZERO, seconds: 1 };
-        let told = run(&mut Command::new("loadline-no-such-program"), "get it there", slot, &Stopped(stopped)).unwrap_err();
+        let told = run(&mut Command::new("loadline-no-such-program"), "get it there", slot, &RunEnd(stopped)).unwrap_err();
         assert_eq!(told, "get it there");
     }
 
@@ -263,7 +268,7 @@ mod tests {
         let mut command = Command::new("sleep");
         command.arg("600");
         let before = Instant::now();
-        run(&mut command, "", slot, &Stopped(stopped)).unwrap();
+        run(&mut command, "", slot, &RunEnd(stopped)).unwrap();
         assert!(before.elapsed() < Duration::from_secs(60));
     }
 
@@ -271,7 +276,7 @@ mod tests {
     fn a_process_that_is_not_there_is_told() {
         let (_stop, stopped) = std::sync::mpsc::channel();
         let slot = Slot { begin: Duration::ZERO, seconds: 1 };
-        let error = take(Pid::MAX - 7, slot, Instant::now(), &Stopped(stopped)).err().unwrap();
+        let error = take(Pid::MAX - 7, slot, Instant::now(), &RunEnd(stopped)).err().unwrap();
         assert!(error.contains("there is no process"), "{error}");
     }
 
@@ -279,19 +284,19 @@ mod tests {
     fn who_listens_is_found_and_loadline_itself_and_other_machines_are_not_profiled() {
         let (_stop, stopped) = std::sync::mpsc::channel();
         let slot = Slot { begin: Duration::ZERO, seconds: 1 };
-        let stopped = Stopped(stopped);
+        let stopped = RunEnd(stopped);
         let taken = |wanted| take_of_listener(wanted, slot, Instant::now(), &stopped).err().unwrap();
         assert!(taken(None).contains("another machine"));
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let at = socket.local_addr().unwrap();
-        assert!(taken(Some(Wanted::Addresses(vec![at]))).contains("loadline itself"));
+        assert!(taken(Some(ListenerQuery::Addresses(vec![at]))).contains("loadline itself"));
         drop(socket);
-        assert!(taken(Some(Wanted::Addresses(vec![at]))).contains("no process of this machine listens"));
+        assert!(taken(Some(ListenerQuery::Addresses(vec![at]))).contains("no process of this machine listens"));
     }
 
     #[test]
     fn a_number_that_another_process_has_now_is_not_profiled() {
-        let mut told = Recorded::default();
+        let mut told = RecordedFiles::default();
         let stat = |state: char, began: u64| format!("812 (app) {state} 1 1 1 0 -1 0 0 0 0 0 7 2 0 0 20 0 1 0 {began} 0 0 0\n");
         let ended = "process 812 ended before its profile began";
         assert_eq!(is_still_there(&told, 812, 100).unwrap_err(), ended);

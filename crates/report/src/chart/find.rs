@@ -4,7 +4,7 @@
 //! goodput falls without saying why, and a percentile says nothing of answers that never came. The rate found is a line over
 //! the whole height, and a band where it may lie; the limit on the percentile is drawn where it is crossed.
 
-use analysis::found::Rated;
+use analysis::found::RateUnit;
 
 use super::ticks::{self, Growth};
 use super::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Note, Point, Series, Side, Start, number};
@@ -25,7 +25,7 @@ pub struct LoadCurve {
     /// What was found.
     pub found: FoundLine,
     /// What the rates begin.
-    pub rated: Rated,
+    pub rated: RateUnit,
     /// The rates, in any order, each once.
     pub points: Vec<LoadPoint>,
 }
@@ -140,8 +140,8 @@ pub fn offered_load(curve: &LoadCurve) -> Chart {
         _ => Vec::new(),
     };
     let (offered, carried) = match curve.rated {
-        Rated::Requests => ("Requests a second offered", "Answers a second (solid), good ones (dotted)"),
-        Rated::Journeys => ("Journeys begun a second", "Journeys a second to their end (solid), their good part (dotted)"),
+        RateUnit::Requests => ("Requests a second offered", "Answers a second (solid), good ones (dotted)"),
+        RateUnit::Journeys => ("Journeys begun a second", "Journeys a second to their end (solid), their good part (dotted)"),
     };
     let growth_words = |growth: Growth| match growth {
         Growth::Linear => "",
@@ -217,8 +217,8 @@ fn description(curve: &LoadCurve, points: &[LoadPoint], answer: Option<&str>, qu
         .collect();
     let mut sentences = vec![format!("Throughput, goodput and {quantile} by offered rate: {}.", about.join(", "))];
     let (offered, carried) = match curve.rated {
-        Rated::Requests => ("requests a second offered", "answered"),
-        Rated::Journeys => ("journeys begun a second", "to their end"),
+        RateUnit::Requests => ("requests a second offered", "answered"),
+        RateUnit::Journeys => ("journeys begun a second", "to their end"),
     };
     for point in points {
         sentences.push(format!(

@@ -120,7 +120,7 @@ pub struct SweepPoint {
     /// Requests that succeeded, in percent of those that fell due.
     pub success_percent: f64,
     /// Of a scenario, its journeys.
-    pub journeys: Option<Travelled>,
+    pub journeys: Option<JourneyLevel>,
     /// Whether the load generator was the limit, and the server might have done more.
     pub generator_limited: bool,
 }
@@ -142,14 +142,14 @@ impl From<&DatRow> for SweepPoint {
 
 /// The journeys of one level.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Travelled {
+pub struct JourneyLevel {
     /// Journeys finished a second.
     pub tps: f64,
     /// Answers for each of these; `None` if there were none.
     pub requests_each: Option<f64>,
 }
 
-impl Travelled {
+impl JourneyLevel {
     pub(crate) const fn of(journeys: &LevelJourneys) -> Self {
         Self { tps: journeys.tps, requests_each: journeys.requests_per_journey }
     }

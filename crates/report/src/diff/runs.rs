@@ -1,6 +1,6 @@
 //! Two runs side by side: a table, and the word that two runs are not enough for a verdict.
 
-use analysis::compare::{Answered, Distance};
+use analysis::compare::{AnswerCurve, Distance};
 use analysis::quantity::{NONE, figure, nanos, percent};
 use analysis::{Standing, Validity};
 use measure::Summary;
@@ -51,7 +51,7 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary), style: &Style) -> String {
         text.push_str(&format!("  {line}\n"));
     }
     // One pair: nothing is drawn.
-    if let Some(distance) = Distance::of(&[(Answered::from(from), Answered::from(to))], &mut Random::new(0, 0)) {
+    if let Some(distance) = Distance::of(&[(AnswerCurve::from(from), AnswerCurve::from(to))], &mut Random::new(0, 0)) {
         text.push('\n');
         for line in wrapped(&apart(&distance), room - 2) {
             text.push_str(&format!("  {line}\n"));

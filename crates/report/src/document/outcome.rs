@@ -3,7 +3,7 @@
 use analysis::gate::{Judgement, Regression, Verdict, judge};
 use analysis::outage::outage;
 use analysis::quantity::{count, counted, figure, length, nanos};
-use analysis::{Standing, StopRule, Stopped, Validity, answers};
+use analysis::{Standing, StopReason, StopRule, Validity, answers};
 use measure::Ending;
 
 use super::Document;
@@ -94,7 +94,7 @@ fn behind(said: Option<String>) -> String {
     said.map_or_else(String::new, |said| format!(", {said}"))
 }
 
-fn ended(stopped: Option<&Stopped>) -> String {
+fn ended(stopped: Option<&StopReason>) -> String {
     match stopped.map(|stopped| stopped.rule) {
         Some(StopRule::Interrupted) => ", interrupted".to_owned(),
         Some(StopRule::Aborted) => ", given up".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analysis::found::{CapacityReport, Rated};
+use analysis::found::{CapacityReport, RateUnit};
 use analysis::quantity::{counted, nanos};
 
 use super::table;
@@ -58,10 +58,10 @@ fn page(found: &CapacityReport, charts: Charts) -> String {
         say("## How it was measured\n");
         say(&format!("- request: {}", visible::markdown(&story::request_of(&summary.plan))));
         say(match found.rated {
-            Rated::Requests => {
+            RateUnit::Requests => {
                 "- load: open: requests fall due at the offered rate, whether or not the server keeps up; each trial has its own seed"
             }
-            Rated::Journeys => {
+            RateUnit::Journeys => {
                 "- load: open: journeys begin at the offered rate, whether or not the server keeps up; each trial has its own seed"
             }
         });

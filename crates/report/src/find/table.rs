@@ -3,7 +3,7 @@
 //! Its columns follow from the promises: whoever promised a p95 wants to see the p95. Everything that decides a trial stands
 //! in its row, so that the answer under the table can be derived again from the table alone.
 
-use analysis::found::{CapacityReport, CapacityTrial, Rated};
+use analysis::found::{CapacityReport, CapacityTrial, RateUnit};
 use analysis::quantity::{count, decimal, four_digits, percent, time};
 use analysis::search::{Early, Standing, Unit};
 
@@ -22,7 +22,7 @@ pub fn header(found: &CapacityReport, style: &Style) -> String {
 /// The columns up to the verdict, under [`heads`].
 fn columns(found: &CapacityReport) -> Vec<Column> {
     let mut columns = vec![Column::wide(9, 0)];
-    if found.rated == Rated::Journeys {
+    if found.rated == RateUnit::Journeys {
         columns.extend([Column::wide(8, 3), Column::wide(8, 0)]);
     }
     columns.extend([Column::wide(6, 4), Column::wide(11, 1), Column::wide(10, 2)]);
@@ -33,8 +33,8 @@ fn columns(found: &CapacityReport) -> Vec<Column> {
 /// The heads of the columns: those of figures stand right-aligned.
 pub(crate) fn heads(found: &CapacityReport) -> Vec<String> {
     let mut heads = match found.rated {
-        Rated::Requests => vec!["rate/s"],
-        Rated::Journeys => vec!["begun/s", "QPS", "TPS"],
+        RateUnit::Requests => vec!["rate/s"],
+        RateUnit::Journeys => vec!["begun/s", "QPS", "TPS"],
     };
     heads.extend(["s", "for", "good"]);
     heads.extend(found.slo.iter().map(|promise| promise.name.as_str()));
@@ -68,8 +68,8 @@ pub fn legend(found: &CapacityReport) -> String {
         ""
     };
     let rates = match found.rated {
-        Rated::Requests => "",
-        Rated::Journeys => " The rate begins journeys; promises are about their requests. TPS: journeys finished a second.",
+        RateUnit::Requests => "",
+        RateUnit::Journeys => " The rate begins journeys; promises are about their requests. TPS: journeys finished a second.",
     };
     format!("{good}{times}{rates} In brackets: where the capacity lies; on simulated servers 19 such intervals in 20 held it.")
 }
@@ -79,7 +79,7 @@ pub(crate) fn cells(found: &CapacityReport, trial: &CapacityTrial) -> Vec<String
     let run = &trial.summary;
     let due = run.requests.due;
     let mut cells = vec![four_digits(trial.rate)];
-    if found.rated == Rated::Journeys {
+    if found.rated == RateUnit::Journeys {
         let tps = run.scenario.as_ref().map_or(0.0, |scenario| scenario.tps);
         cells.extend([story::rate(run.qps), story::rate(tps)]);
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::checks;
 use super::profiled::{self, Flame};
 use super::times::{Times, times};
-use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, finished, watched, written};
+use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, finished, watched, written};
 use crate::compare;
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
@@ -22,7 +22,7 @@ struct Data {
     b: String,
     times: Vec<Times>,
     shifts: Vec<Shift>,
-    pairs: Vec<Paired>,
+    pairs: Vec<PairRow>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     profiles: Vec<Flame>,
 }
@@ -39,7 +39,7 @@ struct Shift {
 
 /// The figures of one pair.
 #[derive(Debug, Serialize)]
-struct Paired {
+struct PairRow {
     first: Side,
     qps: [f64; 2],
     p50_ns: [Option<u64>; 2],
@@ -49,17 +49,17 @@ struct Paired {
 
 /// The page.
 #[must_use]
-pub fn compare(compared: &Comparison) -> Shown {
+pub fn compare(compared: &Comparison) -> RenderedPage {
     written(view(compared))
 }
 
 fn view(compared: &Comparison) -> View<Data> {
     let verdict = compared.verdict();
     let standing = verdict.map(|verdict| match verdict {
-        Verdict::Worse => Mark { word: "WORSE".to_owned(), tone: Tone::Bad, why: "B is worse than A".to_owned() },
-        Verdict::Better => Mark { word: "BETTER".to_owned(), tone: Tone::Good, why: "B is better than A".to_owned() },
-        same @ Verdict::SameWithin { .. } => Mark { word: "SAME".to_owned(), tone: Tone::Good, why: same.to_string() },
-        unsure @ Verdict::CannotTell { .. } => Mark { word: "CANNOT TELL".to_owned(), tone: Tone::Caution, why: unsure.to_string() },
+        Verdict::Worse => Badge { word: "WORSE".to_owned(), tone: Tone::Bad, why: "B is worse than A".to_owned() },
+        Verdict::Better => Badge { word: "BETTER".to_owned(), tone: Tone::Good, why: "B is better than A".to_owned() },
+        same @ Verdict::SameWithin { .. } => Badge { word: "SAME".to_owned(), tone: Tone::Good, why: same.to_string() },
+        unsure @ Verdict::CannotTell { .. } => Badge { word: "CANNOT TELL".to_owned(), tone: Tone::Caution, why: unsure.to_string() },
     });
     let first = compared.pairs.first().map(|pair| &pair.a);
     let mut about = vec![format!("A: {}", visible(&compared.a.name)), format!("B: {}", visible(&compared.b.name))];
@@ -107,7 +107,7 @@ fn view(compared: &Comparison) -> View<Data> {
                 .map(|pair| {
                     let both = [&pair.a, &pair.b];
                     let at = |q| both.map(|run| run.response_time.known_quantile(q).map(|time| time.0));
-                    Paired {
+                    PairRow {
                         first: pair.first,
                         qps: both.map(|run| run.qps),
                         p50_ns: at(0.5),

@@ -5,10 +5,10 @@ use analysis::quantity::{counted, figure, percent, signed};
 use serde::Serialize;
 
 use super::sweep::{Point, top};
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, written};
+use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, View, written};
 use crate::Style;
 use crate::chart::sweep::{Ladder, SweepCurve, times_count};
-use crate::diff::{Judged, heads, judged, legend, level_cells, table};
+use crate::diff::{DiffVerdict, heads, judged, legend, level_cells, table};
 use crate::visible::visible;
 
 /// What the charts draw of both.
@@ -27,7 +27,7 @@ struct Drawn {
 
 /// The page; a side without its sweep is a file that holds no single runs.
 #[must_use]
-pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> Shown {
+pub fn diff(a: &SweepCurve, b: &SweepCurve, sweeps: [Option<&Sweep>; 2]) -> RenderedPage {
     written(view(a, b, sweeps))
 }
 
@@ -77,7 +77,7 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
     Drawn { name: name.to_owned(), points }
 }
 
-fn answers([a, b]: &[Drawn; 2], judged: &Judged, ladder: Ladder) -> Vec<Answer> {
+fn answers([a, b]: &[Drawn; 2], judged: &DiffVerdict, ladder: Ladder) -> Vec<Answer> {
     let tops = top(&a.points).zip(top(&b.points));
     let carries = match tops {
         Some((a, b)) => Answer::measured(

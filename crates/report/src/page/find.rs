@@ -1,7 +1,7 @@
 //! The page of a capacity search.
 
 use analysis::bottleneck::Finding;
-use analysis::found::{CapacityReport, Rated};
+use analysis::found::{CapacityReport, RateUnit};
 use analysis::quantity::{NONE, counted, figure, length, percent, time};
 use analysis::search::{LimitedBy, Purpose, Standing};
 use analysis::search_words::written as written_rate;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::checks;
 use super::profiled::{self, Flame};
 use super::watched::{self, Climb};
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
+use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::find::table;
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
@@ -27,9 +27,9 @@ struct Data {
     quantile: f64,
     good_within_ns: Option<u64>,
     /// What the rates begin.
-    rated: Rated,
+    rated: RateUnit,
     rates: Vec<Rate>,
-    trials: Vec<Tried>,
+    trials: Vec<TrialRow>,
     observed: Vec<Climb>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     profiles: Vec<Flame>,
@@ -47,7 +47,7 @@ pub(super) struct Rate {
 
 /// One trial, in the order of the search.
 #[derive(Debug, Serialize)]
-struct Tried {
+struct TrialRow {
     rate: f64,
     seconds: f64,
     purpose: &'static str,
@@ -56,7 +56,7 @@ struct Tried {
 
 /// The page.
 #[must_use]
-pub fn find(found: &CapacityReport) -> Shown {
+pub fn find(found: &CapacityReport) -> RenderedPage {
     written(view(found))
 }
 
@@ -75,7 +75,7 @@ fn view(found: &CapacityReport) -> View<Data> {
     let head = |head: String| if matches!(head.as_str(), "for" | "verdict") { head } else { format!("#{head}") };
     let heads: Vec<String> = table::heads(found).into_iter().map(head).collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    let of_what = if found.rated == Rated::Journeys { " of journeys" } else { "" };
+    let of_what = if found.rated == RateUnit::Journeys { " of journeys" } else { "" };
     let rows = found.trials.iter().map(|trial| table::cells(found, trial)).collect();
     View {
         schema: SCHEMA,
@@ -110,7 +110,7 @@ fn view(found: &CapacityReport) -> View<Data> {
             trials: found
                 .trials
                 .iter()
-                .map(|trial| Tried {
+                .map(|trial| TrialRow {
                     rate: trial.rate,
                     seconds: trial.result.seconds,
                     purpose: trial.purpose.name(),

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::{Answer, Kind, Question, SCHEMA, Shown, Table, View, written};
+use super::{Answer, Kind, Question, RenderedPage, SCHEMA, Table, View, written};
 use crate::visible::visible;
 
 /// One series: when each request began, in seconds since the first of its attack, and how long it took, in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Course {
+pub(crate) struct AttackSeries {
     /// What its legend says.
     pub(crate) name: String,
     /// Whether its requests failed.
@@ -24,11 +24,11 @@ pub(crate) struct Course {
 
 #[derive(Debug, Serialize)]
 struct Data {
-    courses: Vec<Course>,
+    courses: Vec<AttackSeries>,
 }
 
 /// The page.
-pub(crate) fn plot(title: &str, courses: Vec<Course>) -> Shown {
+pub(crate) fn plot(title: &str, courses: Vec<AttackSeries>) -> RenderedPage {
     let count = |failed: bool| courses.iter().filter(|course| course.failed == failed).map(|course| course.count).sum::<u64>();
     let (well, failed) = (count(false), count(true));
     let longest = courses.iter().map(|course| course.longest_ms).fold(0.0, f64::max);

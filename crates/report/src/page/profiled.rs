@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use measure::profiled::{Function, Unit};
-use measure::{Profiled, Summary};
+use measure::{RunProfile, Summary};
 use serde::Serialize;
 
 use super::{Table, finished};
-use crate::profiles::{self, Growth, HEADS, Taken};
+use crate::profiles::{self, Growth, HEADS, ProfiledRun};
 use crate::visible::shortened;
 
 /// The sections that tables of profiles stand in; what there is no section for is in the JSON result.
@@ -34,11 +34,11 @@ pub(super) struct Flame {
 }
 
 impl Flame {
-    pub(super) fn of(section: &str, run: &Summary, profiled: &Profiled) -> Self {
+    pub(super) fn of(section: &str, run: &Summary, profiled: &RunProfile) -> Self {
         Self::drawn(section, format!("Where it went: {}", profiles::of(profiled)), &profiles::about(run, profiled), profiled, None)
     }
 
-    fn drawn(section: &str, title: String, about: &str, profiled: &Profiled, before: Option<&Profiled>) -> Self {
+    fn drawn(section: &str, title: String, about: &str, profiled: &RunProfile, before: Option<&RunProfile>) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut names = Vec::new();
         let mut number = |name| {
@@ -65,7 +65,7 @@ impl Flame {
 }
 
 /// The functions of a profile.
-pub(super) fn table(section: &'static str, run: &Summary, profiled: &Profiled) -> Table {
+pub(super) fn table(section: &'static str, run: &Summary, profiled: &RunProfile) -> Table {
     let row = |function: &Function| {
         let mut cells = vec![shortened(&function.name, NAME_LETTERS_MAX)];
         cells.extend(profiles::cells(profiled, function));
@@ -82,7 +82,7 @@ pub(super) fn table(section: &'static str, run: &Summary, profiled: &Profiled) -
 }
 
 /// What grew, a table for each profile.
-pub(super) fn growth(taken: &[Taken<'_>]) -> Vec<Table> {
+pub(super) fn growth(taken: &[ProfiledRun<'_>]) -> Vec<Table> {
     let made = |(growth, section): (Growth<'_>, &'static str)| {
         let mut heads: Vec<String> = growth.heads().into_iter().map(|head| format!("#{head}")).collect();
         heads.rotate_right(1);
@@ -97,15 +97,15 @@ pub(super) fn growth(taken: &[Taken<'_>]) -> Vec<Table> {
 }
 
 /// What is remarked of them: what grew, in a sentence each, and what went wrong.
-pub(super) fn remarks(taken: &[Taken<'_>]) -> Vec<String> {
+pub(super) fn remarks(taken: &[ProfiledRun<'_>]) -> Vec<String> {
     profiles::warnings(taken).into_iter().chain(profiles::growth(taken).iter().map(Growth::sentence)).collect()
 }
 
 /// The trees of the last run, coloured by what grew from the first to it; or of whichever of the two was had.
-pub(super) fn flames(taken: &[Taken<'_>]) -> Vec<Flame> {
+pub(super) fn flames(taken: &[ProfiledRun<'_>]) -> Vec<Flame> {
     let Some(last) = taken.iter().rposition(|one| !one.run.profiles.is_empty()) else { return Vec::new() };
     let (first, last) = (taken[..last].first(), &taken[last]);
-    let drawn = |((place, profiled), section): ((usize, &Profiled), &'static str)| {
+    let drawn = |((place, profiled), section): ((usize, &RunProfile), &'static str)| {
         let before = first.and_then(|first| Some((first, first.partner(last, place)?)));
         let compared = before.map_or_else(String::new, |(first, _)| format!(" Coloured by what grew from {} to here.", first.name));
         let about = format!("{}. {}{compared}", last.beginning(), finished(&profiles::about(last.run, profiled)));

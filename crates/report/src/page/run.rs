@@ -15,8 +15,8 @@ use serde::Serialize;
 use super::checks;
 use super::profiled::{self, Flame, SECTIONS};
 use super::times::{Times, times};
-use super::watched::{self, Course};
-use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
+use super::watched::{self, ChartSeries};
+use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::reason::reason;
 use crate::text::{UNSENT, connections, lateness, side_named};
 use crate::visible::{excerpt, visible};
@@ -39,7 +39,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
 
 /// The page of a run.
 #[must_use]
-pub fn run(reading: &Reading<'_>) -> Shown {
+pub fn run(reading: &Reading<'_>) -> RenderedPage {
     let mut text = Vec::new();
     (crate::text::FORMAT.render)(reading, &Style::PLAIN, &mut text).expect("memory takes every byte");
     written(view(reading, String::from_utf8_lossy(&text).into_owned()))
@@ -47,7 +47,7 @@ pub fn run(reading: &Reading<'_>) -> Shown {
 
 /// The page of a run that begins: nothing is measured yet, and its charts are filled tick by tick.
 #[must_use]
-pub fn begun(plan: &Plan) -> Shown {
+pub fn begun(plan: &Plan) -> RenderedPage {
     let open = plan.load().is_open();
     written(View {
         schema: SCHEMA,
@@ -113,7 +113,7 @@ struct Data {
     threads: u32,
     timeline: Timeline,
     times: Vec<Times>,
-    observed: Vec<Course>,
+    observed: Vec<ChartSeries>,
     profiles: Vec<Flame>,
 }
 
@@ -219,16 +219,16 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
 }
 
 /// The standing, as it stands out on every page.
-pub(super) fn mark(standing: Standing, why: String) -> Mark {
+pub(super) fn mark(standing: Standing, why: String) -> Badge {
     let (tone, why) = match standing {
         Standing::Valid => (Tone::Good, "loadline was not the limit".to_owned()),
         Standing::Degraded => (Tone::Caution, why),
         Standing::Invalid => (Tone::Bad, format!("do not use these figures: {why}")),
     };
-    Mark { word: standing.to_string(), tone, why }
+    Badge { word: standing.to_string(), tone, why }
 }
 
-fn standing(reading: &Reading<'_>) -> Option<Mark> {
+fn standing(reading: &Reading<'_>) -> Option<Badge> {
     (reading.run.requests.due > 0).then(|| mark(reading.validity.standing, reading.validity.why()))
 }
 

@@ -10,10 +10,10 @@ use serde::Serialize;
 
 use super::profiled::{self, Flame};
 use super::watched::{self, Climb};
-use super::{Answer, Figure, Kind, Mark, Question, SCHEMA, Shown, Table, Tone, View, written};
+use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::chart::sweep::{Ladder, times_count};
 use crate::server_side::{self, Rows};
-use crate::sweep::table::{self, Counted};
+use crate::sweep::table::{self, CountUnit};
 use crate::visible::visible;
 use crate::{Style, profiles, story};
 
@@ -55,7 +55,7 @@ struct Fit {
 
 /// The page.
 #[must_use]
-pub fn sweep(sweep: &Sweep) -> Shown {
+pub fn sweep(sweep: &Sweep) -> RenderedPage {
     written(view(sweep))
 }
 
@@ -88,7 +88,7 @@ fn view(sweep: &Sweep) -> View<Data> {
     let invalid: Vec<String> = rows.iter().filter(|row| row.standing > Standing::Valid).map(|row| row.level.to_string()).collect();
     let standing = worst.map(|worst| match worst {
         Standing::Valid => super::run::mark(worst, String::new()),
-        _ => Mark { word: worst.to_string(), tone: Tone::Caution, why: format!("at {}", invalid.join(", ")) },
+        _ => Badge { word: worst.to_string(), tone: Tone::Caution, why: format!("at {}", invalid.join(", ")) },
     });
     let points: Vec<Point> = rows
         .iter()
@@ -114,7 +114,7 @@ fn view(sweep: &Sweep) -> View<Data> {
     let mut tables = Vec::new();
     let levels = rows.iter().map(|row| table::cells(row).into_iter().chain([table::remark(row)]).collect()).collect();
     if let Some(first) = rows.first() {
-        let heads = table::heads(first.level, Counted::of(first)).into_iter().map(|head| format!("#{head}"));
+        let heads = table::heads(first.level, CountUnit::of(first)).into_iter().map(|head| format!("#{head}"));
         let heads: Vec<String> = heads.chain([String::new()]).collect();
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         tables.push(Table::new("levels", "Levels", &heads, levels).noted(table::legend(&rows)));
@@ -244,7 +244,7 @@ fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
 pub(crate) fn text(sweep: &Sweep) -> String {
     let rows = sweep.rows();
     let Some(first) = rows.first() else { return "No level was measured.\n".to_owned() };
-    let mut text = format!("{}\n", table::header(first.level, Counted::of(first), &Style::PLAIN));
+    let mut text = format!("{}\n", table::header(first.level, CountUnit::of(first), &Style::PLAIN));
     rows.iter().for_each(|row| text += &format!("{}\n", table::row(row, &Style::PLAIN)));
     text += &table::failed_steps_text(&rows, &Style::PLAIN);
     text += "\n";

@@ -4,7 +4,7 @@ use analysis::quantity::{count, counted, figure, percent};
 use import::{NameCount, Point, Traffic};
 use serde::Serialize;
 
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, View, finished, written};
+use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, View, finished, written};
 use crate::Style;
 use crate::traffic::{
     ROUTE_HEADS, answer, burstiness, came_from, cells, days, not_found, peaks, programs, read, sessions, singular, text, times,
@@ -47,7 +47,7 @@ fn span(traffic: &Traffic) -> String {
 
 /// The page.
 #[must_use]
-pub fn traffic(traffic: &Traffic) -> Shown {
+pub fn traffic(traffic: &Traffic) -> RenderedPage {
     let course = traffic.course.as_ref();
     let none: &[u64] = &[];
     let mut answers = vec![match course {
@@ -222,7 +222,7 @@ mod tests {
             let time = format!("2026-01-{:02}T{:02}:00:00Z", 2 + hour / 24, hour % 24);
             log += &format!("{}\n", serde_json::json!({"time": time, "method": "GET", "path": path, "status": status, "ip": "10.0.0.1"}));
         }
-        let mut survey = import::Survey::new(import::Asked::default(), import::Personal::LeftOut);
+        let mut survey = import::Survey::new(import::FormChoice::default(), import::Personal::LeftOut);
         survey.read("access.log", log.as_bytes()).expect("memory can be read");
         let page: serde_json::Value = serde_json::from_str(traffic(&survey.finish()).json()).expect("a page is JSON");
         let note = |id: &str| {

@@ -9,7 +9,7 @@ use analysis::quantity::{counted, figure, nanos, percent, signed};
 use plan::Nanos;
 use serde::Serialize;
 
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, written};
+use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::visible::visible;
 
 /// One run of the name.
@@ -128,7 +128,7 @@ fn course(series: &Series) -> Option<String> {
 
 /// The page of the runs of one name and kind, the earliest first.
 #[must_use]
-pub fn trend(name: &str, kind: &str, points: &[Point]) -> Shown {
+pub fn trend(name: &str, kind: &str, points: &[Point]) -> RenderedPage {
     written(view(name, kind, points))
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::run::Timeline;
 use super::times::{Times, times};
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, finished, watched, written};
+use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, finished, watched, written};
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
 use crate::{Style, story, unlike};
@@ -33,7 +33,7 @@ struct Shift {
 
 /// The page of two runs, each with what the user calls it.
 #[must_use]
-pub fn two_runs(a: (&str, &Summary), b: (&str, &Summary)) -> Shown {
+pub fn two_runs(a: (&str, &Summary), b: (&str, &Summary)) -> RenderedPage {
     written(view(a, b))
 }
 

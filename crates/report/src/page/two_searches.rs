@@ -6,7 +6,7 @@ use analysis::quantity::{NONE, figure};
 use serde::Serialize;
 
 use super::find::{Rate, rates};
-use super::{Answer, Figure, Kind, Question, SCHEMA, Shown, Table, Tone, View, finished, written};
+use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, finished, written};
 use crate::diff::searches::{about, cells, said};
 use crate::diff::{searches, searches_unlike};
 use crate::{Style, visible};
@@ -27,7 +27,7 @@ struct Side {
 
 /// The page of two searches, each with what the user calls it.
 #[must_use]
-pub fn two_searches(a: (&str, &CapacityReport), b: (&str, &CapacityReport)) -> Shown {
+pub fn two_searches(a: (&str, &CapacityReport), b: (&str, &CapacityReport)) -> RenderedPage {
     written(view(a, b))
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use analysis::bottleneck::{Finding, Kind};
 use analysis::server_side::ServerSide;
 use measure::observed::{SERIES, Series, Unit, mean};
-use measure::{Observed, Summary};
+use measure::{ServerObservation, Summary};
 use plan::Nanos;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::visible::visible;
 
 /// Series that are drawn together, over the seconds of a run.
 #[derive(Debug, Serialize)]
-pub(super) struct Course {
+pub(super) struct ChartSeries {
     #[serde(flatten)]
     chart: Chart,
     from_ns: Vec<u64>,
@@ -118,7 +118,7 @@ const METRICS_MAX: usize = 24;
 const AT_MOST: [&str; 4] = ["memory", "cgroup_memory", "accept_queue", "files"];
 
 /// Everything that was seen in a run. Series that never were anything but nothing are left out.
-pub(super) fn courses(summary: &Summary, findings: &[Finding]) -> Vec<Course> {
+pub(super) fn courses(summary: &Summary, findings: &[Finding]) -> Vec<ChartSeries> {
     let times = |at: &[Nanos]| at.iter().map(|at| at.0).collect::<Vec<u64>>();
     let mut all = Vec::new();
     for (number, seen) in summary.observed.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(super) fn courses(summary: &Summary, findings: &[Finding]) -> Vec<Course> {
             let lines = seen.series.iter().filter(|series| drawn.names.contains(&series.name.as_str()));
             let lines = lines.map(|series| (series, series.values.clone())).collect();
             let chart = chart(&drawn, number, &seen.about, "", lines);
-            all.extend(chart.map(|chart| Course { chart, from_ns: times(&seen.from_ns), to_ns: times(&seen.to_ns) }));
+            all.extend(chart.map(|chart| ChartSeries { chart, from_ns: times(&seen.from_ns), to_ns: times(&seen.to_ns) }));
         }
     }
     all
@@ -147,7 +147,7 @@ pub(super) fn climbs(loads: &[(f64, Vec<&Summary>)], findings: &[Finding]) -> Ve
         }
     }
     for (number, asked) in asked.into_iter().enumerate() {
-        let seen: Vec<&Observed> = everything().filter(|seen| seen.asked == asked).collect();
+        let seen: Vec<&ServerObservation> = everything().filter(|seen| seen.asked == asked).collect();
         let about = seen.first().map_or("", |seen| &seen.about);
         let known: Vec<&Series> = seen.iter().flat_map(|seen| &seen.series).collect();
         for drawn in drawn_of(known.iter().map(|series| series.name.as_str()), findings) {

@@ -10,7 +10,7 @@ use analysis::{Scaling, Sweep, conclusion, promises_kept};
 use measure::Summary;
 use plan::Load;
 
-use super::table::{self, Counted};
+use super::table::{self, CountUnit};
 use crate::server_side::{self, Rows};
 use crate::{profiles, story, visible};
 
@@ -51,7 +51,7 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
         say(&format!("![{title}]({}{ending}.svg)\n", file_link(&sweep.name)));
     }
     if let Some(first) = rows.first() {
-        let heads = table::heads(first.level, Counted::of(first));
+        let heads = table::heads(first.level, CountUnit::of(first));
         say(&format!("| {} | |", heads.join(" | ")));
         say(&format!("|{}---|", "---:|".repeat(heads.len())));
     }

@@ -31,14 +31,14 @@ const BEFORE_TPS: usize = 2;
 
 /// What is counted at each level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
+pub enum CountUnit {
     /// Requests.
     Requests,
     /// Requests, and the journeys they are part of.
     Journeys,
 }
 
-impl Counted {
+impl CountUnit {
     /// Of a row.
     #[must_use]
     pub const fn of(row: &LevelRow) -> Self {
@@ -48,14 +48,14 @@ impl Counted {
 
 /// The heads of the columns, in order.
 #[must_use]
-pub fn heads(level: Level, counted: Counted) -> Vec<&'static str> {
+pub fn heads(level: Level, counted: CountUnit) -> Vec<&'static str> {
     columns(level, counted).into_iter().map(|column| column.head).collect()
 }
 
-fn columns(level: Level, counted: Counted) -> Vec<Column> {
+fn columns(level: Level, counted: CountUnit) -> Vec<Column> {
     let mut columns = COLUMNS.to_vec();
     columns[0].head = Ladder::of(Some(level)).head();
-    if counted == Counted::Journeys {
+    if counted == CountUnit::Journeys {
         columns.insert(BEFORE_TPS, TPS);
     }
     columns
@@ -63,7 +63,7 @@ fn columns(level: Level, counted: Counted) -> Vec<Column> {
 
 /// The line over the rows.
 #[must_use]
-pub fn header(level: Level, counted: Counted, style: &Style) -> String {
+pub fn header(level: Level, counted: CountUnit, style: &Style) -> String {
     let heads: Vec<String> = heads(level, counted).into_iter().map(str::to_owned).collect();
     style.paint(Tone::Aside, &grown(&columns(level, counted), &heads, "", style.columns()))
 }
@@ -71,7 +71,7 @@ pub fn header(level: Level, counted: Counted, style: &Style) -> String {
 /// One level. What failed and whether the generator was the limit stand behind the figures.
 #[must_use]
 pub fn row(row: &LevelRow, style: &Style) -> String {
-    let (cells, columns) = (cells(row), columns(row.level, Counted::of(row)));
+    let (cells, columns) = (cells(row), columns(row.level, CountUnit::of(row)));
     let remark = remark(row);
     let tone = if row.failed > 0 || row.standing == Standing::Invalid || !row.broken.is_empty() { Tone::Bad } else { Tone::Caution };
     remarked(&columns, &cells, &remark, tone, style)

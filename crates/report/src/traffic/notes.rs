@@ -136,7 +136,7 @@ mod tests {
 
     use import::collection::Described;
     use import::workload::Beside;
-    use import::{Asked, Personal, Survey};
+    use import::{FormChoice, Personal, Survey};
     use plan::Random;
     use scenario::Scenario;
 
@@ -154,30 +154,30 @@ mod tests {
                 user % 250
             );
         }
-        let mut survey = Survey::new(Asked::default(), Personal::LeftOut).with_targets();
+        let mut survey = Survey::new(FormChoice::default(), Personal::LeftOut).with_targets();
         survey.read("access.log", log.as_bytes()).unwrap();
         survey.finish()
     }
 
     /// A log's scenario as it is written, and what is told of it.
-    struct Made {
+    struct ScenarioText {
         scenario: String,
         paths: Option<String>,
         fidelity: Fidelity,
         left_out: (usize, u64),
     }
 
-    fn written(traffic: &Traffic, beside: Beside<'_>) -> Made {
+    fn written(traffic: &Traffic, beside: Beside<'_>) -> ScenarioText {
         let made = Workload::of(traffic, beside).unwrap();
         let left_out = (made.left_out.len(), made.left_out.iter().map(|(_, requests, _)| requests).sum());
         let notes = notes(traffic, &made, beside.paths_file);
         let scenario = Scenario::new(None, made.settings, made.work);
         let text = scenario::print(&scenario, &notes);
         assert_eq!(scenario::read("x.yaml", &text).as_ref(), Ok(&scenario), "{text}");
-        Made { scenario: text, paths: made.paths, fidelity: made.fidelity, left_out }
+        ScenarioText { scenario: text, paths: made.paths, fidelity: made.fidelity, left_out }
     }
 
-    fn in_a_file(traffic: &Traffic) -> Made {
+    fn in_a_file(traffic: &Traffic) -> ScenarioText {
         written(traffic, Beside { paths_file: Some("shop.paths.csv"), described: None })
     }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn independent_requests_are_played_as_they_were() {
         let traffic = even();
-        let Made { scenario: text, paths, fidelity, .. } = in_a_file(&traffic);
+        let ScenarioText { scenario: text, paths, fidelity, .. } = in_a_file(&traffic);
         assert!(fidelity.mix > 0.97 && fidelity.score() > 0.85, "{fidelity:?}");
         assert!(fidelity.bursts.iter().all(|(_, log, ours)| (log / ours - 1.0).abs() < 0.3), "{fidelity:?}");
         assert!(text.contains("\n  - name: GET /\n    weight: 25200\n    steps:\n      - get: /\n"), "{text}");
@@ -231,7 +231,7 @@ mod tests {
         }
         requests.sort();
         let traffic = surveyed(requests.into_iter());
-        let Made { scenario: text, fidelity, .. } = in_a_file(&traffic);
+        let ScenarioText { scenario: text, fidelity, .. } = in_a_file(&traffic);
         assert!(text.contains("  - name: visit\n") && text.contains("- repeat: '{{choice 1 1 "), "{text}");
         assert!(text.contains("              - {weight: 50, steps: [{pause: ") && text.contains("# It lasts "), "{text}");
         let (lengths, pauses) = fidelity.visits.unwrap();
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn what_writes_is_left_out_listed_and_lowers_the_score() {
         let traffic = surveyed((0..3_000).map(|at| (at, at % 7, if at % 2 == 0 { "GET /" } else { "POST /orders" }.to_owned())));
-        let Made { scenario: text, fidelity, left_out, .. } = in_a_file(&traffic);
+        let ScenarioText { scenario: text, fidelity, left_out, .. } = in_a_file(&traffic);
         assert_eq!(left_out, (1, 1_500));
         assert!(text.contains("# Left out, since it may write, and its body is not in a log:\n#   1500 POST /orders\n"), "{text}");
         assert!(text.starts_with("# The traffic of 3,000 logged requests: 50 % of them"), "{text}");
@@ -319,7 +319,7 @@ mod tests {
             "/orders": {"post": {"requestBody": {"content": {"application/json": {"example": {"item": 7}}}}}},
             "/orders/{id}": {"put": {"requestBody": {"content": {"text/plain": {"example": "later"}}}}, "delete": {}}}}"#;
         let described = Described::read(described.as_bytes()).unwrap();
-        let Made { scenario: text, left_out, fidelity, .. } =
+        let ScenarioText { scenario: text, left_out, fidelity, .. } =
             written(&traffic, Beside { paths_file: Some("shop.paths.csv"), described: Some(&described) });
         assert!(text.contains("- post: /v1/orders\n") && text.contains("json: '{\"item\":7}'\n"), "{text}");
         assert!(text.contains("- put: /v1/orders/17?x=1\n") && text.contains("body: later\n"), "{text}");

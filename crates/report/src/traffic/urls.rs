@@ -77,7 +77,7 @@ fn lines(route: &Route) -> Result<String, Unsendable> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use import::{Asked, Personal, Survey};
+    use import::{FormChoice, Personal, Survey};
 
     fn list(survey: Survey, requests: &[(&str, usize)]) -> String {
         let mut survey = survey;
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_asked_for_as_often() {
-        let survey = Survey::new(Asked::default(), Personal::LeftOut).with_targets();
+        let survey = Survey::new(FormChoice::default(), Personal::LeftOut).with_targets();
         let list = list(
             survey,
             &[
@@ -123,7 +123,7 @@ mod tests {
     fn of_many_paths_a_sample_has_the_weight_of_all() {
         let requests: Vec<(String, usize)> = (0..3_000).map(|at| (format!("GET /items/{at}"), 3)).collect();
         let requests: Vec<(&str, usize)> = requests.iter().map(|(request, times)| (request.as_str(), *times)).collect();
-        let list = list(Survey::new(Asked::default(), Personal::LeftOut).with_targets(), &requests);
+        let list = list(Survey::new(FormChoice::default(), Personal::LeftOut).with_targets(), &requests);
         assert!(list.contains("# Of GET /items/{id} a sample: "), "{}", &list[..400]);
         let weights = weights(&list);
         assert!(weights.len() <= 500 && weights.len() > 100, "{}", weights.len());
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn where_nothing_was_sampled_values_are_made_up() {
         let list = list(
-            Survey::new(Asked::default(), Personal::LeftOut),
+            Survey::new(FormChoice::default(), Personal::LeftOut),
             &[
                 ("GET /users/17", 60),
                 ("HEAD /a/123e4567-e89b-12d3-a456-426614174000", 25),

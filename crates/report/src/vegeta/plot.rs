@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::Hit;
-use crate::page::{Course, plot};
+use crate::page::{AttackSeries, plot};
 
 /// Latencies by attack and result.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Plot {
             let began = began.get(&attack).copied().unwrap_or_default();
             hits.sort_unstable();
             let points: Vec<(f64, f64)> = hits.iter().map(|(at, latency)| ((at - began) as f64 / 1e9, *latency as f64 / 1e6)).collect();
-            Course {
+            AttackSeries {
                 name: format!("{attack}: {}", if failed { "ERROR" } else { "OK" }),
                 failed,
                 count: points.len() as u64,

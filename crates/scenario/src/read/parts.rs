@@ -2,7 +2,7 @@
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Extraction, Field, FieldValue, Kind as Found, Step, Subject, Which};
-use plan::{Mark, Nanos, Target};
+use plan::{Nanos, Placeholder, Target};
 use step::check::Mistaken;
 use step::{Blank, Check, Extractor};
 
@@ -112,7 +112,7 @@ impl Reading<'_> {
             );
             return None;
         }
-        let mark = Mark::absent_from(text);
+        let mark = Placeholder::absent_from(text);
         match template.marked(|number| mark.number(number)).parse::<Target>() {
             Ok(target) if target.credentials().is_none() => Some((template, Some(target.with_path_and_query("/".to_owned())))),
             Ok(_) => {

@@ -41,7 +41,7 @@ impl Reading<'_> {
                 );
             }
             let draft: PopulationDraft = serde_json::from_value(Json::Object(settings)).unwrap_or_default();
-            populations.push(PopulationDraft { name, journeys: names, start_after: start_after.map(plan::Given::Value), ..draft });
+            populations.push(PopulationDraft { name, journeys: names, start_after: start_after.map(plan::Setting::Value), ..draft });
         }
         self.look_for_users(node, journeys, &populations);
         populations

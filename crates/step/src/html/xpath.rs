@@ -174,7 +174,7 @@ const FUNCTIONS: [(&str, Function, usize, usize); 24] = [
 
 /// What a path found.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Found<'d> {
+pub(crate) enum XPathResult<'d> {
     /// Texts and attributes, in the order of the page.
     Texts(Vec<Cow<'d, str>>),
     Text(String),
@@ -199,7 +199,7 @@ impl XPath {
     }
 
     /// What it gives for a page; fails if that takes too long.
-    pub(crate) fn find<'d>(&self, document: &'d Document) -> Result<Found<'d>, &'static str> {
+    pub(crate) fn find<'d>(&self, document: &'d Document) -> Result<XPathResult<'d>, &'static str> {
         let budget = Budget::new();
         let evaluation = Evaluation { document, budget: &budget, order: order_of(document) };
         let context = Context { node: Node { id: ROOT, attribute: None }, position: 1, size: 1 };
@@ -213,11 +213,11 @@ impl XPath {
                     }
                     texts.push(trimmed(evaluation.text_of(node)));
                 }
-                Found::Texts(texts)
+                XPathResult::Texts(texts)
             }
-            Value::Text(text) => Found::Text(text.into_owned()),
-            Value::Number(number) => Found::Number(number),
-            Value::Truth(truth) => Found::Truth(truth),
+            Value::Text(text) => XPathResult::Text(text.into_owned()),
+            Value::Number(number) => XPathResult::Number(number),
+            Value::Truth(truth) => XPathResult::Truth(truth),
         };
         if budget.is_spent() { Err(TOO_LONG) } else { Ok(found) }
     }
@@ -972,10 +972,10 @@ mod tests {
     fn shown(page: &str, path: &str) -> String {
         let document = Document::read(page.as_bytes());
         match XPath::parse(path).unwrap_or_else(|mistake| panic!("{path}: {mistake:?}")).find(&document) {
-            Ok(Found::Texts(texts)) => texts.join("|"),
-            Ok(Found::Text(text)) => format!("text {text}"),
-            Ok(Found::Number(number)) => format!("number {}", text_of_number(number)),
-            Ok(Found::Truth(truth)) => truth.to_string(),
+            Ok(XPathResult::Texts(texts)) => texts.join("|"),
+            Ok(XPathResult::Text(text)) => format!("text {text}"),
+            Ok(XPathResult::Number(number)) => format!("number {}", text_of_number(number)),
+            Ok(XPathResult::Truth(truth)) => truth.to_string(),
             Err(words) => words.to_owned(),
         }
     }

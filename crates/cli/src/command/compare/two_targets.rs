@@ -8,13 +8,13 @@ use experiment::compare::{Event, Settings};
 use plan::{ComparisonDraft, Draft, Plan, PlanErrors};
 use trial::RunError;
 
-use super::{Design, PAIRS_LAST, Prepared, lasting, plans, seed_of, suggested, unmeasured};
+use super::{Design, PAIRS_LAST, PreparedSide, lasting, plans, seed_of, suggested, unmeasured};
 use crate::bench::ServerBench;
 use crate::scenarios::Scenarios;
 
 /// Two addresses under one load, decided.
 pub struct TwoTargets {
-    sides: [Prepared; 2],
+    sides: [PreparedSide; 2],
     plans: Vec<[Plan; 2]>,
     design: Design,
     seed: u64,
@@ -26,7 +26,7 @@ impl TwoTargets {
         let (design, scenarios) = (Design::decide(comparison, errors), Scenarios::default());
         lasting(&mut draft, &scenarios);
         let a = draft.url.clone().unwrap_or_default();
-        let sides = [a, other].map(|url| Prepared {
+        let sides = [a, other].map(|url| PreparedSide {
             // Written down as every URL is: without its secrets.
             subject: Subject { name: url.parse::<plan::Target>().map_or_else(|_| url.clone(), |target| target.to_string()), command: None },
             draft: Draft { url: Some(url), ..draft.clone() },

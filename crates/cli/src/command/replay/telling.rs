@@ -2,9 +2,9 @@
 //!
 //! Whoever reads it decides whether this is the load they meant: how much, from when to when, what is not sent and why.
 
-use ::replay::{Found, LeftOut};
+use ::replay::{LeftOut, LogFacts};
 use analysis::quantity::{count, counted, figure, length};
-use import::{Packed, Reason, utc};
+use import::{Compression, Reason, utc};
 use plan::{Load, Nanos, Plan, PlanError, Spacing};
 use report::{prose, visible};
 
@@ -14,7 +14,7 @@ const MARGIN: usize = 19;
 const SHOWN: usize = 3;
 
 /// All of it.
-pub fn told(found: &Found, plan: &Plan, width: u16) -> String {
+pub fn told(found: &LogFacts, plan: &Plan, width: u16) -> String {
     let mut text = String::new();
     let mut entry = |name: &str, said: &str| {
         let margin = MARGIN - 2;
@@ -27,9 +27,9 @@ pub fn told(found: &Found, plan: &Plan, width: u16) -> String {
     let mut name = "log";
     for file in &found.files {
         let packed = match file.packed {
-            Packed::Plain => "",
-            Packed::Gzip => ", gzip",
-            Packed::Zstd => ", Zstandard",
+            Compression::Plain => "",
+            Compression::Gzip => ", gzip",
+            Compression::Zstd => ", Zstandard",
         };
         let form = file.form.as_deref().unwrap_or(if file.lines == 0 { "empty" } else { "of no known form" });
         let early = file.ended_early.as_ref().map_or_else(String::new, |why| format!("; it cannot be read to its end: {}", visible(why)));
@@ -103,7 +103,7 @@ pub fn told(found: &Found, plan: &Plan, width: u16) -> String {
 }
 
 /// Why there is nothing to be sent; `None` where there is.
-pub fn nothing(found: &Found) -> Option<PlanError> {
+pub fn nothing(found: &LogFacts) -> Option<PlanError> {
     if found.sent > 0 {
         return None;
     }

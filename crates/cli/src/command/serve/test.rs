@@ -14,12 +14,12 @@ use history::Kind;
 use measure::Summary;
 use plan::{Draft, Plan, PlanError, PlanErrors};
 use report::{Experiment, page};
-use serve::{Ended, Live, NotStarted, StartTest};
+use serve::{Live, NotStarted, RunEnd, StartTest};
 
 use crate::bench::Onlookers;
 use crate::command::compare::TwoTargets;
 use crate::command::find::CapacitySearch;
-use crate::command::sweep::{Asked, Climb, wished};
+use crate::command::sweep::{Climb, LevelChoice, wished};
 use crate::exporting::{self, Exporting};
 use crate::keeping::{At, HistoryArgs, RunSaver};
 use crate::observers::Observers;
@@ -189,10 +189,10 @@ impl Test {
         live: &Live,
         lookout: &Lookout,
         told: &mpsc::Sender<Result<(), NotStarted>>,
-    ) -> Result<Ended, NotStarted> {
+    ) -> Result<RunEnd, NotStarted> {
         let Self { work, checks, guard, name, keeper } = self;
         let (kind, scenarios, stop) = (work.kind(), Scenarios::default(), Stop::new());
-        let Some(first) = work.first() else { return Ok(Ended::default()) };
+        let Some(first) = work.first() else { return Ok(RunEnd::default()) };
         let (mut onlookers, ready) = lookout.ready(first, keeper, guard)?;
         let begin = |first: &Plan, onlookers: &mut Onlookers| {
             let raised = stop.clone();
@@ -223,7 +223,7 @@ impl Test {
             }),
             Work::Sweep(climb) => {
                 let mut climb = climb.promising(checks);
-                let ready = climb.first().map_or(Ok(()), look).and_then(|()| climb.fit(Asked::Nothing, runner));
+                let ready = climb.first().map_or(Ok(()), look).and_then(|()| climb.fit(LevelChoice::Nothing, runner));
                 ready.and_then(|()| climb.begin(runner, &stop)).map(|series| {
                     if let Some(first) = climb.first() {
                         begin(first, &mut onlookers);
@@ -273,19 +273,19 @@ fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &RunSaver) {
     }
 }
 
-fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, onlookers: Onlookers) -> Ended {
+fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, onlookers: Onlookers) -> RunEnd {
     let Onlookers { mut keeper, mut exports, .. } = onlookers;
     exporting::close(&mut exports, Remarks::Talking);
     let trouble = ended.err().map(|error| secrets::without(&error.message));
     keeper.load_is_over();
     if result.is_empty() {
         keeper.discard();
-        return Ended { trouble, ..Ended::default() };
+        return RunEnd { trouble, ..RunEnd::default() };
     }
     save(&result.json().bytes, result.page().json(), keeper, trouble)
 }
 
-fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_by: Option<AbortRule>, mut keeper: RunSaver) -> Ended {
+fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_by: Option<AbortRule>, mut keeper: RunSaver) -> RunEnd {
     let (measured, trouble) = match ended {
         Ok(run) => (Some(run), None),
         Err(mut error) => (error.measured.take().map(|run| *run), Some(secrets::without(&error.message))),
@@ -293,20 +293,20 @@ fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_
     keeper.load_is_over();
     let Some(run) = measured else {
         keeper.discard();
-        return Ended { trouble, ..Ended::default() };
+        return RunEnd { trouble, ..RunEnd::default() };
     };
     let reading = Reading::new(&run, checks).aborted_by(aborted_by);
     save(&report::document::run_json(&reading), page::run(&reading).json(), keeper, trouble)
 }
 
-fn save(json: &[u8], page: &str, mut keeper: RunSaver, trouble: Option<String>) -> Ended {
+fn save(json: &[u8], page: &str, mut keeper: RunSaver, trouble: Option<String>) -> RunEnd {
     let id = keeper.id();
     let (saved, unsaved) = match keeper.save(json) {
         Ok(line) if !line.is_empty() => (id, None),
         Ok(_) => (None, Some("the result could not be saved; the terminal says why".to_owned())),
         Err(failed) => (None, Some(failed.text)),
     };
-    Ended { page: Some(page.to_owned()), saved, trouble: trouble.or(unsaved) }
+    RunEnd { page: Some(page.to_owned()), saved, trouble: trouble.or(unsaved) }
 }
 
 fn not_started(error: &RunError) -> NotStarted {
