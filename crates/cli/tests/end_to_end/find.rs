@@ -164,6 +164,20 @@ fn an_interrupted_search_says_and_keeps_what_it_knows() {
 }
 
 #[test]
+fn a_search_of_populations_begins_with_one_user_and_loads_the_server_with_all_of_them() {
+    let server = server();
+    let mut session = Session::new();
+    let populations = "populations:\n  - {name: visitors, users: 2}\n  - {name: partners, rate: 5/s}\n";
+    let text = format!("target: {}\n{populations}steps: [{{get: /healthz, pause: 100ms}}]\n", server.url("").trim_end_matches('/'));
+    fs::write(session.path("s.yaml"), text).unwrap();
+    let running = session.start("find s.yaml --slo 'p99 < 2s' --name s");
+    // Thirty requests of one user, two trials, and some more.
+    running.once(|| server.counts().answered > 430).signal(Signal::INT).end().exits(130).says("Stopped: interrupted.");
+    let result = session.json("_output/loadline/s.find.json");
+    assert_eq!(result["trials"][0]["summary"]["populations"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn every_mistake_of_a_search_is_told_with_its_remedy_before_anything_is_sent() {
     let server = server();
     let url = server.url("/healthz");

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use analysis::search::{Purpose, Settings};
-use plan::{Draft, Nanos, Plan, PlanErrors, Rate, Setting, Stage, Timetable, Warmup};
+use plan::{Draft, Nanos, Plan, PlanErrors, PopulationDraft, Rate, Setting, Stage, Timetable, Warmup};
 
 use crate::bench::Decide;
 
@@ -15,6 +15,8 @@ const JOURNEY_REQUESTS: NonZeroU64 = NonZeroU64::new(30).unwrap();
 const PROBE_SEEDS: u64 = 1 << 40;
 /// A probe that is not answered by then has shown that the server is not well.
 const PROBE_TIMEOUT: Nanos = Nanos::from_secs(5);
+/// A probe of journeys has answered by then, or ends.
+const JOURNEY_PROBE_MAX: Nanos = Nanos(PROBE_TIMEOUT.0 * JOURNEY_REQUESTS.get());
 
 /// What all loads of a search have in common, from which each is made.
 pub struct Loads<'a> {
@@ -76,7 +78,8 @@ impl<'a> Loads<'a> {
     pub fn probe(&mut self, requests: NonZeroU64) -> Result<Plan, PlanErrors> {
         // The warm-up of a scenario is for its load.
         let warmup = self.is_scenario.then_some(Setting::Value(Warmup::Lasting(Nanos::ZERO)));
-        let mut draft = Draft { rate: None, duration: None, warmup, arrivals: None, ..self.draft.clone() };
+        let duration = self.is_scenario.then_some(Setting::Value(JOURNEY_PROBE_MAX));
+        let mut draft = Draft { rate: None, duration, warmup, arrivals: None, ..self.draft.clone() };
         draft.connections = Some(Setting::Value(NonZeroU32::MIN.into()));
         draft.requests = Some(Setting::Value(if self.is_scenario { JOURNEY_REQUESTS } else { requests }));
         if self.is_scenario && !matches!(draft.seed, Some(Setting::Wrong { .. })) {
@@ -86,6 +89,12 @@ impl<'a> Loads<'a> {
         }
         if let Some(Setting::Value(timeout)) = draft.timeout {
             draft.timeout = Some(Setting::Value(timeout.min(PROBE_TIMEOUT)));
+        }
+        if !self.first.populations().is_empty() {
+            // One population in the place of all of them: it goes through every journey.
+            let (connections, requests) = (draft.connections.take(), draft.requests.take());
+            draft.populations =
+                vec![PopulationDraft { name: "one by one".to_owned(), connections, requests, ..PopulationDraft::default() }];
         }
         (self.decide)(draft)
     }
@@ -118,4 +127,40 @@ fn at_rate(
     // Whether the server is there at all was seen before the search; if it goes away, that is a result.
     draft.no_preflight |= seed != settings.seed;
     draft
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Load;
+
+    /// Plans of a scenario with populations of its own, under what is typed.
+    fn decide(draft: Draft) -> Result<Plan, PlanErrors> {
+        let of = |name: &str, users: Option<&str>, rate: Option<&str>| PopulationDraft {
+            name: name.to_owned(),
+            connections: users.and_then(|text| text.parse().ok()),
+            rate: rate.and_then(|text| text.parse().ok()),
+            ..PopulationDraft::default()
+        };
+        let own = Draft {
+            url: Some("http://a.test/".to_owned()),
+            scenario: Some("s.yaml".to_owned()),
+            populations: vec![of("visitors", Some("10"), None), of("partners", None, Some("5/s"))],
+            ..Draft::default()
+        };
+        Plan::try_from(own.overlaid(draft))
+    }
+
+    #[test]
+    fn a_scenario_with_populations_is_probed_by_one_user_and_searched_by_all_of_them() {
+        let settings = Settings::new(Vec::new(), 100.0, 1).quick();
+        let mut loads = Loads::new(Draft::default(), &decide, true, &|_| Nanos::ZERO, &settings).unwrap();
+        let trial = loads.trial(50.0, 10.0, Purpose::Ramp, &settings, 7).unwrap();
+        assert_eq!(trial.populations().len(), 2);
+        let probe = loads.probe(NonZeroU64::MIN).unwrap();
+        let [population] = probe.populations() else { panic!("{:?}", probe.populations()) };
+        assert_eq!((probe.connections_max().get(), population.requests), (1, Some(JOURNEY_REQUESTS)));
+        assert!(matches!(population.load, Load::Closed { .. }) && population.journeys.is_empty());
+        assert_eq!(probe.duration(), Some(Nanos::from_secs(150)), "who waits for somebody does not wait for ever");
+    }
 }
