@@ -38,7 +38,7 @@ pub use described::Described;
 pub use draft::Unfit;
 pub use environment::Environment;
 pub use guess::{Unread, guess};
-use url::{origin, placed_on, variable_name, with_origin_of};
+use url::{filled, origin, placed_on, variable_name, with_origin_of};
 pub use work::Import;
 
 /// What a file is.
@@ -346,6 +346,13 @@ impl Collection {
                 format!("only the first {VARIABLES_MAX} are taken"),
             );
         }
+        let mut named = HashSet::new();
+        let (first, again) = std::mem::take(&mut self.variables).into_iter().partition(|variable| named.insert(variable.name.clone()));
+        self.variables = first;
+        for Variable { name, .. } in again {
+            let why = "names are letters, digits and _ here, so two can become one; the first is taken: give the other another name";
+            self.leave_out(format!("the variable '{name}' a second time"), "the variables", why);
+        }
         if let Some(Environment::Values(values)) = &wishes.environment {
             values.iter().for_each(|value| self.set(value.clone()));
         }
@@ -561,16 +568,43 @@ impl Collection {
 
     /// Variables that requests name and nobody gives a value.
     fn look_for_variables(&mut self) {
+        let (mut seen, mut extracted): (HashSet<String>, HashSet<&str>) = Default::default();
+        let (mut missing, mut valued): (Vec<(String, String)>, Vec<(usize, String)>) = Default::default();
         // In the order in which they are sent: what is taken out of an answer has a value only afterwards.
-        let mut known: HashSet<String> = self.variables.iter().map(|variable| variable.name.clone()).collect();
-        let mut missing: Vec<(String, String)> = Vec::new();
         for request in &self.requests {
-            for name in request.texts().flat_map(Template::variables) {
-                if known.insert(name.to_owned()) {
-                    missing.push((name.to_owned(), request.place.clone()));
+            let mut names: Vec<&str> = request.texts().flat_map(Template::variables).collect();
+            let mut at = 0;
+            while let Some(name) = names.get(at).copied() {
+                at += 1;
+                if !seen.insert(name.to_owned()) {
+                    continue;
+                }
+                match self.variables.iter().position(|variable| variable.name == name) {
+                    // Values name variables too.
+                    Some(place) => {
+                        names.extend(self.variables[place].value.variables());
+                        valued.push((place, request.place.clone()));
+                    }
+                    None if extracted.contains(name) => {}
+                    None => missing.push((name.to_owned(), request.place.clone())),
                 }
             }
-            known.extend(request.extractions.iter().map(|taken| taken.variable.clone()));
+            extracted.extend(request.extractions.iter().map(|taken| taken.variable.as_str()));
+        }
+        let mut endless: Vec<(String, String)> = Vec::new();
+        for (place, request) in valued {
+            let is_named = |name: &str| self.variables.iter().any(|variable| variable.name == name);
+            if filled(&self.variables[place].value, &self.variables).variables().any(is_named) {
+                self.variables[place].value = Template::default();
+                endless.push((self.variables[place].name.clone(), request));
+            }
+        }
+        for (name, place) in endless {
+            self.leave_out(
+                format!("the value of the variable '{name}'"),
+                place,
+                format!("it names itself, or is made of too many others, so it is empty; give it with --variable {name}=VALUE"),
+            );
         }
         for (name, place) in missing {
             self.leave_out(

@@ -1,7 +1,8 @@
 //! Files of other tools as scenarios: what is printed of them, and that it is read back as what was made.
 
 use import::collection::{Collection, Kind, Wishes};
-use scenario::Scenario;
+use plan::{Draft, Plan};
+use scenario::{Ready, Scenario};
 
 /// The scenario of a file, as it is written for the person who goes on with it.
 fn printed(kind: Kind, text: &str, shown: &str) -> String {
@@ -173,4 +174,39 @@ fn paths_begin_where_the_file_is() {
     assert_eq!(made.settings.cacert.as_deref(), Some("notes/ca.pem"));
     let shown = format!("{:?}", made.work);
     assert!(shown.contains("\"notes/p.png\"") && shown.contains("\"/tmp/b.txt\""), "{shown}");
+}
+
+#[test]
+fn a_value_that_names_what_nobody_knows_or_itself_is_told_and_is_empty() {
+    let file = |variables: &str, path: &str| {
+        format!(
+            r#"{{"info": {{"name": "Shop", "schema": "v2.1.0"}}, "variable": [{variables}],
+            "item": [{{"name": "One", "request": "http://h/{path}"}}, {{"name": "Two", "request": "http://h/{path}/more"}}]}}"#
+        )
+    };
+    let chain: String = (0..12).map(|at| format!(r#"{{"key": "v{at}", "value": "{{{{v{}}}}}"}}, "#, at + 1)).collect();
+    for (variables, path, told) in [
+        (r#"{"key": "suffix", "value": "{{tenant}}/x"}"#, "{{suffix}}", "the value of the variable 'tenant'"),
+        (r#"{"key": "a", "value": "{{b}}"}, {"key": "b", "value": "{{a}}"}"#, "{{a}}", "the value of the variable 'a'"),
+        (r#"{"key": "a", "value": "{{b}}"}, {"key": "b", "value": "{{a}}"}"#, "{{b}}/{{a}}", "the value of the variable 'b'"),
+        (&format!(r#"{chain}{{"key": "v12", "value": "end"}}"#), "{{v0}}/{{v9}}", "made of too many others"),
+    ] {
+        let text = file(variables, path);
+        let read = Collection::read(Kind::Postman, text.as_bytes(), &Wishes::default()).unwrap();
+        assert!(read.left_out.iter().any(|left| left.to_string().contains(told)), "{variables}: {:?}", read.left_out);
+        printed(Kind::Postman, &text, "shop.json");
+        let made = read.work("");
+        let scenario = Scenario::new(made.name, made.settings.clone(), made.work);
+        let plan = Plan::try_from(Draft { scenario: Some("shop.json".to_owned()), ..made.settings }).unwrap();
+        assert!(Ready::new(&plan, &scenario, &[]).is_ok(), "{variables}");
+    }
+}
+
+#[test]
+fn two_variables_whose_names_become_one_stand_once_and_are_told() {
+    let text = r#"{"info": {"name": "Shop"}, "variable": [{"key": "a-b", "value": "1"}, {"key": "a_b", "value": "2"}],
+        "item": [{"name": "One", "request": "http://h/{{a-b}}/{{a_b}}"}, {"name": "Two", "request": "http://h/{{a_b}}"}]}"#;
+    let shown = printed(Kind::Postman, text, "shop.json");
+    assert!(shown.contains("\nvariables:\n  a_b: '1'\n\n"), "{shown}");
+    assert!(shown.contains("- the variables: the variable 'a_b' a second time: "), "{shown}");
 }

@@ -269,9 +269,14 @@ impl<'a> Pieces<'a> {
                 self.text(parts, &format!("the variable {name}"), text.as_bytes(), place);
                 return;
             }
-            Value::Variable(name) => {
-                Writer::Variable(self.variables.iter().position(|known| known == name).expect("a template names variables that are there"))
-            }
+            Value::Variable(name) => match self.variables.iter().position(|known| known == name) {
+                Some(place) => Writer::Variable(place),
+                None => {
+                    let message = format!("a template names the variable '{name}', and nothing gives it a value");
+                    self.errors.push(PlanError::new("scenario", message, "declare it under variables:, or extract it before"));
+                    return;
+                }
+            },
             Value::File(path) => {
                 let mut bytes = self.file(path);
                 if place == Place::Header {
