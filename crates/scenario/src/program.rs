@@ -877,6 +877,10 @@ impl Journeys {
         let request = &compiled.steps[user.step];
         let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
+            if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
+                // A connection that is new cannot be stale: this comes once.
+                return FollowUp::Again(user.led.as_ref().map_or(request.framing, |led| ResponseFraming::of(&led.method)));
+            }
             return self.answer_challenge(user);
         }
         if redirects == 0 || !Status(status).is_redirect() {
