@@ -11,12 +11,12 @@ use engine::protocol::http1::ResponseFraming;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
 use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
-use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
+use plan::{Placeholder, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
 use step::check::Mistaken;
 use step::{Check, Extractor};
-use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
+use template::{Compiler, Data, AnswerNeeds, Place, Text, Witness};
 
 use crate::expression::Expression;
 use crate::file::Scenario;
@@ -319,6 +319,11 @@ pub(crate) fn compile(
         None => scenario.work.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
     }
     let counted = (compiling.steps.len(), journeys.len());
+    // Who has sent its share goes, and the others would wait for it.
+    if only.is_none() && plan.duration().is_none() && compiling.order.meetings.iter().any(|(_, within)| within.is_none()) {
+        let message = "users wait for each other at a rendezvous, maybe for ever: the load ends with its requests alone";
+        compiling.errors.push(PlanError::new("scenario", message, "write within: 30s beside the rendezvous, or give the load a duration"));
+    }
     let transactions = compiling.transactions.clone();
     let user_teardown = (only.is_none() && !scenario.work.user_teardown.is_empty()).then_some(journeys.len());
     if let Some(place) = user_teardown {

@@ -12,15 +12,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::protocol::http1::ResponseFraming;
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
-use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
+use measure::{Failure, JourneyEnd, SuccessRule, Leftovers, Outcome, Position, Recorder, Status, Tally, Teardowns};
 use plan::work::{Auth, Operator, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
+use template::{AllAnswers, AnswerSink, Rows, RowOutcome, Text, Writing};
 
 use crate::buffers::{lend, take_back};
-use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, Span};
+use crate::compiled::{Compiled, Content, CompiledExtraction, LoopSource, Op, Proof, Request, Span};
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{is_in, shuffled, think_of};
 use crate::user::{Led, Turns, User};
@@ -505,11 +505,8 @@ impl Journeys {
         let place = user.step;
         let request = &self.compiled.steps[place];
         let headers = Headers::lines(&sink.headers);
-        let mut judged = if !Status(status).is_success() && !request.step.judges_status {
-            SuccessRule::Failed(Failure::CheckStatus)
-        } else {
-            SuccessRule::Well
-        };
+        let mut judged =
+            if !Status(status).is_success() && !request.step.judges_status { SuccessRule::Failed(Failure::CheckStatus) } else { SuccessRule::Well };
         let mut ends = None;
         let tools = &self.tools[place];
         let mut extractions = tools.extractions.borrow_mut();
@@ -601,9 +598,9 @@ impl Journeys {
         self.compiled.user_teardown == Some(user.journey)
     }
 
-    /// Whether the user is one for whom there are no others to wait for.
+    /// Whether the user is one for whom there are no others to wait for: who is hurried goes its way alone.
     fn is_alone(&self, user: &User) -> bool {
-        self.single.is_some() || self.is_in_teardown(user)
+        self.single.is_some() || self.compiled.hurried || self.is_in_teardown(user)
     }
 
     /// A journey is over.
@@ -877,10 +874,10 @@ impl Journeys {
         let request = &compiled.steps[user.step];
         let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
-            if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
-                // A connection that is new cannot be stale: this comes once.
-                return FollowUp::Again(user.led.as_ref().map_or(request.framing, |led| ResponseFraming::of(&led.method)));
-            }
+        if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
+            // A connection that is new cannot be stale: this comes once.
+            return FollowUp::Again(user.led.as_ref().map_or(request.framing, |led| ResponseFraming::of(&led.method)));
+        }
             return self.answer_challenge(user);
         }
         if redirects == 0 || !Status(status).is_redirect() {

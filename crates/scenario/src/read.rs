@@ -125,6 +125,8 @@ struct Reading<'a> {
     /// Variables of the environment that are not there, and were told.
     unset: BTreeSet<String>,
     steps: usize,
+    /// Whether it reads what one user at a time goes through.
+    is_in_section: bool,
 }
 
 /// The entries of a mapping, each taken at most once.
@@ -171,6 +173,7 @@ impl<'a> Reading<'a> {
             columns: Vec::new(),
             unset: BTreeSet::new(),
             steps: 0,
+            is_in_section: false,
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::simulation::{Simulation, read_request};
 use engine::{Collected, Stop};
 use measure::{Failure, Leftovers, SummaryRecord};
-use plan::{Draft, Nanos, Plan, Setting};
+use plan::{Draft, Setting, Nanos, Plan};
 use template::Data;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
@@ -92,6 +92,11 @@ fn run_with(server: &Simulation, text: &str, files: &[Arc<Data>]) -> Collected {
 
 /// Carries a scenario out, with headers of the command line.
 fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str]) -> Collected {
+    run_as(server, text, files, headers, false)
+}
+
+/// Carries a scenario out, with pauses or without.
+fn run_as(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str], hurried: bool) -> Collected {
     let scenario = crate::read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let own = scenario.draft.clone();
     let draft = Draft {
@@ -102,7 +107,8 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
         ..own
     };
     let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
-    let compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}"));
+    compiled.hurried = hurried;
     let workers = Workers::new(&plan, files, compiled, None, 0);
     server.carry_out_parts(&plan, |part| workers.journeys(part, &Arc::default()))
 }

@@ -183,14 +183,25 @@ impl Reading<'_> {
         Some(Item::CriticalSection { name: name?, items })
     }
 
+        let is_inner = std::mem::replace(&mut self.is_in_section, true);
+        if is_inner {
+            let message = "a critical section stands in another: users could wait for each other for ever";
+            self.wrong(node.spot, message, "put it behind the other, or let one section hold all of it");
+        }
     /// Users wait for each other.
+        self.is_in_section = is_inner;
     pub(super) fn rendezvous(&mut self, node: &Node, entries: &mut Entries<'_>) -> Option<Item> {
         let within = entries.value("within").and_then(|node| self.timeout(node));
         let users = self.whole(node, USERS_MAX)?;
         if users < 2 {
             self.wrong(node.spot, "one user need not wait for others", "write how many users go on together, such as rendezvous: 10");
         }
+        let is_endless = !entries.has("within");
         Some(Item::Rendezvous { users, within })
+        if is_endless && self.is_in_section {
+            let message = "one user at a time comes to this rendezvous, which stands in a critical section, and waits for ever";
+            self.wrong(node.spot, message, "put it before the section, or write within: 10s beside it");
+        }
     }
 
     /// Some of the times that users come here.

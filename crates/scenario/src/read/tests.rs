@@ -699,6 +699,8 @@ fn mistakes_of_turns_shares_times_and_transactions_have_places() {
         ("{pause: '{{thnk}}ms'}", "2:16", "'thnk' is unknown", ""),
         ("{critical_section: s, steps: [{pause: 1s}]}", "2:24", "nothing is sent here", ""),
         ("{rendezvous: 1}", "2:18", "one user need not wait", "rendezvous: 10"),
+        ("{critical_section: a, steps: [{critical_section: a, steps: [{get: /}]}]}", "2:54", "stands in another", "behind the other"),
+        ("{critical_section: a, steps: [{get: /}, {rendezvous: 2}]}", "2:58", "waits for ever", "within: 10s"),
         ("{rendezvous: many}", "2:18", "'many' is not a whole number", ""),
         ("{rendezvous: 5, within: 3}", "2:29", "the timeout '3'", ""),
         ("{get: /a, within: 3s}", "2:15", "'within' means nothing beside 'get'", ""),
