@@ -473,7 +473,7 @@ fn errno(failure: Failure) -> (i32, &'static str) {
         Failure::ConnectUnreachable => (113, "No route to host"),
         Failure::ConnectLocalPorts => (99, "Cannot assign requested address"),
         Failure::ConnectLocalFds => (24, "Too many open files"),
-        Failure::SendClosed => (32, "BehaviourError pipe"),
+        Failure::SendClosed => (32, "Broken pipe"),
         _ => (104, "Connection reset by peer"),
     }
 }
@@ -679,6 +679,12 @@ mod tests {
         assert_eq!(ended(Failure::ConnectUnreachable, 11, true).map(|(_, exit)| exit), Some(113));
         assert_eq!(ended(Failure::RecvIdleTimeout, 0, true).map(|(_, exit)| exit), Some(119));
         assert_eq!(ended(Failure::RecvEofInBody, 0, false), None);
+    }
+
+    #[test]
+    fn a_broken_pipe_is_called_as_the_system_calls_it() {
+        let (number, words) = errno(Failure::SendClosed);
+        assert_eq!(io::Error::from_raw_os_error(number).to_string(), format!("{words} (os error {number})"));
     }
 
     #[test]
