@@ -14,7 +14,7 @@ pub use engine::body::{BYTES_MAX as BODY_BYTES_MAX, whole};
 use measure::Summary;
 pub use plan::plainly;
 use plan::template::is_templated;
-use plan::{Draft, Plan, PlanError, PlanErrors, Setting};
+use plan::{Draft, Plan, PlanError, PlanErrors, PopulationDraft, Setting};
 use report::Document;
 use serde::Deserialize;
 
@@ -112,8 +112,21 @@ fn threads(draft: &Draft, cores: NonZeroU32) -> NonZeroU32 {
 fn fill_in(draft: &mut Draft) {
     let threads = threads(draft, engine::machine::cores());
     draft.threads.get_or_insert(Setting::Value(threads));
-    if draft.rate.is_some() {
-        draft.connections.get_or_insert_with(|| Setting::Value(OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max()).into()));
+    let open_max = OPEN_CONNECTIONS_MAX.min(engine::machine::connections_max());
+    if !draft.populations.is_empty() {
+        share_connections(&mut draft.populations, open_max);
+    } else if draft.rate.is_some() {
+        draft.connections.get_or_insert_with(|| Setting::Value(open_max.into()));
+    }
+}
+
+/// Divides the connections that open load takes without being told among the populations that have a rate.
+fn share_connections(populations: &mut [PopulationDraft], open_max: NonZeroU32) {
+    let is_open = |population: &&mut PopulationDraft| population.rate.is_some() && population.connections.is_none();
+    let open = populations.iter_mut().filter(is_open).count();
+    let each = open_max.get() / u32::try_from(open).unwrap_or(u32::MAX).max(1);
+    for population in populations.iter_mut().filter(is_open) {
+        population.connections = Some(Setting::Value(NonZeroU32::new(each).unwrap_or(NonZeroU32::MIN).into()));
     }
 }
 
@@ -350,6 +363,29 @@ mod tests {
         assert_eq!(threads_for(8, Some("600")), 4);
         assert_eq!(threads_for(50, Some("600")), 4, "12 or 13 users are as good as equal");
         assert_eq!(threads_for(6, None), 4, "whoever loads for a time loads with all cores");
+    }
+
+    #[test]
+    fn populations_with_rates_share_what_one_load_would_take() {
+        let of = |rate: Option<&str>, connections: Option<&str>| PopulationDraft {
+            rate: rate.map(|rate| rate.parse().unwrap()),
+            connections: connections.map(|number| number.parse().unwrap()),
+            ..PopulationDraft::default()
+        };
+        let open = || of(Some("5/s"), None);
+        let mut populations = vec![open(), of(None, Some("7")), open(), of(Some("5/s"), Some("20")), open()];
+        share_connections(&mut populations, NonZeroU32::new(10_000).unwrap());
+        let most = |populations: &[PopulationDraft]| -> Vec<String> {
+            let number = |population: &PopulationDraft| match &population.connections {
+                Some(Setting::Value(users)) => users.peak().to_string(),
+                _ => String::new(),
+            };
+            populations.iter().map(number).collect()
+        };
+        assert_eq!(most(&populations), ["3333", "7", "3333", "20", "3333"]);
+        let mut many = vec![open(), open(), open()];
+        share_connections(&mut many, NonZeroU32::new(2).unwrap());
+        assert_eq!(most(&many), ["1", "1", "1"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 
-use plan::Plan;
+use plan::{Load, Plan};
 
 use super::socket::{LocalPorts, is_ipv4_loopback};
 use crate::RunError;
@@ -24,7 +24,7 @@ pub fn check_limits(plan: &Plan, files_max: u64) -> Result<(), RunError> {
     let raise = format!("ulimit -n {}", need.next_power_of_two());
     let help = match files_max.checked_sub(u64::from(FILES_BESIDES)) {
         None | Some(0) => raise,
-        Some(possible) => format!("{raise}, or --connections {possible}"),
+        Some(possible) => format!("{raise}, or {}", fewer(plan, possible)),
     };
     Err(RunError::input(format!("{connections} connections need {need} open files, but this process may open {files_max}"), help))
 }
@@ -54,9 +54,17 @@ pub(super) fn check_ports(plan: &Plan, addresses: &[SocketAddr], ports: LocalPor
             ports.highest,
         ),
         format!(
-            "give {} with --source-ip, widen it with sysctl net.ipv4.ip_local_port_range='1024 65535', or --connections {}",
+            "give {} with --source-ip, widen it with sysctl net.ipv4.ip_local_port_range='1024 65535', or {}",
             address(connections.div_ceil(each)),
-            each * sources,
+            fewer(plan, each * sources),
         ),
     ))
+}
+
+/// How a plan is given no more connections than these. For populations, a number for all of them multiplies what each has.
+fn fewer(plan: &Plan, possible: u64) -> String {
+    match plan.load() {
+        Load::Mixed(_) => format!("fewer connections in the populations, at most {possible} in all"),
+        Load::Closed { .. } | Load::Open { .. } => format!("--connections {possible}"),
+    }
 }

@@ -240,6 +240,22 @@ fn too_few_open_files_are_said_with_what_would_do() {
 }
 
 #[test]
+fn populations_with_too_many_connections_are_told_where_to_have_fewer() {
+    let of =
+        |name: &str| plan::PopulationDraft { name: name.to_owned(), rate: given("5/s"), connections: given("10000"), ..Default::default() };
+    let plan = plan("http://192.0.2.1/", |draft| {
+        draft.scenario = Some("s.yaml".to_owned());
+        draft.populations = vec![of("a"), of("b"), of("c")];
+    });
+    let help = |error: RunError| error.help;
+    let ports = LocalPorts { lowest: 32_768, highest: 60_999, reserved: 0 };
+    let remote = ["192.0.2.1:80".parse().unwrap()];
+    let told = [help(check_limits(&plan, 1024).unwrap_err()), help(limits::check_ports(&plan, &remote, ports).unwrap_err())];
+    assert!(told[0].ends_with(", or fewer connections in the populations, at most 960 in all"), "{}", told[0]);
+    assert!(told[1].ends_with(", or fewer connections in the populations, at most 28232 in all"), "{}", told[1]);
+}
+
+#[test]
 fn too_few_local_ports_are_said_with_what_would_do() {
     let many = |sources: &[&str]| {
         plan("http://192.0.2.1/", |draft| {
