@@ -137,6 +137,8 @@ fn ask_to_stop(journal: &Path) -> io::Result<()> {
 /// Whether a living program holds this journal.
 fn is_held(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
-    // Let go at once, if it was had.
-    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    let lock = file.try_lock_shared();
+    // Let go at once, if it was had: a program that is being started may have a copy of the file for longer.
+    let _ = lock.is_ok().then(|| file.unlock());
+    matches!(lock, Err(TryLockError::WouldBlock))
 }

@@ -280,6 +280,14 @@ impl Place {
     }
 }
 
+impl Drop for Place {
+    /// Lets it go by word: a program that this one was starting at the moment may have a copy of the file, and with it the lock, until
+    /// it is under way.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// A line and its checksum, out of the program.
 fn write_line(file: &mut File, line: &Line) -> io::Result<()> {
     let json = serde_json::to_vec(line)?;
@@ -375,7 +383,7 @@ pub(crate) fn journals(database: &Path) -> Vec<JournalState> {
 fn found(path: PathBuf) -> Option<JournalState> {
     let unreadable =
         |path: &Path, why: &io::Error| JournalState::Damaged { path: path.to_owned(), why: JournalError::Unreadable(plainly(why)) };
-    let mut file = match OpenOptions::new().read(true).append(true).open(&path) {
+    let file = match OpenOptions::new().read(true).append(true).open(&path) {
         Ok(file) => file,
         Err(why) if why.kind() == io::ErrorKind::NotFound => return None,
         Err(why) => return Some(unreadable(&path, &why)),
@@ -385,11 +393,11 @@ fn found(path: PathBuf) -> Option<JournalState> {
         Err(TryLockError::WouldBlock) => return Some(JournalState::Running),
         Err(TryLockError::Error(why)) => return Some(unreadable(&path, &why)),
     }
+    let mut lock = Place { file, path: path.clone(), results: 0 };
     let mut bytes = Vec::new();
-    if let Err(why) = file.read_to_end(&mut bytes) {
+    if let Err(why) = lock.file.read_to_end(&mut bytes) {
         return Some(unreadable(&path, &why));
     }
-    let mut lock = Place { file, path: path.clone(), results: 0 };
     if bytes.is_empty() {
         // The power went before its first line was on the disk: of less than a second there is nothing to tell.
         lock.remove();
@@ -473,4 +481,34 @@ fn other_version(bytes: &[u8]) -> Option<String> {
     let (_, json) = bytes.strip_suffix(b"\n")?.split_at_checked(9)?;
     let begun: serde_json::Value = serde_json::from_slice(json).ok()?;
     Some(begun.get("begun")?.get("schema")?.as_str().filter(|schema| *schema != SCHEMA)?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_is_let_go_is_free_while_another_program_has_a_copy_of_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let header = Header {
+            id: Id::fresh(),
+            kind: Kind::Run,
+            name: "x".to_owned(),
+            started: Moment(0),
+            machine: Machine::default(),
+            revision: None,
+            tags: Vec::new(),
+            note: String::new(),
+        };
+        let place = Place::make(dir.path(), header).unwrap();
+        let (path, copy) = (place.path.clone(), place.file.try_clone().unwrap());
+        assert!(matches!(found(path.clone()), Some(JournalState::Running)));
+        drop(place);
+        let left = found(path.clone());
+        assert!(matches!(left, Some(JournalState::Left { .. })), "{left:?}");
+        assert!(matches!(found(path.clone()), Some(JournalState::Running)), "who takes it in holds it");
+        drop(left);
+        assert!(matches!(found(path), Some(JournalState::Left { .. })));
+        drop(copy);
+    }
 }
