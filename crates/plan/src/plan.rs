@@ -285,10 +285,12 @@ impl Plan {
         self.seed
     }
 
-    /// With how many threads; never more than connections.
+    /// With how many threads; never more than connections. Each population has its own.
     #[must_use]
     pub fn threads(&self) -> NonZeroU32 {
-        self.threads.min(self.connections_max())
+        let of = |load: &Load| self.threads.min(load.connections_max());
+        let sum = self.populations().iter().map(|population| of(&population.load)).reduce(|sum, more| sum.saturating_add(more.get()));
+        sum.unwrap_or_else(|| of(&self.load))
     }
 
     /// How connections are made and kept.
@@ -1224,11 +1226,13 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
             continue;
         }
         let lasting = own_end.unwrap_or(run).min(run).since(start_after);
-        let noted = r.errors.0.len();
+        let (noted, is_open) = (r.errors.0.len(), rate.is_some());
         let ending = Ending { duration: Some(Setting::Value(lasting)), requests };
         let (load, _, requests, _) = read_load(r, ending, LoadWords { connections, rate, arrivals, pause, warmup: None });
         for error in &mut r.errors.0[noted..] {
-            error.message = format!("population '{name}': {}", error.message);
+            let in_keys = |text: &str| text.replace("--connections", if is_open { "connections" } else { "users" }).replace("--", "");
+            error.message = format!("population '{name}': {}", in_keys(&error.message));
+            error.help = in_keys(&error.help);
         }
         let Some(load) = load else { continue };
         populations.push(Population { name, journeys, load, requests, start_after, duration: lasting });
@@ -1244,13 +1248,37 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
     }
     let users = r.value("connections", words.connections, "give a number, such as --connections 50");
     let rate = r.value("rate", words.rate, "give a rate such as --rate 500/s");
-    if r.errors.0.len() == before
-        && let Err(error) = population::scale(&mut populations, users.as_ref(), rate.as_ref())
-    {
-        r.errors.push(error);
+    if let (Some(users), Some(_)) = (&users, &rate) {
+        let why = format!("--connections {users} and --rate contradict: either makes all populations of the scenario larger or smaller");
+        r.wrong("connections", why, "leave one of them out; the most connections at once stand in each population");
+    }
+    if r.errors.0.len() == before {
+        match population::scale(&mut populations, users.as_ref(), rate.as_ref()) {
+            Ok(()) => look_at_sums(r, &populations),
+            Err(error) => r.errors.push(error),
+        }
     }
     let is_right = r.errors.0.len() == before;
     (is_right.then_some(Load::Mixed(populations)), Some(run), None, warmup)
+}
+
+/// Complains of populations that are too much together.
+fn look_at_sums(r: &mut Reading, populations: &[Population]) {
+    let (mut users, mut rate) = (0_u64, 0.0);
+    for population in populations {
+        match &population.load {
+            Load::Closed { users: own, .. } => users += u64::from(own.peak()),
+            Load::Open { timetable, .. } => rate += timetable.peak().as_per_second(),
+            Load::Mixed(_) => {}
+        }
+    }
+    if users > u64::from(CONNECTIONS_MAX) {
+        let why = format!("the populations have {users} users in all, more than any machine can open connections for");
+        r.wrong("connections", why, format!("give at most {CONNECTIONS_MAX} in all"));
+    }
+    if rate > RATE_MAX {
+        r.wrong("rate", format!("the populations have {rate}/s in all, more than any machine can send"), "give at most 100M/s in all");
+    }
 }
 
 /// Complains of a warm-up that stages do not allow. `words` are what one value is called, and the value of nothing.

@@ -40,7 +40,7 @@ pub struct PopulationDraft {
     /// How long it is there; otherwise until the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Setting<Nanos>>,
-    /// How many requests it sends at most.
+    /// How many requests it sends at most; with a rate, how many journeys begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<Setting<NonZeroU64>>,
 }
@@ -54,7 +54,7 @@ pub struct Population {
     pub journeys: Vec<String>,
     /// Its load, from when it begins.
     pub load: Load,
-    /// How many requests it sends at most.
+    /// How many requests it sends at most; with a rate, how many journeys begin.
     pub requests: Option<NonZeroU64>,
     /// How long after the start of the run it begins, warm-up not included.
     pub start_after: Nanos,
@@ -282,7 +282,7 @@ mod tests {
             .map(|part| (part.population, part.share.index(), part.share.of(), part.of_run.index(), part.first_user))
             .collect();
         assert_eq!(parts, [(0, 0, 2, 0, 0), (0, 1, 2, 1, 0), (1, 0, 1, 2, 5), (2, 0, 2, 3, 6), (2, 1, 2, 4, 6)]);
-        assert_eq!(plan.connections_max().get(), 9);
+        assert_eq!((plan.connections_max().get(), plan.threads().get()), (9, 5));
         let again = Plan::try_from(crate::Draft::from(plan.clone())).unwrap();
         assert_eq!(again, plan);
     }
@@ -322,6 +322,32 @@ mod tests {
         let message = |plan: Result<Plan, crate::PlanErrors>| plan.unwrap_err().0[0].message.clone();
         assert!(message(plan(Some("1"), None)).contains("fewer than the 2 populations"));
         assert!(message(plan(Some("0 to 50 for 1m"), None)).contains("has stages"));
+        // What one makes larger is larger than any machine, whichever was given.
+        assert!(message(plan(None, Some("1000000000000/s"))).contains("users in all"));
+        let told = plan(None, Some("1000000000000/s")).unwrap_err();
+        assert_eq!(told.0.iter().map(|error| error.setting).collect::<Vec<_>>(), ["connections", "rate"]);
+        assert!(message(plan(Some("20000000"), None)).contains("20000000 users in all"));
+        assert!(message(plan(Some("90"), Some("1/s"))).contains("--connections 90 and --rate contradict"));
+    }
+
+    #[test]
+    fn mistakes_of_a_population_are_told_in_the_words_of_its_file() {
+        let errors = |edit: &dyn Fn(&mut PopulationDraft)| {
+            let mut population = PopulationDraft { name: "p".to_owned(), ..PopulationDraft::default() };
+            edit(&mut population);
+            let draft = crate::Draft {
+                url: Some("http://a.test/".to_owned()),
+                scenario: Some("s.yaml".to_owned()),
+                populations: vec![population],
+                ..crate::Draft::default()
+            };
+            Plan::try_from(draft).unwrap_err().to_string()
+        };
+        let told = errors(&|population| (population.connections, population.requests) = ("10".parse().ok(), "5".parse().ok()));
+        assert!(told.contains("population 'p': requests 5 is fewer than users 10"), "{told}");
+        let told = errors(&|population| (population.rate, population.pause) = ("0/s".parse().ok(), "1s".parse().ok()));
+        assert!(told.contains("population 'p': pause 1s is between") && told.contains("such as rate 100/s"), "{told}");
+        assert!(!told.contains("--"), "{told}");
     }
 
     #[test]
