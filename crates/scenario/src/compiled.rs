@@ -133,9 +133,10 @@ pub(crate) enum Op {
         slot: usize,
         time: Span,
     },
-    /// On there if the time of the loop is over.
+    /// On there if the time of the loop is over; looked at before each of its items.
     Over {
         slot: usize,
+        is_begin: bool,
         end: usize,
     },
     /// Wait until a section is free, and enter it.
@@ -318,12 +319,12 @@ pub(crate) fn compile(
         Some((name, items)) => course(&mut compiling, name, 1.0, items),
         None => scenario.work.journeys.iter().for_each(|journey| course(&mut compiling, &journey.name, journey.weight, &journey.items)),
     }
-    let counted = (compiling.steps.len(), journeys.len());
     // Who has sent its share goes, and the others would wait for it.
     if only.is_none() && plan.duration().is_none() && compiling.order.meetings.iter().any(|(_, within)| within.is_none()) {
         let message = "users wait for each other at a rendezvous, maybe for ever: the load ends with its requests alone";
         compiling.errors.push(PlanError::new("scenario", message, "write within: 30s beside the rendezvous, or give the load a duration"));
     }
+    let counted = (compiling.steps.len(), journeys.len());
     let transactions = compiling.transactions.clone();
     let user_teardown = (only.is_none() && !scenario.work.user_teardown.is_empty()).then_some(journeys.len());
     if let Some(place) = user_teardown {
@@ -532,8 +533,8 @@ impl Compiling<'_> {
                     let begin = ops.len();
                     let mut looks = Vec::new();
                     for item in items {
-                        looks.push(ops.len());
-                        ops.push(Op::Over { slot, end: 0 });
+                        ops.push(Op::Over { slot, is_begin: looks.is_empty(), end: 0 });
+                        looks.push(ops.len() - 1);
                         self.items(std::slice::from_ref(item), journey, ops);
                     }
                     ops.push(Op::Jump(begin));

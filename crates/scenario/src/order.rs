@@ -4,7 +4,7 @@
 //! own, which only such users have. What users of the process share is a counter that each of them adds to: a lock would do more than
 //! is asked.
 //!
-//! A user knows no clock, because it is asked what it does next and not when. Its time is that of the last answer and of the pauses since,
+//! A user on its journey reads no clock. Its time is that of the last answer, or of its last wait for others, and of the pauses since,
 //! which is exact in the simulated engine as well; before the first answer it has none, and what is timed begins with the request
 //! that comes next.
 
@@ -49,7 +49,7 @@ pub(crate) struct Order {
 /// What of this kind a user keeps.
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// When the last answer was there.
+    /// When the last answer was there, or the last wait for others was over.
     time: Nanos,
     counters: Vec<u64>,
     paces: Vec<Pace>,
@@ -151,7 +151,7 @@ impl User {
         self.progress.as_mut().expect("a scenario with such items gives its users what they keep of them")
     }
 
-    /// The user's time: that of its last answer, and of its pauses since.
+    /// The user's time: that of its last answer or wait, and of its pauses since.
     fn time(&mut self) -> Nanos {
         let pause = self.pause;
         self.progress().time.plus(pause)
@@ -172,13 +172,29 @@ impl User {
         }
     }
 
-    /// Whether the time of a loop is over.
-    pub(crate) fn is_over(&mut self, slot: usize) -> bool {
+    /// Whether the time of a loop is over, at the beginning of a turn or amid it.
+    pub(crate) fn is_over(&mut self, slot: usize, is_begin: bool) -> bool {
         match self.loops[slot] {
-            // Its time begins with its first request; where that does not come, pauses alone are its time.
-            Turns::For { span, paused } => self.pause.since(paused) >= span,
+            // Its time begins with its first request; where that does not come, pauses and waits alone are its time.
+            Turns::For { over, .. } => self.pause >= over,
             Turns::Until(end) => self.time() >= end,
-            Turns::None | Turns::Times(_) | Turns::Items(_) | Turns::Order(_) => true,
+            // One turn of who is hurried: it does not end amid it.
+            Turns::Times(_) if !is_begin => false,
+            Turns::Times(times) => {
+                self.loops[slot] = Turns::Times(times.saturating_sub(1));
+                times == 0
+            }
+            Turns::None | Turns::Items(_) | Turns::Order(_) => true,
+        }
+    }
+
+    /// The user has waited for others since then, with the pauses before it.
+    pub(crate) fn has_waited(&mut self, since: Nanos, now: Nanos) {
+        self.progress().time = now;
+        for turns in &mut self.loops {
+            if let Turns::For { over, .. } = turns {
+                *over = over.since(now.since(since));
+            }
         }
     }
 
@@ -216,9 +232,11 @@ impl User {
 
     /// The journey ended without another request; it is counted with the next one.
     pub(crate) fn ends_late(&mut self, how: JourneyEnd) {
-        let (journey, began) = (self.journey, self.began.take());
+        // One that sent nothing leaves the one before it to be counted.
+        let Some(began) = self.began.take() else { return };
+        let journey = self.journey;
         let progress = self.progress();
-        progress.ended = began.map(|began| (journey, began, progress.time, how));
+        progress.ended = Some((journey, began, progress.time, how));
     }
 
     pub(crate) fn begins_transaction(&mut self, place: usize, includes_pauses: bool) {
@@ -236,6 +254,8 @@ impl User {
     /// A request of the user is over, and has failed if the user has now.
     pub(crate) fn had_answer(&mut self, outcome: &Outcome, recorder: &mut Recorder) {
         let failed = self.failed;
+        // Those that ended behind a wait.
+        self.count_transactions(recorder);
         let Some(progress) = &mut self.progress else { return };
         if let Some((journey, began, done, how)) = progress.ended.take() {
             recorder.journey_ended(journey, began, done, how);

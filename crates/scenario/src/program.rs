@@ -349,10 +349,11 @@ impl Journeys {
                 }
                 Op::For { slot, time } => {
                     let span = self.drawn(time, user);
-                    user.loops[*slot] = Turns::For { span, paused: user.pause };
+                    let is_timed = !self.compiled.hurried;
+                    user.loops[*slot] = if is_timed { Turns::For { span, over: user.pause.plus(span) } } else { Turns::Times(1) };
                 }
-                Op::Over { slot, end } => {
-                    if user.is_over(*slot) {
+                Op::Over { slot, is_begin, end } => {
+                    if user.is_over(*slot, *is_begin) {
                         user.at = *end;
                     }
                 }
@@ -719,9 +720,10 @@ impl Journeys {
 
     /// Waits for other users where the journey says so, and goes on behind that.
     async fn wait_for_others<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Result<(), End> {
-        let pause = std::mem::take(&mut user.pause);
+        let (pause, since) = (std::mem::take(&mut user.pause), client.due());
         client.wait(pause, |cx| user.poll_wait(cx)).await?;
         if user.goes_on() {
+            user.has_waited(since, client.due());
             self.advance(user)?;
             if !user.travels {
                 user.ends_late(if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded });
@@ -872,12 +874,12 @@ impl Journeys {
     fn follow_up(&self, user: &mut User, result: Result<u16, Failure>) -> FollowUp {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
-        let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
-        if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
         if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
             // A connection that is new cannot be stale: this comes once.
             return FollowUp::Again(user.led.as_ref().map_or(request.framing, |led| ResponseFraming::of(&led.method)));
         }
+        let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
+        if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
             return self.answer_challenge(user);
         }
         if redirects == 0 || !Status(status).is_redirect() {

@@ -83,10 +83,10 @@ pub(crate) enum Turns {
     Items(Vec<Vec<u8>>),
     /// Places of what is left; the last comes first.
     Order(Vec<u32>),
-    /// For this long after the first request of the loop; `paused` is how long the user was to pause when it began.
+    /// For this long after the first request of the loop; without one, until the user is to pause so long.
     For {
         span: Nanos,
-        paused: Nanos,
+        over: Nanos,
     },
     /// Up to this time.
     Until(Nanos),

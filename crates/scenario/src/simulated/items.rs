@@ -262,7 +262,7 @@ steps:
   - get: /together
 ";
     let (server, log) = serving(|_| plain(100, ""));
-    run(&server, &format!("load: {{users: 8, requests: 64}}\n{steps}"));
+    run(&server, &format!("load: {{users: 8, requests: 64, duration: 1h}}\n{steps}"));
     let mut at: Vec<u64> = log.borrow().iter().filter(|seen| seen.line == "GET /together").map(|seen| seen.at_ms).collect();
     at.sort_unstable();
     assert!(at.len() >= 24 && at.chunks_exact(4).all(|group| group[0] == group[3]), "{at:?}");
@@ -273,7 +273,7 @@ steps:
 
 #[test]
 fn a_journey_that_ends_with_a_rendezvous_has_ended_and_so_has_a_load_in_which_nobody_comes() {
-    let (Collected { summary, .. }, _) = sent("{users: 2, requests: 20}", "steps: [{get: /a}, {rendezvous: 2}]\n");
+    let (Collected { summary, .. }, _) = sent("{users: 2, requests: 20, duration: 1h}", "steps: [{get: /a}, {rendezvous: 2}]\n");
     let journey = summary.scenario.clone().unwrap().journeys[0].clone();
     assert_eq!((journey.started, journey.completed, journey.unfinished), (20, 18, 2), "the last two are counted with no request");
     let (Collected { summary, broken, .. }, sent) = sent("{users: 2, duration: 3s}", "steps: [{get: /a}, {rendezvous: 3}, {get: /b}]\n");
@@ -297,4 +297,73 @@ fn who_leaves_waits_for_nobody() {
     let text = "user_teardown: [{rendezvous: 9}, {critical_section: s, steps: [{get: /leave}]}]\nsteps: [{get: /a}]\n";
     let (_, sent) = sent("{users: 2, requests: 4}", text);
     assert_eq!(sent, ["/a", "/a", "/a", "/a", "/leave", "/leave"]);
+}
+
+#[test]
+fn a_rendezvous_that_could_last_for_ever_is_refused() {
+    let steps = "steps: [{get: /a}, {rendezvous: 2}]\n";
+    let compiled = |load: &str, steps: &str| {
+        let scenario = crate::read("s.yaml", &format!("load: {load}\n{steps}")).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        let url = Some("http://simulated.test/".to_owned());
+        let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..scenario.draft.clone() }).unwrap();
+        compile(&scenario, &plan, &[], None).map(|_| ()).map_err(|errors| errors.to_string())
+    };
+    let told = compiled("{users: 4, requests: 20}", steps).unwrap_err();
+    assert!(told.contains("for ever") && told.contains("within: 30s"), "{told}");
+    assert_eq!(compiled("{users: 4, requests: 20, duration: 1m}", steps), Ok(()));
+    assert_eq!(compiled("{users: 4, requests: 20}", "steps: [{get: /a}, {rendezvous: 2, within: 1s}]\n"), Ok(()));
+    assert_eq!(compiled("{users: 4, requests: 20}", "user_teardown: [{rendezvous: 9}, {get: /b}]\nsteps: [{get: /a}]\n"), Ok(()));
+}
+
+#[test]
+fn who_is_hurried_waits_for_nobody() {
+    let (server, log) = serving(|_| plain(100, ""));
+    let text =
+        "load: {users: 1, requests: 6, duration: 1m}\nsteps: [{rendezvous: 5}, {get: /a}, {critical_section: s, steps: [{get: /b}]}]\n";
+    let Collected { summary, .. } = run_as(&server, text, &[], &[], true);
+    assert_eq!((summary.requests.succeeded, log.borrow().last().unwrap().at_ms), (6, 500));
+}
+
+#[test]
+fn a_journey_that_ended_behind_a_wait_is_counted_after_others_that_sent_nothing() {
+    let steps = "steps:\n  - interleave: [{get: /a}, {pause: 10ms}]\n    per_user: true\n  - rendezvous: 2\n";
+    let (Collected { summary, .. }, _) = sent("{users: 2, requests: 20, duration: 1h}", steps);
+    let journey = summary.scenario.clone().unwrap().journeys[0].clone();
+    assert_eq!((journey.started, journey.completed, journey.unfinished), (20, 18, 2), "the last two are counted with no request");
+}
+
+#[test]
+fn a_transaction_that_ended_behind_a_wait_is_counted_whatever_comes_after_it() {
+    let steps = "\
+steps:
+  - transaction: t
+    steps: [{get: /a}, {rendezvous: 2}]
+  - {get: /none, must_succeed: true}
+";
+    let rows = transactions("{users: 2, requests: 8, duration: 1h}", steps);
+    assert_eq!((rows[0].started, rows[0].completed, rows[0].succeeded), (4, 4, 4));
+}
+
+#[test]
+fn what_users_wait_for_each_other_is_time_for_paces_and_loops() {
+    let slow = |ms: u64| format!("{{interleave: [{{pause: {ms}ms}}, {{pause: 1ms}}]}}, {{rendezvous: 2}}");
+    let paced = format!("steps: [{}, {{pacing: 1s}}, {{get: /}}]\n", slow(5_000));
+    assert_eq!(times("{users: 2, requests: 4, duration: 1m}", &paced), [5_000, 5_000, 10_100, 10_100]);
+    let looped = format!("steps:\n  - run_for: 1s\n    steps: [{{get: /a}}, {}]\n  - get: /after\n", slow(700));
+    let (server, log) = serving(|_| plain(100, ""));
+    run(&server, &format!("load: {{users: 2, requests: 6, duration: 1m}}\n{looped}"));
+    let seen: Vec<(u64, String)> = log.borrow().iter().map(|seen| (seen.at_ms, seen.line.clone())).collect();
+    let expected = [(0, "GET /a"), (0, "GET /a"), (800, "GET /a"), (800, "GET /a"), (1_600, "GET /after"), (1_600, "GET /after")];
+    assert_eq!(seen, expected.map(|(at, line)| (at, line.to_owned())));
+    let waits = "{rendezvous: 2, within: 600ms}, {if: '{{status}} == 500', steps: [{get: /never}]}";
+    let steps = format!("steps: [{{run_for: 1s, steps: [{waits}]}}, {{get: /after}}]\n");
+    assert_eq!(times("{users: 1, requests: 1}", &steps), [1_200], "without a request too");
+}
+
+#[test]
+fn who_is_hurried_goes_through_a_timed_loop_once() {
+    let (server, log) = serving(|_| plain(1, ""));
+    let steps = "steps:\n  - run_for: 1h\n    steps: [{get: /a, pause: 1s}, {get: /b}]\n  - get: /after\n";
+    run_as(&server, &format!("load: {{users: 1, requests: 6}}\n{steps}"), &[], &[], true);
+    assert_eq!(paths(&log), ["/a", "/b", "/after", "/a", "/b", "/after"]);
 }
