@@ -65,7 +65,11 @@ impl Expression {
             Self::Two(Operator::And, sides) => Ok(sides.0.holds(evaluation)? && sides.1.holds(evaluation)?),
             Self::Two(Operator::Or, sides) => Ok(sides.0.holds(evaluation)? || sides.1.holds(evaluation)?),
             Self::Two(operator, sides) if self.decides() => sides.0.with(evaluation, |left, evaluation| {
-                sides.1.with(evaluation, |right, _| Ok(compares(left.trim_ascii(), *operator, right.trim_ascii())))
+                sides.1.with(evaluation, |right, _| {
+                    // A blank may be what is looked for.
+                    let is_whole = *operator == Operator::Contains;
+                    Ok(if is_whole { compares(left, *operator, right) } else { compares(left.trim_ascii(), *operator, right.trim_ascii()) })
+                })
             }),
             _ => self.with(evaluation, |text, _| Ok(!matches!(text.trim_ascii(), b"" | b"0" | b"false" | b"null" | b"[]"))),
         }
@@ -227,7 +231,8 @@ impl Number {
         let text = std::str::from_utf8(text).ok()?.trim();
         match text.parse() {
             Ok(whole) => Some(Self::Whole(whole)),
-            Err(_) => text.parse().ok().filter(|real: &f64| !real.is_nan()).map(Self::Real),
+            // "infinity" is a word.
+            Err(_) => text.parse().ok().filter(|real: &f64| real.is_finite()).map(Self::Real),
         }
     }
 
@@ -284,6 +289,10 @@ impl Number {
         let Self::Real(real) = self else { return self };
         let factor = 10_f64.powi(i32::try_from(decimals).unwrap_or(DECIMALS_MAX).min(DECIMALS_MAX));
         let rounded = (real * factor).round() / factor;
+        if !rounded.is_finite() {
+            // So large that it has no decimals.
+            return self;
+        }
         let is_whole = decimals == 0 && rounded.abs() < 2_f64.powi(63);
         if is_whole { Self::Whole(rounded as i64) } else { Self::Real(rounded) }
     }
@@ -303,7 +312,11 @@ impl Number {
                 let rounded = match write!(room, "{real:.14e}") {
                     Ok(()) => {
                         let length = 32 - room.len();
-                        std::str::from_utf8(&digits[..length]).ok().and_then(|text| text.parse().ok()).unwrap_or(real)
+                        std::str::from_utf8(&digits[..length])
+                            .ok()
+                            .and_then(|text| text.parse().ok())
+                            .filter(|rounded: &f64| rounded.is_finite())
+                            .unwrap_or(real)
                     }
                     Err(_) => real,
                 };
@@ -393,6 +406,10 @@ mod tests {
             ("max({{a}}, {{b}})", "3"),
             ("round({{b}})", "3"),
             ("round({{b}} / 7, 2)", "0.36"),
+            ("round(1e300, 15) == 1e300", "true"),
+            ("round(1.7976931348623157e308) > 1.7e308", "true"),
+            ("\"ab\" contains \" \"", "false"),
+            ("\"a b\" contains \" \"", "true"),
             ("int({{b}} * -1)", "-2"),
             ("abs({{b}} - {{a}})", "0.5"),
             ("if({{a}} == 3.0, three, \"not three\")", "three"),
@@ -430,6 +447,7 @@ mod tests {
             ("9007199254740993", Operator::Is, "9007199254740992", false),
             ("b", Operator::More, "a", true),
             ("", Operator::Is, "", true),
+            ("infinity", Operator::Is, "inf", false),
             ("abc", Operator::Contains, "bc", true),
             ("abc", Operator::IsNot, "abc", false),
         ] {
