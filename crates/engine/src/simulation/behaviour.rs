@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use measure::{Ending, Failure, Outcome, Summary};
 use plan::{Nanos, Plan, Target};
-use tokio::io::{AsyncWriteExt, DuplexStream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use super::{Simulation, answer, given, plan, read_request};
 use crate::error::BehaviourError;
@@ -219,6 +219,53 @@ fn a_chain_of_redirects_begins_with_the_chosen_request_and_ends_once() {
     let (summary, _, heard) = run(&Simulation::of(signpost), &followed, || Counting { batch: 1, ..Counting::default() });
     assert_eq!(heard, ["200 here", "200 here"]);
     assert_eq!((summary.requests.succeeded, summary.redirects), (2, 2));
+}
+
+/// Sends the same bytes again and again, and only once if it is told to.
+struct Saying {
+    bytes: &'static [u8],
+    once: bool,
+    iterations: Cell<u32>,
+}
+
+impl Behaviour for Saying {
+    type User = ();
+
+    fn user(&self, _number: u64) {}
+
+    async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
+        assert!(self.iterations.get() < 1_000, "it goes round for ever");
+        if self.iterations.replace(self.iterations.get() + 1) == 0 || !self.once {
+            client.send(&Request::new(self.bytes, ResponseFraming::of("HEAD")), &mut ()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Answers as to HEAD: with the length of a body that does not come.
+async fn bodiless(mut stream: DuplexStream, _number: u64) {
+    while stream.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n").await;
+    }
+}
+
+#[test]
+fn redirects_of_a_request_whose_path_is_no_text_begin_with_its_method() {
+    let followed = plan(|draft| {
+        draft.connections = given("1");
+        draft.requests = given("2");
+        draft.follow = given("3");
+    });
+    let behaviour = || Saying { bytes: b"HEAD /\xff HTTP/1.1\r\n\r\n", once: false, iterations: Cell::default() };
+    let (summary, broken) = Simulation::of(bodiless).with(&followed, |_, _| behaviour(), &mut |_| ());
+    assert_eq!((summary.requests.succeeded, broken), (2, None), "{:?}", summary.failures);
+}
+
+#[test]
+fn a_user_that_sends_nothing_goes_when_all_requests_are_sent() {
+    let behaviour = || Saying { bytes: b"HEAD / HTTP/1.1\r\n\r\n", once: true, iterations: Cell::default() };
+    let (summary, broken) = Simulation::of(bodiless).with(&counted("1", "1"), |_, _| behaviour(), &mut |_| ());
+    assert_eq!((summary.requests.succeeded, broken), (1, None));
 }
 
 #[test]

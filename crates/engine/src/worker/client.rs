@@ -16,7 +16,6 @@ use super::shared::Shared;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
 use crate::exchange::{Answered, EXAMPLE_BYTES, One, Several};
-use crate::protocol::http1::request::Written;
 use crate::protocol::http1::{Header, ResponseFraming, ResponseSink};
 use crate::redirect::{self, Convention, Hop, Hops, RedirectError};
 use crate::slot::GiveUp;
@@ -254,7 +253,7 @@ impl<'w, T: Transport> Client<'w, T> {
     /// Waits for the rest that the last request left its user with; whether it is still there then.
     pub(super) async fn settle(&mut self) -> bool {
         self.rest_before(Nanos::ZERO).await;
-        self.due < self.until && !self.shared.is_stopping()
+        self.due < self.until && !self.shared.is_stopping() && !self.shared.is_spent()
     }
 
     /// Waits for the rest that the last request left its user with, the plan's pause or what a server that refuses is left alone for, and
@@ -493,7 +492,8 @@ impl<'w, T: Transport> Client<'w, T> {
         let home = task.plan.target();
         let mut place = task.place_of(first);
         let mut bytes = first.to_vec();
-        let mut method = Written::of(first).map_or_else(String::new, |written| written.method.to_owned());
+        // It stands before the first blank, whatever bytes are behind that.
+        let mut method = String::from_utf8_lossy(first.split(|byte| *byte == b' ').next().unwrap_or_default()).into_owned();
         let mut so_far: Option<Outcome> = None;
         let mut followed = 0;
         loop {
