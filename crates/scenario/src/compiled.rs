@@ -11,12 +11,12 @@ use engine::protocol::http1::ResponseFraming;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
 use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
-use plan::{Placeholder, Nanos, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
+use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
 use step::check::Mistaken;
 use step::{Check, Extractor};
-use template::{Compiler, Data, AnswerNeeds, Place, Text, Witness};
+use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
 use crate::expression::Expression;
 use crate::file::Scenario;

@@ -12,15 +12,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::protocol::http1::ResponseFraming;
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
-use measure::{Failure, JourneyEnd, SuccessRule, Leftovers, Outcome, Position, Recorder, Status, Tally, Teardowns};
+use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
 use plan::work::{Auth, Operator, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{AllAnswers, AnswerSink, Rows, RowOutcome, Text, Writing};
+use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
 
 use crate::buffers::{lend, take_back};
-use crate::compiled::{Compiled, Content, CompiledExtraction, LoopSource, Op, Proof, Request, Span};
+use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, Span};
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{is_in, shuffled, think_of};
 use crate::user::{Led, Turns, User};
@@ -506,8 +506,11 @@ impl Journeys {
         let place = user.step;
         let request = &self.compiled.steps[place];
         let headers = Headers::lines(&sink.headers);
-        let mut judged =
-            if !Status(status).is_success() && !request.step.judges_status { SuccessRule::Failed(Failure::CheckStatus) } else { SuccessRule::Well };
+        let mut judged = if !Status(status).is_success() && !request.step.judges_status {
+            SuccessRule::Failed(Failure::CheckStatus)
+        } else {
+            SuccessRule::Well
+        };
         let mut ends = None;
         let tools = &self.tools[place];
         let mut extractions = tools.extractions.borrow_mut();

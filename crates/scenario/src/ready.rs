@@ -13,7 +13,7 @@ use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
 use crate::compiled::{Compiled, compile};
 use crate::file::Scenario;
-use crate::program::{Journeys, WalkRecord, Place};
+use crate::program::{Journeys, Place, WalkRecord};
 use crate::series::Series;
 
 /// A scenario, compiled for a plan.
@@ -135,7 +135,12 @@ impl Ready {
     ///
     /// # Errors
     /// If the setup fails; and if the run cannot go on, with what was measured until then.
-    pub fn run(mut self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
+    pub fn run(
+        mut self,
+        prepared: Prepared,
+        watch: &mut dyn FnMut(&Tick, IntervalCounts),
+        stop: &Stop,
+    ) -> Result<SummaryBuilder, RunError> {
         let series = self.begin(stop)?;
         let mut measured = self.load(&series, prepared, watch, stop);
         let failed = series.end();

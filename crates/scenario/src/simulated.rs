@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::simulation::{Simulation, read_request};
 use engine::{Collected, Stop};
 use measure::{Failure, Leftovers, SummaryRecord};
-use plan::{Draft, Setting, Nanos, Plan};
+use plan::{Draft, Nanos, Plan, Setting};
 use template::Data;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;

@@ -125,6 +125,9 @@ fn keyed(out: &mut String, key: &str, value: &Value, depth: usize) {
     match value {
         Value::Bare(text) => *out += &format!(" {text}\n"),
         Value::Text(text) => *out += &format!(" {}\n", scalar(text, depth + 1)),
+        // Nothing behind a key is nothing, and no list.
+        Value::Map(Map(entries)) if entries.is_empty() => *out += " {}\n",
+        Value::List(values) if values.is_empty() => *out += " []\n",
         Value::Map(Map(entries)) => {
             out.push('\n');
             entries.iter().for_each(|inner| entry(out, inner, depth + 1));
@@ -143,7 +146,10 @@ fn listed(out: &mut String, value: &Value, depth: usize) {
         Value::Bare(text) => *out += &format!("{mark}{text}\n"),
         Value::Text(text) => *out += &format!("{mark}{}\n", scalar(text, depth + 1)),
         Value::Map(Map(entries)) => {
-            let Some(((notes, key, value), others)) = entries.split_first() else { return };
+            let Some(((notes, key, value), others)) = entries.split_first() else {
+                *out += &format!("{mark}{{}}\n");
+                return;
+            };
             comments(out, notes, depth);
             *out += &mark;
             keyed(out, key, value, depth + 1);
@@ -254,6 +260,25 @@ mod tests {
         }
         assert_eq!(scalar("a\nb", 1), "|-\n  a\n  b");
         assert_eq!(scalar("a\nb", 0), "\"a\\nb\"");
+    }
+
+    #[test]
+    fn a_list_and_a_mapping_that_hold_nothing_are_read_back_as_such() {
+        let mut sections = Map::default();
+        sections.put("list", Value::List(Vec::new()));
+        sections.put("map", Map::default());
+        sections.put("within", Value::List(vec![Map::default().into()]));
+        let written = page(&[], &sections, &[]);
+        let root = yaml::parse(&written, &mut Vec::new()).unwrap();
+        let yaml::Value::Map(entries) = &root.value else { panic!("{written}") };
+        let is_empty = |node: &yaml::Node| match &node.value {
+            yaml::Value::List(values) => values.is_empty(),
+            yaml::Value::Map(entries) => entries.is_empty(),
+            _ => false,
+        };
+        assert!(is_empty(&entries[0].1) && is_empty(&entries[1].1), "{written}");
+        let yaml::Value::List(within) = &entries[2].1.value else { panic!("{written}") };
+        assert!(is_empty(&within[0]), "{written}");
     }
 
     proptest! {

@@ -67,7 +67,12 @@ impl Reading<'_> {
             match case.value("value") {
                 None => values.push(number.to_string()),
                 Some(node) => {
-                    for node in self.each(node) {
+                    let texts = self.each(node);
+                    if texts.is_empty() {
+                        let help = "write one, such as value: gold, or leave value out: then it is the number of the case, from 0";
+                        self.wrong(node.spot, "the case has no value", help);
+                    }
+                    for node in texts {
                         let Some(text) = self.plain(node) else { continue };
                         if is_templated(&text) {
                             let help = "write it out, or compare in the steps, with if:";
@@ -178,30 +183,30 @@ impl Reading<'_> {
         group: &str,
     ) -> Option<Item> {
         let name = self.plain(node);
-        let items = self.steps_of(entries, defaults, group);
-        self.sends_something(node, &items, "nothing is sent here, which nobody need wait for");
-        Some(Item::CriticalSection { name: name?, items })
-    }
-
         let is_inner = std::mem::replace(&mut self.is_in_section, true);
         if is_inner {
             let message = "a critical section stands in another: users could wait for each other for ever";
             self.wrong(node.spot, message, "put it behind the other, or let one section hold all of it");
         }
-    /// Users wait for each other.
+        let items = self.steps_of(entries, defaults, group);
         self.is_in_section = is_inner;
+        self.sends_something(node, &items, "nothing is sent here, which nobody need wait for");
+        Some(Item::CriticalSection { name: name?, items })
+    }
+
+    /// Users wait for each other.
     pub(super) fn rendezvous(&mut self, node: &Node, entries: &mut Entries<'_>) -> Option<Item> {
-        let within = entries.value("within").and_then(|node| self.timeout(node));
-        let users = self.whole(node, USERS_MAX)?;
-        if users < 2 {
-            self.wrong(node.spot, "one user need not wait for others", "write how many users go on together, such as rendezvous: 10");
-        }
         let is_endless = !entries.has("within");
-        Some(Item::Rendezvous { users, within })
+        let within = entries.value("within").and_then(|node| self.timeout(node));
         if is_endless && self.is_in_section {
             let message = "one user at a time comes to this rendezvous, which stands in a critical section, and waits for ever";
             self.wrong(node.spot, message, "put it before the section, or write within: 10s beside it");
         }
+        let users = self.whole(node, USERS_MAX)?;
+        if users < 2 {
+            self.wrong(node.spot, "one user need not wait for others", "write how many users go on together, such as rendezvous: 10");
+        }
+        Some(Item::Rendezvous { users, within })
     }
 
     /// Some of the times that users come here.

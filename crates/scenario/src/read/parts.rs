@@ -2,7 +2,7 @@
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Extraction, Field, FieldValue, Kind as Found, Step, Subject, Which};
-use plan::{Placeholder, Nanos, Target};
+use plan::{Nanos, Placeholder, Target};
 use step::check::Mistaken;
 use step::{Blank, Check, Extractor};
 

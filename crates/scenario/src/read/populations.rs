@@ -17,7 +17,15 @@ impl Reading<'_> {
     pub(super) fn populations(&mut self, node: &Node, load: Option<&Node>, journeys: &[Journey]) -> Vec<PopulationDraft> {
         self.refuse_one_load(load);
         let mut populations: Vec<PopulationDraft> = Vec::new();
-        for node in self.each(node) {
+        let nodes = self.each(node);
+        if nodes.is_empty() {
+            self.wrong(
+                node.spot,
+                "there are no populations here",
+                "write one, such as - {name: customers, users: 10}, or leave the key out",
+            );
+        }
+        for node in nodes {
             let Some(mut entries) = self.shape(node, &POPULATION) else { continue };
             let name = match entries.value("name") {
                 Some(node) => self.plain(node).unwrap_or_default(),
@@ -59,7 +67,11 @@ impl Reading<'_> {
     /// Names of journeys that there are.
     fn journey_names(&mut self, node: &Node, journeys: &[Journey]) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for node in self.each(node) {
+        let nodes = self.each(node);
+        if nodes.is_empty() {
+            self.wrong(node.spot, "there are no journeys here", "name one, or leave the key out: then its users go through all of them");
+        }
+        for node in nodes {
             let Some(name) = self.plain(node) else { continue };
             if journeys.iter().any(|journey| journey.name == name) {
                 if !names.contains(&name) {

@@ -111,6 +111,17 @@ journeys:
 }
 
 #[test]
+fn a_list_of_no_populations_or_no_journeys_is_a_mistake_and_does_not_mean_all() {
+    let steps = "journeys:\n  - {name: x, steps: [{get: /}]}\n";
+    let told = |populations: &str| {
+        let mistakes = crate::read("s.yaml", &format!("target: http://a.test\npopulations: {populations}\n{steps}")).unwrap_err();
+        mistakes.into_iter().map(|mistake| mistake.message).collect::<Vec<_>>()
+    };
+    assert_eq!(told("[]"), ["there are no populations here"]);
+    assert_eq!(told("[{name: a, users: 3, journeys: []}]"), ["there are no journeys here"]);
+}
+
+#[test]
 fn a_journey_that_no_population_goes_through_is_a_mistake() {
     let text = "target: http://a.test\npopulations:\n  - {name: a, users: 3, journeys: [x]}\njourneys:\n  - {name: x, steps: [{get: /}]}\n  \
                 - {name: y, steps: [{get: /}]}\n";
