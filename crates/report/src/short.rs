@@ -77,7 +77,7 @@ pub fn short(reading: &Reading<'_>, style: &Style) -> String {
     match &summary.scenario {
         // In the place of the times of all requests together.
         Some(scenario) => {
-            populations(summary, &mut page);
+            populations(&summary.populations, &mut page);
             transactions(scenario, &mut page);
             rows(&journeys::STEPS, &scenario.steps, &mut page);
         }
@@ -319,15 +319,16 @@ fn differ(a: &Histogram, b: &Histogram) -> bool {
 }
 
 /// The populations, where there are several.
-fn populations(summary: &Summary, page: &mut Screenful<'_>) {
-    if summary.populations.is_empty() {
+fn populations(rows: &[measure::PopulationRow], page: &mut Screenful<'_>) {
+    if rows.is_empty() {
         return;
     }
     let mut table = Columns::new(&journeys::POPULATIONS);
-    summary.populations.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::population(row)));
+    rows.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::population(row)));
     let width = page.style.columns() - 2;
     let lines = table.within(width, &journeys::POPULATIONS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
     page.push(Rank::Kept, lines);
+    and_more(rows.len(), "population", page);
     page.gap();
 }
 
@@ -341,11 +342,16 @@ fn transactions(scenario: &measure::Scenario, page: &mut Screenful<'_>) {
     let width = page.style.columns() - 2;
     let lines = table.within(width, &journeys::JOURNEYS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
     page.push(Rank::Kept, lines);
-    let more = scenario.transactions.len().saturating_sub(STEPS_MAX) as u64;
-    if more > 0 {
-        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, "transaction")));
-    }
+    and_more(scenario.transactions.len(), "transaction", page);
     page.gap();
+}
+
+/// Says how many rows there are beyond those that are shown.
+fn and_more(rows: usize, what: &str, page: &mut Screenful<'_>) {
+    let more = rows.saturating_sub(STEPS_MAX) as u64;
+    if more > 0 {
+        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, what)));
+    }
 }
 
 /// The steps of a scenario, or the URLs of a list, each with its times.
@@ -355,10 +361,7 @@ fn rows(heads: &[&str], rows: &[measure::StepRow], page: &mut Screenful<'_>) {
     let width = page.style.columns() - 2;
     let lines = table.within(width, &journeys::STEPS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
     page.push(Rank::Kept, lines);
-    let more = rows.len().saturating_sub(STEPS_MAX) as u64;
-    if more > 0 {
-        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, heads[0])));
-    }
+    and_more(rows.len(), heads[0], page);
     page.gap();
     for (at, line) in journeys::broken(rows).iter().take(REMARKS_MAX).enumerate() {
         page.entry_of(Rank::Cause, if at == 0 { "broken" } else { "" }, Tone::Bad, line, 2);
@@ -488,6 +491,24 @@ mod tests {
         let ranked = text(&[(Rank::Aside, "beside"), (Rank::Cause, "cause"), (Rank::Kept, "kept")], 3);
         assert_eq!(ranked.lines().count(), 3, "{ranked}");
         assert!(!text(&[(Rank::Aside, "beside"), (Rank::Cause, "cause"), (Rank::Kept, "kept")], 2).contains("beside"));
+    }
+
+    #[test]
+    fn of_many_populations_it_is_said_how_many_are_not_shown() {
+        let row = |number: usize| measure::PopulationRow {
+            name: format!("p{number}"),
+            requests: measure::Requests::default(),
+            qps: 1.0,
+            response_time: Histogram::default(),
+            failures: std::collections::BTreeMap::new(),
+        };
+        let shown = |count: usize| {
+            let mut page = Screenful { blocks: Vec::new(), style: &Style::PLAIN };
+            populations(&(1..=count).map(row).collect::<Vec<_>>(), &mut page);
+            page.fitted(100)
+        };
+        assert!(shown(STEPS_MAX + 2).contains("and 2 populations more: --full"), "{}", shown(STEPS_MAX + 2));
+        assert!(!shown(STEPS_MAX).contains("more"), "{}", shown(STEPS_MAX));
     }
 
     #[test]
