@@ -125,7 +125,7 @@ pub static LOAD: Shape = Shape {
         ),
         key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even"),
         key("duration", Kind::Text, "measure for this long, such as 5m"),
-        key("requests", Kind::Whole, "send exactly this many requests, of whatever step"),
+        key("requests", Kind::Whole, "send exactly this many requests, of whatever step; not with `rate`"),
         key("warmup", Kind::Text, "load for this long before measuring, or auto"),
         key("pause", Kind::Text, "wait after every answer, beside the pauses of steps"),
         key("seed", Kind::Whole, "of everything drawn by chance"),
@@ -162,7 +162,7 @@ pub static POPULATION: Shape = Shape {
         key("pause", Kind::Text, "wait after every answer, beside the pauses of steps"),
         key("start_after", Kind::Text, "begin this long after the start of the run, such as 30s"),
         key("duration", Kind::Text, "be there for this long [default: to the end of the run]"),
-        key("requests", Kind::Whole, "send at most this many requests"),
+        key("requests", Kind::Whole, "send at most this many requests; with `rate`, begin at most this many journeys"),
     ],
 };
 

@@ -43,7 +43,7 @@ struct Announcement {
 
 impl fmt::Debug for Announcement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Told").field("state", &self.state).field("last", &self.last).finish_non_exhaustive()
+        f.debug_struct("Announcement").field("state", &self.state).field("last", &self.last).finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! One [`Reply`] belongs to each connection and is used again for every request on it. It is fed slices of the
 //! worker's shared read buffer and keeps none of them; only a head that is cut gets memory of its own. Who wants to
-//! see headers or bodies passes an [`ResponseSink`]; `()` sees nothing and costs nothing.
+//! see headers or bodies passes a [`ResponseSink`]; `()` sees nothing and costs nothing.
 
 use httparse::Header;
 use measure::{Failure, Quirk, Quirks};
