@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use anyhow::{Result, anyhow};
 use engine::simulation::Simulation;
 use engine::{Message, Runner, Stop};
-use plan::{Draft, Nanos, Plan, Setting, Share};
+use plan::{Draft, Nanos, Plan, Resolved, Setting, Share};
 use script::{Globals, Script, Source};
 use tokio::io::{AsyncRead as _, AsyncWrite as _, DuplexStream, ReadBuf};
 use tokio::task::LocalSet;
@@ -120,8 +120,9 @@ impl Work {
                 ready.start(&series, runner.prepare(&plan)?, plan.parts(), &stop)?
             }
             Self::Script => {
-                let plan = plan(Draft { script: Some(SCRIPT.to_owned()), ..draft })?;
-                let source = Source::of(&plan).ok_or_else(|| anyhow!("the plan has no script"))?;
+                let text = std::fs::read(SCRIPT)?;
+                let plan = plan(Resolved::from(Draft { script: Some(SCRIPT.to_owned()), ..draft }).with_file(SCRIPT, text))?;
+                let source = Source::of(&plan)?.ok_or_else(|| anyhow!("the plan has no script"))?;
                 let mut script = Script::load(&source, Globals::of(&plan)?, &stop)?;
                 script.start(&plan, &runner, Share::all(NonZeroU32::MIN), &mut || (), &stop)?
             }
@@ -133,8 +134,8 @@ impl Work {
     }
 }
 
-fn plan(draft: Draft) -> Result<Plan> {
-    Plan::try_from(draft).map_err(|errors| anyhow!("{errors}"))
+fn plan(load: impl Into<Resolved>) -> Result<Plan> {
+    Plan::try_from(load.into()).map_err(|errors| anyhow!("{errors}"))
 }
 
 fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>

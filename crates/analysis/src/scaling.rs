@@ -260,7 +260,8 @@ pub(crate) mod tests {
     #[test]
     fn where_users_pause_a_knee_is_no_number_of_workers() {
         let mut sweep = swept(&LEVELS, |n| n.min(8.0) * 200.0);
-        let draft = plan::Draft { pause: "5ms".parse().ok(), ..sweep.trials[0].summary.plan.clone().into() };
+        let plan::LoadRecord { draft, .. } = sweep.trials[0].summary.plan.clone().into();
+        let draft = plan::Draft { pause: "5ms".parse().ok(), ..draft };
         sweep.trials[0].summary.edit_for_test().plan = draft.try_into().unwrap();
         let curve = scaling(&sweep).curve.unwrap();
         assert_eq!(curve.sentences()[1], "this is a ceiling, not a scalability curve");

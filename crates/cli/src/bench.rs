@@ -65,8 +65,8 @@ impl Onlookers {
         Self {
             keeper: RunSaver::NOTHING,
             exports: Exports::default(),
-            eyes: ServerMonitors::CLOSED,
-            probes: Profilers::NONE,
+            eyes: ServerMonitors::closed(),
+            probes: Profilers::none(),
             guard: Guard::NONE,
         }
     }

@@ -33,6 +33,7 @@ use std::ffi::OsString;
 use self::later::Later;
 use crate::exit::{Exit, Failed};
 use crate::outputs::to_stdout;
+use resolve::KnownSecrets;
 
 pub use refusal::refuse;
 
@@ -117,23 +118,23 @@ enum Command {
 ///
 /// # Errors
 /// With what the user should read, and how the program ends.
-pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
+pub fn carry_out(line: CommandLine, known: &KnownSecrets) -> Result<Exit, Failed> {
     match line.command {
         None => print(WELCOME.as_bytes()),
-        Some(Command::Run(run)) => run::carry_out(*run.0),
-        Some(Command::TryOnce(asked)) => try_once::carry_out(*asked.0),
-        Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep.0),
-        Some(Command::Find(find)) => find::carry_out(*find.0),
+        Some(Command::Run(run)) => run::carry_out(*run.0, known),
+        Some(Command::TryOnce(asked)) => try_once::carry_out(*asked.0, known),
+        Some(Command::Sweep(sweep)) => sweep::carry_out(*sweep.0, known),
+        Some(Command::Find(find)) => find::carry_out(*find.0, known),
         Some(Command::Diff(diff)) => diff::carry_out(*diff.0),
-        Some(Command::Compare(compare)) => compare::carry_out(*compare.0),
-        Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate.0),
+        Some(Command::Compare(compare)) => compare::carry_out(*compare.0, known),
+        Some(Command::Calibrate(calibrate)) => calibrate::carry_out(*calibrate.0, known),
         Some(Command::Report(report)) => report::carry_out(*report.0),
         Some(Command::Traffic(traffic)) => traffic::carry_out(*traffic.0),
         Some(Command::Init(init)) => init::carry_out(&init.0),
-        Some(Command::Check(check)) => check::carry_out(*check.0),
-        Some(Command::Replay(replay)) => replay::carry_out(*replay.0),
+        Some(Command::Check(check)) => check::carry_out(*check.0, known),
+        Some(Command::Replay(replay)) => replay::carry_out(*replay.0, known),
         Some(Command::Profile(profile)) => profile::carry_out(*profile.0),
-        Some(Command::Demo(demo)) => demo::carry_out(*demo.0),
+        Some(Command::Demo(demo)) => demo::carry_out(*demo.0, known),
         Some(Command::Runs(runs)) => runs::carry_out(*runs.0),
         Some(Command::Serve(serve)) => serve::carry_out(*serve.0),
         Some(Command::Show(show)) => show::carry_out(*show.0),
@@ -141,7 +142,7 @@ pub fn carry_out(line: CommandLine) -> Result<Exit, Failed> {
         Some(Command::Note(note)) => curate::note(*note.0),
         Some(Command::Baseline(baseline)) => curate::baseline(*baseline.0),
         Some(Command::Export(export)) => curate::export(*export.0),
-        Some(Command::Import(import)) => import::carry_out(*import.0),
+        Some(Command::Import(import)) => import::carry_out(*import.0, known),
         Some(Command::Rm(remove)) => curate::remove(*remove.0),
         Some(Command::Prune(prune)) => curate::prune(*prune.0),
         Some(Command::Compat(compat)) => compat::carry_out(&compat.0),

@@ -5,6 +5,7 @@
 
 use import::collection::Collection;
 use plan::{Also, Plan, Target};
+use resolve::Scenarios;
 use scenario::Scenario;
 
 /// The servers that a file names, and those that its requests may go to.
@@ -57,6 +58,17 @@ pub enum DestinationNote {
 }
 
 impl Destinations {
+    /// Where the requests of the file go that a plan names as its scenario or as its list of URLs, or that it was made of; `None` without
+    /// any of them.
+    pub fn of(plan: &Plan, scenarios: &Scenarios) -> Option<Self> {
+        if let Some((path, requests)) = scenarios.single() {
+            return Self::of_requests(&format!("'{}'", report::visible(path)), requests);
+        }
+        let Some(file) = plan.scenario() else { return Self::of_urls(plan) };
+        let author = if scenarios.requests(&file.path).is_some() { Author::Tool } else { Author::User };
+        Some(Self::new(&file.path, plan, &*scenarios.of_plan(plan)?, author, &scenarios.wishes().also))
+    }
+
     /// Of a scenario that a plan names; `typed` are servers that the command line names.
     pub fn new(path: &str, plan: &Plan, scenario: &Scenario, author: Author, typed: &Also) -> Self {
         let own = scenario.draft.url.as_ref().and_then(|url| url.parse::<Target>().ok()).unwrap_or_else(|| plan.target().clone());

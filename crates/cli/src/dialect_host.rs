@@ -14,12 +14,12 @@ use engine::{RunError, Runner, Stop};
 use history::Kind;
 use jiff::tz::TimeZone;
 use plan::{Draft, Plan, PlanErrors};
+use resolve::KnownSecrets;
 use trial::Observer;
 
 use crate::keeping::HistoryArgs;
 use crate::observers::Observers;
 use crate::outputs::whole;
-use crate::scenarios::Scenarios;
 use crate::screen::{Remarks, Screen};
 use crate::{inputs, interrupt, saved};
 
@@ -56,7 +56,7 @@ impl Host for Process {
 
     fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors> {
         let mut errors = PlanErrors::default();
-        inputs::decide(draft, &Scenarios::default(), &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
+        inputs::decide(draft.into(), &inputs::scenarios(&KnownSecrets::default()), &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
     }
 
     fn stop(&self, verbosity: Verbosity) -> Result<Stop, RunError> {
@@ -65,7 +65,7 @@ impl Host for Process {
             Verbosity::Quiet => Remarks::Quiet,
         };
         let stop = Stop::new();
-        let raised = interrupt::raise_on_signal(&stop, &Screen::new(voice));
+        let raised = interrupt::raise_on_signal(&stop, &Screen::new(voice, &KnownSecrets::default()));
         raised.map(|()| stop).map_err(|failed| {
             let mistake = failed.in_plan("signals");
             RunError::run(mistake.message, mistake.help)

@@ -5,10 +5,10 @@
 
 use clap::{ArgAction, Args};
 use export::{Destination, Exports, Identity, Ready};
-use plan::{Plan, PlanError, PlanErrors, Secrets};
+use plan::{Plan, PlanError, PlanErrors};
+use resolve::KnownSecrets;
 
-use crate::screen::{Remarks, complain};
-use crate::secrets;
+use crate::screen::Screen;
 
 /// Where else the numbers go.
 #[derive(Debug, Clone, Default, Args)]
@@ -20,9 +20,9 @@ pub struct Exporting {
 
 impl Exporting {
     /// Takes the addresses to listen on. Every mistake goes to `errors`.
-    pub fn decide(&self, errors: &mut PlanErrors) -> Ready {
+    pub fn decide(&self, known: &KnownSecrets, errors: &mut PlanErrors) -> Ready {
         let mut destinations: Vec<Destination> = Vec::new();
-        self.export.iter().filter_map(|text| text.split_once('=')).for_each(|(_, address)| secrets::learn_address(address));
+        self.export.iter().filter_map(|text| text.split_once('=')).for_each(|(_, address)| known.learn_address(address));
         for text in &self.export {
             match text.parse::<Destination>() {
                 Ok(destination) if destinations.contains(&destination) => {
@@ -46,22 +46,16 @@ impl Exporting {
 }
 
 /// Opens what was made ready, and says where scrapes are answered. A run that is not kept has a fresh id.
-pub fn open(ready: Ready, run: Option<String>, name: &str, command: &str, plan: Option<&Plan>, voice: Remarks) -> Exports {
-    if voice == Remarks::Talking {
-        for address in ready.addresses() {
-            complain(&format!("metrics are at http://{address}/metrics until the end"));
-        }
+pub fn open(ready: Ready, run: Option<String>, name: &str, command: &str, plan: Option<&Plan>, screen: &Screen) -> Exports {
+    for address in ready.addresses() {
+        screen.say(&format!("metrics are at http://{address}/metrics until the end"));
     }
-    let target = plan.map_or_else(String::new, |plan| Secrets::of_plan(plan).conceal(&secrets::without(&plan.target().to_string())));
+    let target = plan.map_or_else(String::new, |plan| plan.secrets().conceal(&plan.target().to_string()));
     let run = run.unwrap_or_else(|| history::Id::fresh().to_string());
     ready.open(Identity { run, name: name.to_owned(), command: command.to_owned(), target }, &|name| std::env::var(name).ok())
 }
 
 /// Delivers the last, and says what did not arrive.
-pub fn close(exports: &mut Exports, voice: Remarks) {
-    for warning in exports.close() {
-        if voice == Remarks::Talking {
-            complain(&format!("warning: {warning}"));
-        }
-    }
+pub fn close(exports: &mut Exports, screen: &Screen) {
+    exports.close().iter().for_each(|warning| screen.say(&format!("warning: {warning}")));
 }

@@ -12,7 +12,6 @@ mod dialect_host;
 mod exit;
 mod exporting;
 mod files;
-mod filling;
 mod imported;
 mod inputs;
 mod interrupt;
@@ -27,9 +26,7 @@ mod profiling;
 mod promises;
 mod regression;
 mod saved;
-mod scenarios;
 mod screen;
-mod secrets;
 mod server_monitor;
 mod single_run;
 mod step_summary;
@@ -38,6 +35,8 @@ mod workload;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+
+use resolve::KnownSecrets;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
@@ -48,10 +47,12 @@ fn main() -> ExitCode {
         Ok(line) => line,
         Err(error) => return command::refuse(&error, &words),
     };
-    match command::carry_out(line) {
+    // What the command line hides is left out of all that this process says of it.
+    let known = KnownSecrets::default();
+    match command::carry_out(line, &known) {
         Ok(exit) => exit.into(),
         Err(failed) => {
-            screen::complain(&failed.text);
+            screen::complain_without(&known, &failed.text);
             failed.exit.into()
         }
     }

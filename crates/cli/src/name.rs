@@ -3,11 +3,9 @@
 use plan::{Draft, Target};
 use scenario::Scenario;
 
-use crate::scenarios;
-
 /// The name that a draft suggests: its scenario's, or its URL's, or this one.
 pub fn of_draft(draft: &Draft, scenario: Option<&Scenario>, otherwise: &str) -> String {
-    match (scenarios::file_of(draft), &draft.url) {
+    match (resolve::file_of(draft), &draft.url) {
         (Some(path), _) => of_scenario(scenario.and_then(|scenario| scenario.name.as_deref()), path),
         (None, Some(url)) => of_url(url),
         (None, None) => otherwise.to_owned(),

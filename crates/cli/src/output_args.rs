@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use engine::Stop;
 use live::Palette;
 use report::{Colour, Style};
+use resolve::KnownSecrets;
 
 use crate::outputs::{Showing, Styles};
 use crate::screen::{DisplayArgs, Remarks, Screen};
@@ -43,17 +44,17 @@ impl OutputArgs {
     }
 
     /// The screen of this command.
-    pub fn screen(self) -> Screen {
-        Screen::new(self.voice())
+    pub fn screen(self, known: &KnownSecrets) -> Screen {
+        Screen::new(self.voice(), known)
     }
 
     /// The same with the live view, where it is wanted and there is room.
-    pub fn screen_with_view(self, sight: DisplayArgs, command: &str, stop: &Stop) -> Screen {
+    pub fn screen_with_view(self, sight: DisplayArgs, command: &str, stop: &Stop, known: &KnownSecrets) -> Screen {
         let palette = match self.styles().stdout.colour {
             Colour::Plain => Palette::Plain,
             Colour::Ansi => Palette::Colours,
         };
-        self.screen().with_view(sight, command, palette, stop)
+        self.screen(known).with_view(sight, command, palette, stop)
     }
 
     /// How text looks on standard output and in files.

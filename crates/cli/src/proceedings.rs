@@ -21,7 +21,7 @@ use crate::output_args::OutputArgs;
 use crate::outputs::Renderings;
 use crate::profiling::Profilers;
 use crate::promises::Guard;
-use crate::screen::{Screen, complain};
+use crate::screen::Screen;
 use crate::server_monitor::ServerMonitors;
 use crate::workload::Series;
 use crate::{exporting, step_summary};
@@ -69,7 +69,7 @@ impl<R: Experiment> Proceedings<R> {
     pub fn begin(places: Places<R>, command: &str, first: Option<&Plan>, output_args: OutputArgs, screen: Screen, stop: Stop) -> Self {
         let Places { files, outs, mut keeper, exports } = places;
         keeper.begin(&stop);
-        let exports = exporting::open(exports, keeper.id(), files.name(), command, first, output_args.voice());
+        let exports = exporting::open(exports, keeper.id(), files.name(), command, first, &screen);
         Self { files, outs, keeper, exports, output_args, screen, stop }
     }
 
@@ -98,7 +98,7 @@ impl<R: Experiment> Proceedings<R> {
     pub fn end(mut self, written: WriteFailures, result: &R, text: &str, ended: Result<(), Failed>, exit: Exit) -> Result<Exit, Failed> {
         self.keeper.load_is_over();
         self.screen.clear();
-        exporting::close(&mut self.exports, self.output_args.voice());
+        exporting::close(&mut self.exports, &self.screen);
         let mut writing = Writing { around: &self, written };
         if !result.is_empty() {
             writing.write(&result.files());
@@ -133,7 +133,7 @@ impl<R: Experiment> Proceedings<R> {
         let ended = match ended {
             Err(failed) => {
                 if !lost.is_empty() {
-                    complain(&lost.to_string());
+                    self.screen.complain(&lost.to_string());
                 }
                 Err(failed)
             }

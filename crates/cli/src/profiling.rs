@@ -13,10 +13,10 @@ use measure::SummaryBuilder;
 use observe::NotFound;
 use observe::profiling::{self, FORMS, Had, ProfileSource};
 use plan::{Plan, PlanError, PlanErrors};
+use resolve::KnownSecrets;
 
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
-use crate::secrets;
 
 /// Which profiles of the server are taken.
 #[derive(Debug, Clone, Default, Args)]
@@ -35,6 +35,8 @@ pub struct Profiling {
 pub struct Profilers {
     asked: Vec<ProfileSource>,
     out: Option<PathBuf>,
+    /// What is left out of what is told of them.
+    known: KnownSecrets,
 }
 
 /// Files of one directory and one kind are told apart by numbers up to this.
@@ -45,23 +47,23 @@ const SIDES: [&str; 2] = ["a=", "b="];
 
 impl Profiling {
     /// Reads what is asked for. Every mistake goes to `errors`.
-    pub fn decide(self, errors: &mut PlanErrors) -> Profilers {
-        let asked = asked(self.profile.iter().map(String::as_str), errors);
+    pub fn decide(self, known: &KnownSecrets, errors: &mut PlanErrors) -> Profilers {
+        let asked = asked(self.profile.iter().map(String::as_str), known, errors);
         self.make_folder(errors);
-        Profilers { asked, out: self.profile_out }
+        Profilers { asked, out: self.profile_out, known: known.clone() }
     }
 
     /// The same of the two sides of a comparison: what has no side is taken of both.
-    pub fn decide_of_sides(self, errors: &mut PlanErrors) -> [Profilers; 2] {
+    pub fn decide_of_sides(self, known: &KnownSecrets, errors: &mut PlanErrors) -> [Profilers; 2] {
         // What is wrong with both is said once.
         let both = self.profile.iter().map(String::as_str).filter(|text| !SIDES.iter().any(|side| text.starts_with(side)));
-        let both = asked(both, errors);
+        let both = asked(both, known, errors);
         let sides = SIDES.map(|side| {
-            let own = asked(self.profile.iter().filter_map(|text| text.strip_prefix(side)), errors);
+            let own = asked(self.profile.iter().filter_map(|text| text.strip_prefix(side)), known, errors);
             both.iter().filter(|one| !own.contains(one)).chain(&own).cloned().collect::<Vec<ProfileSource>>()
         });
         self.make_folder(errors);
-        sides.map(|asked| Profilers { asked, out: self.profile_out.clone() })
+        sides.map(|asked| Profilers { asked, out: self.profile_out.clone(), known: known.clone() })
     }
 
     /// Makes the directory for what is taken.
@@ -84,11 +86,11 @@ impl Profiling {
     }
 }
 
-fn asked<'a>(texts: impl Iterator<Item = &'a str>, errors: &mut PlanErrors) -> Vec<ProfileSource> {
+fn asked<'a>(texts: impl Iterator<Item = &'a str>, known: &KnownSecrets, errors: &mut PlanErrors) -> Vec<ProfileSource> {
     let mut asked = Vec::new();
     for text in texts {
         if !text.starts_with("pid:") {
-            secrets::learn_address(text);
+            known.learn_address(text);
         }
         match text.parse::<ProfileSource>() {
             Ok(one) if asked.contains(&one) => {}
@@ -103,11 +105,19 @@ fn asked<'a>(texts: impl Iterator<Item = &'a str>, errors: &mut PlanErrors) -> V
 pub struct ProfilingSession<'a> {
     profiling: profiling::Profiling,
     out: Option<&'a Path>,
+    known: &'a KnownSecrets,
 }
 
 impl Profilers {
     /// None are taken.
-    pub const NONE: Self = Self { asked: Vec::new(), out: None };
+    pub fn none() -> Self {
+        Self { asked: Vec::new(), out: None, known: KnownSecrets::default() }
+    }
+
+    /// The same, with these secrets left out of what is told.
+    pub fn leaving_out(self, known: &KnownSecrets) -> Self {
+        Self { known: known.clone(), ..self }
+    }
 
     /// Whether there is nothing to take.
     pub fn is_empty(&self) -> bool {
@@ -127,12 +137,12 @@ impl Profilers {
     /// What is not there as things are: said at once where a profile is taken only at the end of a long measurement.
     pub fn doubts(&self) -> Vec<String> {
         let when = "it is not there now, and is asked for again at the end";
-        profiling::doubts(&self.asked).into_iter().map(|doubt| format!("warning: {}; {when}", secrets::without(&doubt))).collect()
+        profiling::doubts(&self.asked).into_iter().map(|doubt| format!("warning: {}; {when}", self.known.conceal(&doubt))).collect()
     }
 
     /// Begins with a run of this plan.
     pub fn open(&self, plan: &Plan) -> ProfilingSession<'_> {
-        ProfilingSession { profiling: profiling::Profiling::start(&self.asked, plan), out: self.out.as_deref() }
+        ProfilingSession { profiling: profiling::Profiling::start(&self.asked, plan), out: self.out.as_deref(), known: &self.known }
     }
 }
 
@@ -140,14 +150,14 @@ impl ProfilingSession<'_> {
     /// The run, which began at `origin`, is over: what was taken goes into its result. `name` begins the names of files.
     pub fn close(self, origin: Instant, name: &str, run: &mut SummaryBuilder) {
         let profiling::Outcome { had, warnings } = self.profiling.stop(origin);
-        run.add_warnings(warnings.iter().map(|warning| secrets::without(warning)));
+        run.add_warnings(warnings.iter().map(|warning| self.known.conceal(warning)));
         for Had { mut profiled, bytes, file } in had {
             if let Some(out) = self.out
                 && let Err(why) = write(out, &format!("{name}{file}"), &bytes)
             {
                 run.add_warnings([format!("--profile-out {}: {} could not be written: {}", out.display(), file, plainly(&why))]);
             }
-            profiled.asked = secrets::without(&profiled.asked);
+            profiled.asked = self.known.conceal(&profiled.asked);
             run.add_profile(profiled);
         }
     }
@@ -178,7 +188,7 @@ mod tests {
     fn decided(profile: &[&str], out: Option<&Path>) -> Result<Profilers, String> {
         let mut errors = PlanErrors::default();
         let flags = Profiling { profile: profile.iter().map(|text| (*text).to_owned()).collect(), profile_out: out.map(Path::to_owned) };
-        let probes = flags.decide(&mut errors);
+        let probes = flags.decide(&KnownSecrets::default(), &mut errors);
         if errors.is_empty() { Ok(probes) } else { Err(errors.to_string()) }
     }
 
@@ -196,13 +206,13 @@ mod tests {
     fn a_profile_is_of_both_sides_or_of_the_one_that_is_named() {
         let mut errors = PlanErrors::default();
         let profile = ["localhost:1", "a=pid:7", "b=http://new:6060/", "b=localhost:1"].map(str::to_owned).to_vec();
-        let [a, b] = Profiling { profile, profile_out: None }.decide_of_sides(&mut errors);
+        let [a, b] = Profiling { profile, profile_out: None }.decide_of_sides(&KnownSecrets::default(), &mut errors);
         let told = |probes: &Profilers| probes.asked.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert!(errors.is_empty());
         assert_eq!(told(&a), ["http://localhost:1/debug/pprof/profile", "pid:7"]);
         assert_eq!(told(&b), ["http://new:6060/debug/pprof/profile", "http://localhost:1/debug/pprof/profile"]);
         let profile = ["pid:x", "a=pid:y"].map(str::to_owned).to_vec();
-        Profiling { profile, profile_out: None }.decide_of_sides(&mut errors);
+        Profiling { profile, profile_out: None }.decide_of_sides(&KnownSecrets::default(), &mut errors);
         assert_eq!(errors.0.len(), 2, "each once: {errors}");
     }
 

@@ -19,10 +19,10 @@ use live::{Palette, Terminal, View};
 use measure::{IntervalCounts, Tick};
 use plan::{Nanos, Plan, PlanError, PlanErrors};
 use report::page::RenderedPage;
+use resolve::KnownSecrets;
 
 use crate::exit::Exit;
 use crate::outputs::to_stdout;
-use crate::secrets;
 use crate::web::Web;
 
 /// Whether there is anything to show, and where.
@@ -32,6 +32,8 @@ pub struct Screen {
     bar: ProgressBar,
     lines: Lines,
     voice: Remarks,
+    /// What is left out of all that is said.
+    known: KnownSecrets,
     stage: Arc<Stage>,
 }
 
@@ -133,7 +135,7 @@ pub struct Progress {
 impl Screen {
     /// A screen for this voice: with a line of progress that is drawn over where standard error is a terminal, and else with one every
     /// ten seconds.
-    pub fn new(voice: Remarks) -> Self {
+    pub fn new(voice: Remarks, known: &KnownSecrets) -> Self {
         let is_terminal = io::stderr().is_terminal();
         let bar = if voice == Remarks::Talking && is_terminal {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style())
@@ -141,7 +143,7 @@ impl Screen {
             ProgressBar::hidden()
         };
         let lines = if voice == Remarks::Talking && !is_terminal { Lines::Written } else { Lines::Unwanted };
-        Self { bar, lines, voice, stage: Arc::default() }
+        Self { bar, lines, voice, known: known.clone(), stage: Arc::default() }
     }
 
     /// The same with lines of progress instead of one that is drawn over, or without any.
@@ -191,13 +193,18 @@ impl Screen {
         if self.voice == Remarks::Quiet {
             return;
         }
-        let text = &secrets::without(text);
+        let text = &self.known.conceal(text);
         if let Some(terminal) = &*self.stage.view() {
             terminal.update(|view| view.say(text));
             self.stage.held().stderr.push_str(&format!("{text}\n"));
             return;
         }
         self.bar.suspend(|| complain(text));
+    }
+
+    /// What went wrong, on standard error, also if quiet.
+    pub fn complain(&self, text: &str) {
+        complain_without(&self.known, text);
     }
 
     /// Prints on standard output, with the line of progress out of the way; where the view stands, in the view, and on
@@ -266,7 +273,8 @@ impl Screen {
 
     /// For a thread that outlives the command.
     pub fn remote(&self) -> Remote {
-        Remote { bar: self.bar.clone(), lines: self.lines, voice: self.voice, stage: Arc::downgrade(&self.stage) }
+        let stage = Arc::downgrade(&self.stage);
+        Remote { bar: self.bar.clone(), lines: self.lines, voice: self.voice, known: self.known.clone(), stage }
     }
 
     /// Takes the line of progress or the view away, and prints what was held back meanwhile.
@@ -282,6 +290,7 @@ pub struct Remote {
     bar: ProgressBar,
     lines: Lines,
     voice: Remarks,
+    known: KnownSecrets,
     stage: Weak<Stage>,
 }
 
@@ -289,7 +298,7 @@ impl Remote {
     /// A remark, as [`Screen::say`]; nothing once the screen is gone.
     pub fn say(&self, text: &str) {
         if let Some(stage) = self.stage.upgrade() {
-            Screen { bar: self.bar.clone(), lines: self.lines, voice: self.voice, stage }.say(text);
+            Screen { bar: self.bar.clone(), lines: self.lines, voice: self.voice, known: self.known.clone(), stage }.say(text);
         }
     }
 }
@@ -410,9 +419,14 @@ fn style() -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is ours").progress_chars("━━─")
 }
 
-/// Writes a line to standard error. That it cannot be written (the terminal is gone) changes nothing.
+/// Writes a line to standard error in which nothing of a load is quoted. That it cannot be written (the terminal is gone) changes nothing.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", secrets::without(text));
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// The same of a load, without its secrets.
+pub fn complain_without(known: &KnownSecrets, text: &str) {
+    complain(&known.conceal(text));
 }
 
 /// `0:07`, `12:30`, `1:00:00`.
@@ -436,7 +450,7 @@ mod tests {
     #[test]
     fn progress_tells_elapsed_left_rate_and_failures() {
         let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
-        let mut progress = Screen::new(Remarks::Quiet).follow(&Plan::try_from(draft).unwrap(), "");
+        let mut progress = Screen::new(Remarks::Quiet, &KnownSecrets::default()).follow(&Plan::try_from(draft).unwrap(), "");
         let (_, summary) = fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap();
         let tick = |from, to| Tick {
             from: Nanos::from_secs(from),
@@ -468,7 +482,7 @@ mod tests {
     fn a_line_comes_every_ten_seconds_whatever_the_number_of_loads() {
         let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
         let plan = Plan::try_from(draft).unwrap();
-        let screen = Screen::new(Remarks::Quiet);
+        let screen = Screen::new(Remarks::Quiet, &KnownSecrets::default());
         let first = screen.follow(&plan, "level 1 of 2");
         let began = screen.stage.spoke().unwrap();
         let at = |secs| began + Duration::from_secs(secs);
@@ -479,7 +493,7 @@ mod tests {
 
     #[test]
     fn who_wants_no_progress_or_is_quiet_gets_none() {
-        let lines = |voice, how| Screen::new(voice).telling(how).lines;
+        let lines = |voice, how| Screen::new(voice, &KnownSecrets::default()).telling(how).lines;
         assert_eq!(lines(Remarks::Talking, Telling::Plain), Lines::Written);
         assert_eq!(lines(Remarks::Talking, Telling::None), Lines::Unwanted);
         assert_eq!(lines(Remarks::Quiet, Telling::Plain), Lines::Unwanted);

@@ -14,9 +14,9 @@ use observe::prometheus::Endpoint;
 use observe::ssh::{Program, Ssh};
 use observe::{Folder, ListenerQuery, Local, NotFound, ObserveTarget, Source, Subject, Watcher};
 use plan::{Plan, PlanError, PlanErrors};
+use resolve::KnownSecrets;
 
 use crate::exit::{Exit, Failed};
-use crate::secrets;
 
 /// What of the server's side is watched.
 #[derive(Debug, Clone, Default, Args)]
@@ -35,15 +35,21 @@ pub struct ObserveArgs {
 pub struct ServerMonitors {
     asked: Vec<ObserveTarget>,
     metrics: Vec<String>,
+    /// What is left out of what is seen.
+    known: KnownSecrets,
 }
 
 impl ObserveArgs {
     /// Reads what is asked for. Every mistake goes to `errors`.
-    pub fn decide(self, errors: &mut PlanErrors) -> ServerMonitors {
+    pub fn decide(self, known: &KnownSecrets, errors: &mut PlanErrors) -> ServerMonitors {
         let mut asked = Vec::new();
         // Whoever forgets the word before it has given the password all the same.
         let page = |text: &&String| text.starts_with("prometheus:") || text.starts_with("http");
-        self.observe.iter().filter(page).map(|text| text.strip_prefix("prometheus:").unwrap_or(text)).for_each(secrets::learn_address);
+        self.observe
+            .iter()
+            .filter(page)
+            .map(|text| text.strip_prefix("prometheus:").unwrap_or(text))
+            .for_each(|address| known.learn_address(address));
         for text in &self.observe {
             match text.parse::<ObserveTarget>() {
                 Ok(one) if asked.contains(&one) => {}
@@ -68,7 +74,7 @@ impl ObserveArgs {
         if asked.is_empty() {
             asked.push(ObserveTarget::Auto);
         }
-        ServerMonitors { asked, metrics: self.metric }
+        ServerMonitors { asked, metrics: self.metric, known: known.clone() }
     }
 }
 
@@ -79,15 +85,23 @@ pub struct ServerMonitor {
     /// When the run began, as its ticks tell: the earliest moment that any of them leads back to.
     origin: Option<Instant>,
     warnings: Vec<String>,
+    known: KnownSecrets,
 }
 
 impl ServerMonitors {
     /// Nothing is watched.
-    pub const CLOSED: Self = Self { asked: Vec::new(), metrics: Vec::new() };
+    pub fn closed() -> Self {
+        Self { asked: Vec::new(), metrics: Vec::new(), known: KnownSecrets::default() }
+    }
 
     /// Whoever listens where the load goes.
-    pub fn auto() -> Self {
-        Self { asked: vec![ObserveTarget::Auto], metrics: Vec::new() }
+    pub fn auto(known: &KnownSecrets) -> Self {
+        Self { asked: vec![ObserveTarget::Auto], metrics: Vec::new(), known: known.clone() }
+    }
+
+    /// The same, with these secrets left out of what is seen.
+    pub fn leaving_out(self, known: &KnownSecrets) -> Self {
+        Self { known: known.clone(), ..self }
     }
 
     /// Begins to watch for a run of this plan.
@@ -95,7 +109,7 @@ impl ServerMonitors {
     /// # Errors
     /// If something that was asked for cannot be watched.
     pub fn open(&self, plan: &Plan) -> Result<ServerMonitor, Failed> {
-        self.there(plan).map(|found| Self::watch(found, plan))
+        self.there(plan).map(|found| self.watch(found, plan))
     }
 
     /// Whether everything that was asked for can be watched, before many runs.
@@ -110,7 +124,7 @@ impl ServerMonitors {
     pub fn open_again(&self, plan: &Plan) -> ServerMonitor {
         let (found, missing) = self.look_around(plan);
         let warnings = missing.into_iter().map(|(asked, why)| format!("--observe {asked}: {}", why.message)).collect();
-        ServerMonitor { warnings, ..Self::watch(found, plan) }
+        ServerMonitor { warnings, ..self.watch(found, plan) }
     }
 
     fn there(&self, plan: &Plan) -> Result<Vec<MonitorSource>, Failed> {
@@ -135,7 +149,7 @@ impl ServerMonitors {
         (found, missing)
     }
 
-    fn watch(found: Vec<MonitorSource>, plan: &Plan) -> ServerMonitor {
+    fn watch(&self, found: Vec<MonitorSource>, plan: &Plan) -> ServerMonitor {
         let opened = Instant::now();
         let nothing = found.is_empty();
         let watcher = found.into_iter().fold(Watcher::start(Vec::new()), |watcher, one| match one {
@@ -145,7 +159,7 @@ impl ServerMonitors {
                 watcher.seeking(&ObserveTarget::Auto.to_string(), move || listener(&plan))
             }
         });
-        ServerMonitor { watcher: (!nothing).then_some(watcher), opened, origin: None, warnings: Vec::new() }
+        ServerMonitor { watcher: (!nothing).then_some(watcher), opened, origin: None, warnings: Vec::new(), known: self.known.clone() }
     }
 }
 
@@ -179,17 +193,17 @@ impl ServerMonitor {
 
     /// The run is over: what was seen goes into its result.
     pub fn close(self, run: &mut SummaryBuilder) {
-        let Self { watcher, opened, origin, warnings } = self;
+        let Self { watcher, opened, origin, warnings, known } = self;
         run.add_warnings(warnings);
         if let Some(watcher) = watcher {
             let mut seen = watcher.stop(origin.unwrap_or(opened));
             // A server that is sent a secret may count by it.
             for observed in &mut seen.observed {
-                observed.about = secrets::without(&observed.about);
-                observed.series.iter_mut().filter_map(|series| series.of.as_mut()).for_each(|of| *of = secrets::without(of));
+                observed.about = known.conceal(&observed.about);
+                observed.series.iter_mut().filter_map(|series| series.of.as_mut()).for_each(|of| *of = known.conceal(of));
             }
             run.set_observed(seen.observed);
-            run.add_warnings(seen.warnings.iter().map(|warning| secrets::without(warning)));
+            run.add_warnings(seen.warnings.iter().map(|warning| known.conceal(warning)));
         }
     }
 }
@@ -234,7 +248,7 @@ mod tests {
     fn decided(observe: &[&str], metric: &[&str]) -> Result<ServerMonitors, String> {
         let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let mut errors = PlanErrors::default();
-        let eyes = ObserveArgs { observe: all(observe), metric: all(metric) }.decide(&mut errors);
+        let eyes = ObserveArgs { observe: all(observe), metric: all(metric) }.decide(&KnownSecrets::default(), &mut errors);
         if errors.is_empty() { Ok(eyes) } else { Err(errors.to_string()) }
     }
 

@@ -9,6 +9,7 @@ use engine::{RunError, Stop};
 use export::Ready;
 use measure::{Ending, Summary};
 use plan::Plan;
+use resolve::KnownSecrets;
 
 use crate::detail::Detail;
 use crate::exit::{self, Exit, Failed};
@@ -19,7 +20,7 @@ use crate::outputs::Outputs;
 use crate::profiling::Profilers;
 use crate::promises::Guard;
 use crate::regression::{self, Reference};
-use crate::screen::{DisplayArgs, complain};
+use crate::screen::DisplayArgs;
 use crate::server_monitor::ServerMonitors;
 use crate::workload::Workload;
 use crate::{exporting, interrupt};
@@ -43,6 +44,7 @@ pub struct SingleRun<'a> {
     pub sight: DisplayArgs,
     pub detail: Detail,
     pub output_args: OutputArgs,
+    pub known: &'a KnownSecrets,
 }
 
 impl SingleRun<'_> {
@@ -51,15 +53,30 @@ impl SingleRun<'_> {
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, make: impl FnOnce(&Stop) -> Result<Workload<'d>, RunError>) -> Result<Exit, Failed> {
-        let Self { word, plan, name, checks, before, mut guard, outputs, mut keeper, eyes, probes, exports, sight, detail, output_args } =
-            self;
+        let Self {
+            word,
+            plan,
+            name,
+            checks,
+            before,
+            mut guard,
+            outputs,
+            mut keeper,
+            eyes,
+            probes,
+            exports,
+            sight,
+            detail,
+            output_args,
+            known,
+        } = self;
         probes.check(plan)?;
         let server = eyes.open(plan)?;
         let stop = Stop::new();
-        let screen = output_args.screen_with_view(sight, word, &stop);
+        let screen = output_args.screen_with_view(sight, word, &stop, known);
         interrupt::raise_on_signal(&stop, &screen)?;
         keeper.begin(&stop);
-        let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), output_args.voice());
+        let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), &screen);
         let probing = probes.open(plan);
         let mut drive = None;
         let ended = Observers {
@@ -75,7 +92,7 @@ impl SingleRun<'_> {
         .carry_out(plan, &stop, |watch, own| drive.insert(make(&stop)?).run(watch, own));
         keeper.load_is_over();
         screen.clear();
-        exporting::close(&mut exports, output_args.voice());
+        exporting::close(&mut exports, &screen);
 
         let mut report = |summary: &Summary| {
             let aborted_by = guard.came_true();
@@ -92,7 +109,7 @@ impl SingleRun<'_> {
             Failed::both(written, kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
                 let why = why.replacen("No", "no", 1);
-                complain(&format!(
+                screen.complain(&format!(
                     "error: {}\n  help: loadline try shows one journey with every request and answer",
                     report::visible(&why)
                 ));
@@ -110,7 +127,7 @@ impl SingleRun<'_> {
             Err(error) => {
                 let reported: Option<Result<Exit, Failed>> = error.measured.as_deref().map(report);
                 if let Some(Err(lost)) = reported {
-                    complain(&lost.text);
+                    screen.complain(&lost.text);
                 }
                 keeper.discard();
                 Err((&error).into())

@@ -8,11 +8,9 @@ use analysis::warmup::leave_out;
 use engine::{Prepared, RunError, Runner, Stop, measured};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use plan::Plan;
+use resolve::Scenarios;
 use script::{DoneArguments, Globals, Script, Source};
 use template::Ready;
-
-use crate::filling;
-use crate::scenarios::Scenarios;
 
 /// A plan that is about to be carried out.
 pub struct Workload<'a> {
@@ -45,7 +43,7 @@ enum Kind<'a> {
 /// # Errors
 /// If one of them is outside, or its name leads nowhere.
 pub fn look_elsewhere(plan: &Plan, scenarios: &Scenarios, runner: &Runner) -> Result<(), RunError> {
-    scenarios.ready(plan)?.map_or(Ok(()), |journeys| look_at_all(&journeys, plan, runner))
+    scenarios.journeys(plan)?.map_or(Ok(()), |journeys| look_at_all(&journeys, plan, runner))
 }
 
 fn look_at_all(journeys: &scenario::Ready, plan: &Plan, runner: &Runner) -> Result<(), RunError> {
@@ -66,7 +64,7 @@ impl Series {
     /// # Errors
     /// If it fails, or a file has gone.
     pub fn begin(plan: &Plan, scenarios: &Scenarios, runner: &Runner, stop: &Stop) -> Result<Self, RunError> {
-        let begun = scenarios.ready(plan)?.map(|ready| ready.on(runner).begin(stop)).transpose()?;
+        let begun = scenarios.journeys(plan)?.map(|ready| ready.on(runner).begin(stop)).transpose()?;
         Ok(Self { begun, ..Self::of(scenarios, runner) })
     }
 
@@ -93,7 +91,7 @@ impl Series {
     /// As [`Series::run`].
     pub fn hurry(&self, plan: &Plan, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let Some(series) = &self.begun else { return self.run(plan, watch, stop) };
-        let ready = self.scenarios.ready(plan)?.map(scenario::Ready::hurried);
+        let ready = self.scenarios.journeys(plan)?.map(scenario::Ready::hurried);
         let Some(ready) = ready else { return self.run(plan, watch, stop) };
         ready.load(series, self.runner.prepare(plan)?, watch, stop)
     }
@@ -117,10 +115,10 @@ impl<'a> Workload<'a> {
     /// If it does not load, or they name what is not there.
     pub fn new(plan: &'a Plan, scenarios: &Scenarios, runner: &Runner, stop: &Stop) -> Result<Self, RunError> {
         refuse_replay(plan)?;
-        let by = match (Source::of(plan), scenarios.ready(plan)?) {
+        let by = match (Source::of(plan)?, scenarios.journeys(plan)?) {
             (Some(source), _) => Kind::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
             (None, Some(journeys)) => Kind::Journeys(Box::new(journeys.on(runner)), None),
-            (None, None) => Kind::filled(plan)?,
+            (None, None) => scenarios.requests_of(plan)?.map_or(Kind::Plan, Kind::Filling),
         };
         Ok(Self { plan, by, runner: runner.clone(), prepared: None, last: None })
     }
@@ -149,13 +147,13 @@ impl<'a> Workload<'a> {
     ///
     /// # Errors
     /// As the engine's; and if a script chooses the requests.
-    pub fn walk(self, journey: usize, names: &[String], stop: &Stop) -> Result<scenario::Walk, RunError> {
+    pub fn walk(self, scenarios: &Scenarios, journey: usize, names: &[String], stop: &Stop) -> Result<scenario::Walk, RunError> {
         let Self { plan, by, runner, .. } = self;
         let prepared = || runner.prepare(plan);
         let ready = match by {
             Kind::Journeys(ready, _) => return ready.walk(journey, names, stop),
             Kind::Filling(ready) => ready,
-            Kind::Plan => filling::always_ready(plan)?,
+            Kind::Plan => scenarios.always_requests_of(plan)?,
             Kind::Nothing | Kind::Script(_) | Kind::Log(_) => {
                 return Err(RunError::input(
                     "a script chooses its requests itself",
@@ -204,13 +202,6 @@ impl<'a> Workload<'a> {
             None => Ok(()),
             Some((mut script, with)) => Ok(script.done(&with, stop)?),
         }
-    }
-}
-
-impl Kind<'_> {
-    /// The plan itself, or its templates.
-    fn filled(plan: &Plan) -> Result<Self, RunError> {
-        Ok(filling::ready(plan)?.map_or(Self::Plan, Self::Filling))
     }
 }
 

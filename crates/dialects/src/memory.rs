@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex};
 use engine::simulation::Simulation;
 use engine::{RunError, Runner, Stop};
 use jiff::tz::TimeZone;
-use plan::{Draft, Plan, PlanErrors, Setting};
+use plan::{Draft, Plan, PlanErrors, Resolved, Setting};
 use trial::Observer;
 
-use crate::host::{Files, Host, Load, Measurement, Verbosity};
+use crate::host::{Files, Host, Load, Measurement, TEXT_BYTES_MAX, Verbosity};
 
 /// Bytes that are written by several and read by the test.
 #[derive(Debug, Clone, Default)]
@@ -181,7 +181,13 @@ impl Host for Memory {
 
     fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors> {
         let threads = draft.threads.clone().or_else(|| "1".parse::<Setting<_>>().ok());
-        Plan::try_from(Draft { threads, ..draft })
+        let mut resolved = Resolved::from(Draft { threads, ..draft });
+        for (_, path) in resolved.draft.clone().files() {
+            if let Ok(bytes) = self.files().read(path, TEXT_BYTES_MAX) {
+                resolved.contents.insert(path, bytes);
+            }
+        }
+        Plan::try_from(resolved)
     }
 
     fn stop(&self, _verbosity: Verbosity) -> Result<Stop, RunError> {

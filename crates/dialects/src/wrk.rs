@@ -23,7 +23,7 @@ use trial::RunError;
 
 use crate::dialect::{DONE, Dialect, Support, Use};
 use crate::getopt;
-use crate::host::Host;
+use crate::host::{Host, TEXT_BYTES_MAX};
 use crate::session::Session;
 use crate::url::Url;
 use options::{Flavour, Options, Refusal};
@@ -96,7 +96,10 @@ fn measure_and_print(
     let mut say_banner = || drop(host.print(&banner));
     let runner = host.runner();
     let stop = session.stop()?;
-    let mut script = options.script.as_ref().map(|path| Script::load(&options.source(path), options.globals(), &stop)).transpose()?;
+    let mut script = match &options.script {
+        Some(path) => Some(Script::load(&options.source(path, host)?, options.globals(), &stop)?),
+        None => None,
+    };
     let measured = session.measure(plan, Some(options.timeout()), &stop, None, |watch, stop| match &mut script {
         None => {
             let prepared = runner.prepare(plan)?;
@@ -174,8 +177,12 @@ impl Options {
     }
 
     /// The script, with the words behind the URL.
-    fn source(&self, path: &str) -> Source {
-        Source { path: path.to_owned(), arguments: self.arguments.clone(), libraries: Libraries::Whole }
+    fn source(&self, path: &str, host: &dyn Host) -> Result<Source, RunError> {
+        let text = host
+            .files()
+            .read(path, TEXT_BYTES_MAX)
+            .map_err(|why| RunError::input(format!("the script '{path}' cannot be read: {}", plainly(&why)), "give a readable Lua file"))?;
+        Ok(Source { path: path.to_owned(), text: text.into(), arguments: self.arguments.clone(), libraries: Libraries::Whole })
     }
 
     /// What the table `wrk` holds before the script changes it.

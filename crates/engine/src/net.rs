@@ -417,7 +417,7 @@ impl Credentials {
             }
         };
         let mut tls = None;
-        match needed.map(|needed| Handshakes::new(&connection.tls, needed)).transpose() {
+        match needed.map(|needed| Handshakes::new(&connection.tls, plan.contents(), needed)).transpose() {
             Ok(handshakes) => tls = handshakes,
             Err(wrong) => errors.extend(wrong),
         }

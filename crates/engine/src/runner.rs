@@ -51,7 +51,7 @@ impl Runner {
         let (body, place) = match &self.0 {
             Kind::Threads(fence) => {
                 net::check_limits(plan, machine::raise_files_limit())?;
-                match (body::read(&plan.request().body), Network::prepare_within(plan, fence)) {
+                match (body::encode(&plan.request().body, plan.contents()), Network::prepare_within(plan, fence)) {
                     (Ok(body), Ok(network)) => (body, Place::Threads(network)),
                     (body, network) => {
                         let errors = [body.err(), network.err()].into_iter().flatten().collect();
@@ -60,7 +60,7 @@ impl Runner {
                 }
             }
             #[cfg(any(test, feature = "simulated"))]
-            Kind::Simulated(simulation) => (body::read(&plan.request().body)?, Place::Simulated(simulation.clone())),
+            Kind::Simulated(simulation) => (body::encode(&plan.request().body, plan.contents())?, Place::Simulated(simulation.clone())),
         };
         Ok(Prepared { plan: plan.clone(), tasks: Task::of_populations(plan, &body)?, place })
     }

@@ -175,7 +175,7 @@ impl Simulation {
     }
 
     fn collect<B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(&Arc<Task>, Part) -> B, watch: &mut dyn FnMut(&Tick)) -> Collected {
-        let body = body::read(&plan.request().body).expect("bodies in tests can be read");
+        let body = body::encode(&plan.request().body, plan.contents()).expect("bodies in tests can be read");
         let tasks = Task::of_populations(plan, &body).expect("a valid request");
         let workers = self.start(&tasks, behaviour, &plan.parts(), &self.stop);
         collect(plan, workers, &mut |tick, _| watch(tick))

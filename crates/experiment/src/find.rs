@@ -298,7 +298,7 @@ mod tests {
         let search = Search::new(settings.clone()).unwrap();
         let mut found = CapacityReport::new("pool".to_owned(), &slos, settings.clone(), search.answer());
         let draft = Draft { timeout: "10s".parse().ok(), ..Draft::default() };
-        let loads = Loads::new(draft, &decide, false, &|_| Nanos::ZERO, &settings).unwrap();
+        let loads = Loads::new(draft, &|draft, _| decide(draft), false, &|_| Nanos::ZERO, &settings).unwrap();
         let events = RefCell::new(Vec::new());
         let mut tell = |_: &CapacityReport, event| events.borrow_mut().push(event);
         let ended = OngoingSearch::begin(loads, slos, (search, &mut found), &|_, _| ceiling, is_profiled, bench, &mut tell)
@@ -341,7 +341,7 @@ mod tests {
         let mut bench = SimulatedBench::new(pool.clone());
         let draft = Draft { timeout: "10s".parse().ok(), ..Draft::default() };
         let settings = Settings::new(Vec::new(), 100.0, 1).quick();
-        let mut loads = Loads::new(draft, &decide, false, &|_| Nanos::ZERO, &settings).unwrap();
+        let mut loads = Loads::new(draft, &|draft, _| decide(draft), false, &|_| Nanos::ZERO, &settings).unwrap();
         let unloaded = UnloadedServer::of(recovery::look(&mut loads, &mut bench).unwrap());
         let rested = recovery::wait(&mut loads, &unloaded, [0.0, 20.0], &mut bench).unwrap();
         assert!(rested.recovered && rested.seconds < 1.0, "{rested:?}");

@@ -184,8 +184,15 @@ impl Ascent<'_> {
         Ok(Next::GoOn)
     }
 
+    /// The plan of the next measurement at a level. What users of journeys draw by chance is new in each, as their rows are.
     fn plan_at(&self, level: plan::Level) -> Result<Plan, PlanErrors> {
-        (self.settings.decide)(at(self.settings.draft, level))
+        let draft = at(self.settings.draft, level);
+        let plan = (self.settings.decide)(draft.clone())?;
+        if plan.scenario().is_none() {
+            return Ok(plan);
+        }
+        let seed = plan.seed().wrapping_add(self.sweep.trials.len() as u64);
+        (self.settings.decide)(Draft { seed: Some(Setting::Value(seed)), ..draft })
     }
 
     /// Measures a level once.
@@ -209,11 +216,6 @@ impl Ascent<'_> {
             self.sweep.levels.push(level);
             self.sweep.levels.sort_by(|a, b| a.value().total_cmp(&b.value()));
         }
-        // What users of journeys draw by chance is to be new at each level, as their rows are.
-        let plan = match plan.scenario() {
-            Some(_) => plan.seeded(plan.seed().wrapping_add(self.sweep.trials.len() as u64)),
-            None => plan,
-        };
         let load = Load { plan: &plan, title: format!("{level}, {title}"), role: Role::Level(level, repetition) };
         let (run, next, ended) = match self.bench.measure(&load, &mut to_its_end) {
             Ok(measured) => {

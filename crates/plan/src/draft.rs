@@ -2,7 +2,7 @@
 //!
 //! Settings are listed once, here. A field is a flag, its doc comment the flag's help, and its name the key in files
 //! and results. [`Plan`](crate::Plan)'s making takes this struct apart without `..`, so that a setting nobody reads
-//! does not compile.
+//! does not compile. What is read of the files that it names is no setting: it stands in [`Resolved`](crate::Resolved).
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
-use crate::{DataEnd, HostPort, Nanos, Pause, PopulationDraft, Replay, RowOrder, Setting, Spacing, Timetable, Users, Warmup};
+use crate::{DataEnd, HostPort, Nanos, Pause, RowOrder, Setting, Spacing, Timetable, Users, Warmup};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -122,38 +122,12 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub script_arguments: Vec<String>,
 
-    /// What the script's file held when the plan was made: its SHA-256, in hexadecimal.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub script_sha256: Option<String>,
-
     /// Send to the URLs in this file, a line each: [WEIGHT] [METHOD] URL; with weights by chance, else in turn
     // The doc comment is help text; its brackets are no links.
     #[allow(rustdoc::broken_intra_doc_links)]
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub urls: Option<String>,
-
-    /// What the file of URLs held when the plan was made: its SHA-256, in hexadecimal.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub urls_sha256: Option<String>,
-
-    /// Whether whole URLs of the list are sent to the server of `url` too, but for those that `also_target` names: `--target` beside `--urls`.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub urls_at_url: bool,
-
-    /// The lines of the file of URLs, when it has been read. They are not saved: the file is read again.
-    #[arg(skip)]
-    #[serde(skip)]
-    pub urls_lines: Option<Vec<String>>,
-
-    /// What the file of the body holds, when it has been read: text with templates, or empty where there are none. It is not saved:
-    /// the file is read again.
-    #[arg(skip)]
-    #[serde(skip)]
-    pub data_text: Option<String>,
 
     /// Count an answer as failed unless this holds, as checks of a scenario's steps do: 'status == 200', 'body contains ok', 'json $.id exists', 'time < 1s' (repeatable)
     #[arg(long, value_name = "PROMISE", help_heading = "Checks")]
@@ -164,11 +138,6 @@ pub struct Draft {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data_file: Vec<String>,
-
-    /// What the data files held when the plan was made: their fingerprints, in their order.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub data_file_sha256: Vec<String>,
 
     /// The row of a request: in-order (the n-th has the n-th), random, or per-user (one for all requests of a user) [default: in-order]
     #[arg(long, value_name = "KIND", help_heading = "Data")]
@@ -189,47 +158,6 @@ pub struct Draft {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-
-    /// What the scenario held when the plan was made: its SHA-256, in hexadecimal.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scenario_sha256: Option<String>,
-
-    /// The scenario itself, where it came as text and not as a file. Secrets in it are left out when it is saved.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scenario_text: Option<String>,
-
-    /// What the scenario calls itself.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub scenario_name: Option<String>,
-
-    /// Which environment gave the variables of another tool's file their values: its own file, or a name in that one.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment: Option<String>,
-
-    /// What the environment's file held when the plan was made: its SHA-256, in hexadecimal.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub environment_sha256: Option<String>,
-
-    /// Variables of another tool's file that were given a value. The values may be secrets and are not saved, so they are given again
-    /// with the plan.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub variable_names: Vec<String>,
-
-    /// The populations of the scenario, each with a load of its own; then the settings of one load are not used.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub populations: Vec<PopulationDraft>,
-
-    /// The log that is replayed, where one is; its times take the place of the rate's.
-    #[arg(skip)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub replay: Option<Replay>,
 
     /// Requests may go to this server too, such as `https://login.example.com`, where a file or a redirect leads there; any: to every server (repeatable)
     #[arg(long, value_name = "ORIGIN", help_heading = "Request")]
@@ -314,6 +242,11 @@ pub struct Draft {
     pub tls_version: Option<Setting<TlsVersion>>,
 }
 
+/// A list that stands over another, if it has anything.
+pub(crate) fn list<T>(under: Vec<T>, over: Vec<T>) -> Vec<T> {
+    if over.is_empty() { under } else { over }
+}
+
 impl Draft {
     /// Every file this draft names, with the setting that names it. Standard input (`@-`) is none.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &str)> {
@@ -335,9 +268,6 @@ impl Draft {
     /// Lists are replaced where `over` has any; headers are replaced by name.
     #[must_use]
     pub fn overlaid(self, over: Self) -> Self {
-        fn list<T>(under: Vec<T>, over: Vec<T>) -> Vec<T> {
-            if over.is_empty() { under } else { over }
-        }
         fn header_name(line: &str) -> String {
             line.split([':', ';']).next().unwrap_or_default().trim().to_ascii_lowercase()
         }
@@ -348,7 +278,6 @@ impl Draft {
         // Servers belong to the file or the URL that they were named with.
         let mut also_target = if new_target { Vec::new() } else { self.also_target };
         also_target.extend(over.also_target.into_iter().filter(|more| !also_target.contains(more)).collect::<Vec<_>>());
-        let new_scenario = over.scenario.is_some() || over.scenario_text.is_some();
         let mut dropped: Vec<String> = over.header.iter().map(|line| header_name(line)).collect();
         if new_body {
             dropped.extend(["content-type".to_owned(), "content-length".to_owned()]);
@@ -383,39 +312,17 @@ impl Draft {
             user: over.user.or(self.user),
             bearer: over.bearer.or(self.bearer),
             cookie: list(self.cookie, over.cookie),
-            // A script given anew is meant as it is now.
-            script_sha256: if over.script.is_some() { over.script_sha256 } else { self.script_sha256 },
             script: over.script.or(self.script),
             sandbox: over.sandbox || self.sandbox,
             script_arguments: list(self.script_arguments, over.script_arguments),
-            // The same of a list of URLs and of data files.
-            urls_sha256: if over.urls.is_some() { over.urls_sha256 } else { self.urls_sha256 },
-            urls_at_url: over.urls_at_url || over.urls.is_none() && self.urls_at_url,
-            urls_lines: if over.urls.is_some() { over.urls_lines } else { self.urls_lines },
-            data_text: if new_body { over.data_text } else { self.data_text },
             // A URL given anew takes the place of a list.
             urls: over.urls.or(if new_target { None } else { self.urls }),
-            data_file_sha256: if over.data_file.is_empty() { self.data_file_sha256 } else { over.data_file_sha256 },
             data_file: list(self.data_file, over.data_file),
             expect: list(self.expect, over.expect),
             data_order: over.data_order.or(self.data_order),
             data_end: over.data_end.or(self.data_end),
             no_templates: over.no_templates || self.no_templates,
-            // A scenario given anew brings its own.
-            populations: if new_scenario && (self.scenario.is_some() || self.scenario_text.is_some()) {
-                over.populations
-            } else {
-                list(self.populations, over.populations)
-            },
-            // What was said of the file's variables belongs to that file.
-            environment_sha256: if new_scenario || over.environment.is_some() { over.environment_sha256 } else { self.environment_sha256 },
-            environment: if new_scenario { over.environment } else { over.environment.or(self.environment) },
-            variable_names: if new_scenario { over.variable_names } else { list(self.variable_names, over.variable_names) },
-            scenario_sha256: if new_scenario { over.scenario_sha256 } else { self.scenario_sha256 },
-            scenario_text: if new_scenario { over.scenario_text } else { self.scenario_text },
-            scenario_name: if new_scenario { over.scenario_name } else { self.scenario_name },
-            scenario: if new_scenario { over.scenario } else { self.scenario },
-            replay: over.replay.or(self.replay),
+            scenario: over.scenario.or(self.scenario),
             also_target,
             follow: over.follow.or(self.follow),
             timeout: over.timeout.or(self.timeout),

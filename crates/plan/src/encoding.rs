@@ -39,7 +39,12 @@ pub fn base64(bytes: &[u8]) -> String {
 
 /// The text that base64 stands for, with or without its padding; `None` if it is none.
 pub(crate) fn from_base64(text: &str) -> Option<String> {
-    String::from_utf8(BASE64.decode(text).ok()?).ok()
+    String::from_utf8(base64_bytes(text)?).ok()
+}
+
+/// The bytes that base64 stands for, with or without its padding; `None` if it is none.
+pub(crate) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
+    BASE64.decode(text).ok()
 }
 
 #[cfg(test)]

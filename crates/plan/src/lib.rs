@@ -1,6 +1,6 @@
-//! What to do: from what the user wrote ([`Draft`]) to what will be done ([`Plan`]).
+//! What to do: from what the user wrote ([`Draft`]) by way of what was read of it ([`Resolved`]) to what will be done ([`Plan`]).
 //!
-//! Pure: no I/O, no clock, no Tokio. A [`Plan`] can only be made from a [`Draft`], in one place, which reports every
+//! Pure: no I/O, no clock, no Tokio. A [`Plan`] can only be made from a [`Resolved`], in one place, which reports every
 //! mistake at once; whoever holds a Plan never asks again whether it is valid.
 
 mod arrivals;
@@ -18,8 +18,10 @@ mod margin;
 mod plan;
 mod population;
 mod random;
+mod record;
 mod replay;
 mod request;
+mod resolved;
 mod secret;
 mod secrets;
 mod share;
@@ -33,6 +35,7 @@ pub use arrivals::Arrivals;
 pub use bounds::{Also, Bounds};
 pub use carets::carets;
 pub use draft::Draft;
+
 pub use encoding::{base64, percent_decoded, percent_encoded, write_percent_encoded};
 pub use error::{PlanError, PlanErrors, plainly};
 pub use experiment::{ComparisonDraft, SearchDraft};
@@ -42,13 +45,15 @@ pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
 pub use margin::Margin;
 pub use plan::{
-    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile, Tls,
-    TlsVersion, Verification,
+    Confinement, Connection, DecodeError, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile,
+    ScriptFile, Tls, TlsVersion, Verification,
 };
 pub use population::{Part, Population, PopulationDraft};
 pub use random::Random;
+pub use record::{LoadRecord, Sources};
 pub use replay::{Replay, Speed};
 pub use request::{Body, FILE_TYPE, FORM_TYPE, FormPart, FormValue, Request};
+pub use resolved::{Contents, Resolved};
 pub use secret::{is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use secrets::Secrets;
 pub use share::Share;

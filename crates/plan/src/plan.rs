@@ -1,7 +1,9 @@
 //! What will be done: valid, complete, and contained in every result so that the result can be run again.
 //!
-//! There is one way to a Plan, `Plan::try_from(Draft)`, and it reports every mistake at once. A Plan turns back into
-//! a Draft that says all that was decided, which is how it is written to files.
+//! There is one way to a Plan, `Plan::try_from(Resolved)`, and it reports every mistake at once. A Plan turns back into a load that
+//! says all that was decided ([`written`]), which is how it is written to files and sent to other processes.
+//!
+//! Invariant: nobody changes a plan. What must be another way is decided anew, from a load that says so.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,17 +14,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::filling::{self, MISTAKES_MAX, told};
 use crate::population;
-use crate::secret::{self, REDACTED, is_secret};
+use crate::secret::{self, REDACTED};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Also, Amount, Body, Bounds, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, Mix, Nanos, PlanError, PlanErrors,
-    Population, PopulationDraft, Rate, Replay, Request, RowOrder, Scheme, Secrets, Setting, Spacing, Stages, Target, Templating, Timetable,
-    Turns, Users, Warmup, base64,
+    Also, Amount, Body, Bounds, Contents, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Mix, Nanos, PlanError,
+    PlanErrors, Population, PopulationDraft, Rate, Replay, Request, Resolved, RowOrder, Scheme, Secrets, Setting, Sources, Spacing, Stages,
+    Target, Templating, Timetable, Turns, Users, Warmup, base64,
 };
+
+pub use written::DecodeError;
 
 /// One load, decided in full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Draft", into = "Draft")]
+#[serde(try_from = "LoadRecord", into = "LoadRecord")]
 pub struct Plan {
     target: Target,
     request: Request,
@@ -38,6 +42,7 @@ pub struct Plan {
     also: Also,
     filling: Filling,
     replay: Option<Replay>,
+    contents: Contents,
 }
 
 /// A scenario that says what users do.
@@ -311,25 +316,6 @@ impl Plan {
         self.scenario.as_ref()
     }
 
-    /// The same plan with the values of these variables of the environment. They are kept out of what is written.
-    #[must_use]
-    pub fn with_environment_of(mut self, more: impl IntoIterator<Item = (String, String)>) -> Self {
-        let environment = &mut self.filling.environment;
-        for (name, value) in more {
-            if !environment.iter().any(|(known, _)| *known == name) {
-                environment.push((name, value));
-            }
-        }
-        self
-    }
-
-    /// The same plan, with these values kept out of what is written.
-    #[must_use]
-    pub fn concealing(mut self, values: impl IntoIterator<Item = String>) -> Self {
-        self.filling.concealed.extend(values);
-        self
-    }
-
     /// The same plan with one user and no end of its own: for what is done once, before the load or after it.
     #[must_use]
     pub fn single_user(&self) -> Self {
@@ -343,16 +329,16 @@ impl Plan {
         }
     }
 
-    /// The same plan with another seed.
-    #[must_use]
-    pub fn seeded(&self, seed: u64) -> Self {
-        Self { seed, ..self.clone() }
-    }
-
     /// The log that is replayed, if one is: its requests are sent at its times.
     #[must_use]
     pub const fn replay(&self) -> Option<&Replay> {
         self.replay.as_ref()
+    }
+
+    /// What the files hold that it names, as far as they were read.
+    #[must_use]
+    pub const fn contents(&self) -> &Contents {
+        &self.contents
     }
 
     /// What differs from request to request.
@@ -392,29 +378,6 @@ impl Plan {
             template.each_value(&mut |value| values.push((setting, value.clone())));
         }
         values
-    }
-
-    /// The same plan with the variables that its templates name, as `lookup` finds them. Their values are kept out of what is written.
-    ///
-    /// # Errors
-    /// For each that is not there.
-    pub fn with_environment(mut self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, PlanErrors> {
-        let mut errors = PlanErrors::default();
-        let mut environment: Vec<(String, String)> = Vec::new();
-        for (setting, value) in self.template_values() {
-            let Value::Env(name) = value else { continue };
-            match lookup(&name) {
-                _ if environment.iter().any(|(known, _)| *known == name) => {}
-                Some(value) => environment.push((name, value)),
-                None => errors.push(PlanError::new(
-                    setting,
-                    format!("a template names the variable {name}, which is not in the environment"),
-                    format!("set it, as in {name}=… loadline …"),
-                )),
-            }
-        }
-        self.filling.environment = environment;
-        if errors.is_empty() { Ok(self) } else { Err(errors) }
     }
 
     /// How many connections are open at once at most.
@@ -532,10 +495,43 @@ impl Reading {
     }
 }
 
+/// Of a load of which nothing was read: that names no files, or a saved one that is only looked at.
 impl TryFrom<Draft> for Plan {
     type Error = PlanErrors;
 
     fn try_from(draft: Draft) -> Result<Self, PlanErrors> {
+        Self::try_from(Resolved::from(draft))
+    }
+}
+
+/// Of a load of which nothing was read: a saved one that is only looked at.
+impl TryFrom<LoadRecord> for Plan {
+    type Error = PlanErrors;
+
+    fn try_from(record: LoadRecord) -> Result<Self, PlanErrors> {
+        Self::try_from(Resolved::from(record))
+    }
+}
+
+impl TryFrom<Resolved> for Plan {
+    type Error = PlanErrors;
+
+    fn try_from(resolved: Resolved) -> Result<Self, PlanErrors> {
+        let Resolved { draft, sources, contents, environment: variables, secrets } = resolved;
+        let Sources {
+            script_sha256,
+            urls_sha256,
+            urls_at_url,
+            data_file_sha256,
+            scenario_sha256,
+            scenario_text,
+            scenario_name,
+            environment,
+            environment_sha256,
+            variable_names,
+            populations,
+            replay,
+        } = sources;
         let Draft {
             url,
             connections,
@@ -558,27 +554,13 @@ impl TryFrom<Draft> for Plan {
             script,
             sandbox,
             script_arguments,
-            script_sha256,
             urls,
-            urls_sha256,
-            urls_at_url,
-            urls_lines,
-            data_text,
             data_file,
-            data_file_sha256,
             expect,
             data_order,
             data_end,
             no_templates,
             scenario,
-            scenario_sha256,
-            scenario_text,
-            scenario_name,
-            environment,
-            environment_sha256,
-            variable_names,
-            populations,
-            replay,
             also_target,
             follow,
             timeout,
@@ -643,7 +625,10 @@ impl TryFrom<Draft> for Plan {
         let mut wrong = Vec::new();
         let also = Also::read(&also_target, &mut wrong);
         wrong.into_iter().for_each(|error| r.errors.push(error));
-        let list = urls.map(|path| UrlsWords { path, sha256: urls_sha256, lines: urls_lines, elsewhere: urls_at_url.then_some(&also) });
+        let list = urls.map(|path| {
+            let lines = contents.text(&path).map(|text| text.lines().map(str::to_owned).collect());
+            UrlsWords { path, sha256: urls_sha256, lines, elsewhere: urls_at_url.then_some(&also) }
+        });
         let (target, mix) = read_targets(r, url.as_deref(), list, &names, braces);
         let seed = r.value("seed", seed, "give a whole number, such as --seed 1").unwrap_or(1);
 
@@ -761,16 +746,22 @@ impl TryFrom<Draft> for Plan {
         }
 
         let request = Request { method, headers, body };
+        // What is no text is sent as it is.
+        let text_of = |held: &[u8]| std::str::from_utf8(held).ok().filter(|text| is_templated(text)).unwrap_or_default().to_owned();
+        let text_of_file = match &request.body {
+            Body::File(path) => contents.get(path).map(|held| if braces == Templating::Template { text_of(held) } else { String::new() }),
+            Body::Empty | Body::Bytes(_) | Body::Form { .. } => None,
+        };
         let filling = Filling {
             braces,
             files,
             order: rows.0,
             end: rows.1,
             mix,
-            body: data_text,
+            body: text_of_file,
             expects: expect,
-            environment: Vec::new(),
-            concealed: Vec::new(),
+            environment: variables,
+            concealed: secrets,
         };
         if scenario.is_none() {
             read_templates(r, target.as_ref(), &request, &filling);
@@ -843,6 +834,7 @@ impl TryFrom<Draft> for Plan {
                 script,
                 scenario,
                 also,
+                contents,
             }),
             _ => Err(reading.errors),
         }
@@ -1495,7 +1487,7 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
         if value.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
             r.wrong(setting, format!("--{setting} has a control character in it"), "leave it out");
         }
-        headers.push(("Authorization".to_owned(), value));
+        headers.push(("Authorization".to_owned(), value.trim_end().to_owned()));
     }
     if !words.cookie.is_empty() {
         for cookie in &words.cookie {
@@ -1506,7 +1498,7 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
         if has("cookie") {
             r.wrong("cookie", "--cookie and --header Cookie both give cookies", "keep one of them");
         }
-        headers.push(("Cookie".to_owned(), words.cookie.join("; ")));
+        headers.push(("Cookie".to_owned(), words.cookie.join("; ").trim().to_owned()));
     }
     let typed = has("content-type");
     headers.extend(given.into_iter().enumerate().filter(|(at, _)| Some(*at) != host).map(|(_, header)| header));
@@ -1561,169 +1553,6 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
     }
 }
 
-/// Stages that end with a number of requests have no length to write.
-fn as_typed<V: Amount>(stages: &Stages<V>, duration: Option<Nanos>) -> Stages<V> {
-    let mut stages = stages.stages().to_vec();
-    if let Some(last) = stages.last_mut().filter(|_| duration.is_none()) {
-        last.length = None;
-    }
-    Stages::new(stages)
-}
-
-/// Everything that was decided, as it would be typed; secrets as `***`.
-impl From<Plan> for Draft {
-    fn from(plan: Plan) -> Self {
-        let Plan { target, request, load, duration, requests, warmup, seed, threads, connection, script, scenario, also, filling, replay } =
-            plan;
-        let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
-        let (scenario, scenario_sha256, scenario_text, said) = match scenario {
-            None => (None, None, None, SaidOfVariables::default()),
-            Some(ScenarioFile { text: Some(text), said, .. }) => (None, None, Some(secret::text_without(&text, &filling.concealed)), said),
-            Some(ScenarioFile { path, sha256, text: None, said, .. }) => (Some(path), sha256, None, said),
-        };
-        let SaidOfVariables { environment, environment_sha256, names: variable_names } = said;
-        let Connection {
-            timeout,
-            connect_timeout,
-            keepalive,
-            connect_to,
-            source_ips,
-            unix_socket,
-            proxy,
-            follow,
-            preflight,
-            tls: Tls { verification, cacert, identity, sni, version },
-        } = connection;
-        let populations = match &load {
-            Load::Mixed(populations) => populations.iter().map(PopulationDraft::from).collect(),
-            Load::Closed { .. } | Load::Open { .. } => Vec::new(),
-        };
-        let (connections, rate, arrivals, pause) = match load {
-            Load::Closed { users, pause } => (Some(as_typed(&users, duration)), None, None, pause),
-            Load::Open { timetable, spacing, connections_max } => {
-                (Some(connections_max.into()), Some(as_typed(&timetable, duration)), Some(spacing), None)
-            }
-            Load::Mixed(_) => (None, None, None, None),
-        };
-        let typed_duration =
-            if rate.is_some() || connections.as_ref().is_some_and(|users| !users.is_one_number()) { None } else { duration };
-
-        let braces_matter = texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
-            || filling.mix.is_some()
-            || matches!(request.body, Body::File(_));
-        let Filling { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = filling;
-        let (urls, urls_sha256, urls_at_url) = mix.map_or((None, None, false), |mix| (Some(mix.path), mix.sha256, mix.at_url));
-        let data_order = (!files.is_empty()).then_some(Setting::Value(order));
-        let data_end = (!files.is_empty()).then_some(Setting::Value(end));
-        let data_file_sha256 = files.iter().map(|file| file.sha256.clone()).collect::<Option<Vec<String>>>().unwrap_or_default();
-        let data_file = files.into_iter().map(|file| format!("{}={}", file.name, file.path)).collect();
-        let has = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
-        let mut header: Vec<String> = request
-            .headers
-            .iter()
-            .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
-            .map(|(name, value)| {
-                if value.is_empty() && !is_secret(name) {
-                    format!("{name};")
-                } else {
-                    format!("{name}: {}", secret::header_without(name, value))
-                }
-            })
-            .collect();
-        header.extend(["Host", "User-Agent", "Accept"].iter().filter(|name| !has(name)).map(|name| format!("{name}:")));
-        if request.body != Body::Empty && !has("content-type") {
-            header.push("Content-Type:".to_owned());
-        }
-
-        let (mut data, mut form) = (None, Vec::new());
-        match request.body {
-            Body::Empty => {}
-            Body::Bytes(bytes) => data = Some(secret::body_without(&String::from_utf8_lossy(&bytes))),
-            Body::File(path) => data = Some(format!("@{path}")),
-            Body::Form { parts, .. } => {
-                form = parts
-                    .into_iter()
-                    .map(|part| match part.value {
-                        FormValue::Text(text) => format!("{}={}", part.name, secret::field_without(&part.name, &text)),
-                        FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
-                    })
-                    .collect();
-            }
-        }
-        let (cert, key) = identity.map_or((None, None), |identity| (Some(identity.cert), Some(identity.key)));
-        let (script, script_arguments, sandbox, script_sha256) = match script {
-            None => (None, Vec::new(), false, None),
-            Some(ScriptFile { path, arguments, confinement, sha256 }) => {
-                (Some(path), arguments, confinement == Confinement::Sandbox, sha256)
-            }
-        };
-
-        Self {
-            url: Some(target.to_string()),
-            connections: connections.map(Setting::Value),
-            duration: typed_duration.map(Setting::Value),
-            requests: requests.map(Setting::Value),
-            rate: rate.map(Setting::Value),
-            arrivals: arrivals.map(Setting::Value),
-            seed: Some(Setting::Value(seed)),
-            pause: pause.map(Setting::Value),
-            warmup: (warmup != Warmup::Lasting(Nanos::ZERO)).then_some(Setting::Value(warmup)),
-            threads: Some(Setting::Value(threads)),
-            method: Some(request.method),
-            script,
-            sandbox,
-            script_arguments,
-            script_sha256,
-            urls,
-            urls_sha256,
-            urls_at_url,
-            urls_lines: None,
-            data_text: None,
-            data_file,
-            data_file_sha256,
-            expect: expects,
-            data_order,
-            data_end,
-            no_templates: braces == Templating::Text && braces_matter,
-            scenario,
-            scenario_sha256,
-            scenario_text,
-            scenario_name,
-            environment,
-            environment_sha256,
-            variable_names,
-            populations,
-            replay,
-            header,
-            data,
-            json: None,
-            form,
-            user: None,
-            bearer: None,
-            cookie: Vec::new(),
-            also_target: also.written(),
-            follow: Some(Setting::Value(follow)),
-            timeout: Some(Setting::Value(timeout)),
-            connect_timeout: Some(Setting::Value(connect_timeout)),
-            no_keepalive: keepalive == Keepalive::CloseEach,
-            connect_to: connect_to.map(Setting::Value),
-            source_ip: source_ips.into_iter().map(Setting::Value).collect(),
-            unix_socket,
-            proxy: proxy.map(|proxy| match proxy.authorization {
-                Some(_) => format!("http://{REDACTED}@{}", proxy.at),
-                None => format!("http://{}", proxy.at),
-            }),
-            no_preflight: preflight == Preflight::Skip,
-            insecure: verification == Verification::Off,
-            cacert,
-            cert,
-            key,
-            sni,
-            tls_version: version.map(Setting::Value),
-        }
-    }
-}
-
 impl Plan {
     /// The peak of the timetable, or `None` for closed load.
     #[must_use]
@@ -1737,3 +1566,4 @@ impl Plan {
 
 #[cfg(test)]
 mod tests;
+mod written;

@@ -272,10 +272,10 @@ mod tests {
             url: Some("http://a.test/".to_owned()),
             scenario: Some("s.yaml".to_owned()),
             threads: "2".parse().ok(),
-            populations: vec![of("many", "5"), of("one", "1"), of("few", "3")],
             ..crate::Draft::default()
         };
-        let plan = Plan::try_from(draft).unwrap();
+        let sources = crate::Sources { populations: vec![of("many", "5"), of("one", "1"), of("few", "3")], ..Default::default() };
+        let plan = Plan::try_from(crate::LoadRecord { draft, sources }).unwrap();
         let parts: Vec<_> = plan
             .parts()
             .into_iter()
@@ -283,7 +283,7 @@ mod tests {
             .collect();
         assert_eq!(parts, [(0, 0, 2, 0, 0), (0, 1, 2, 1, 0), (1, 0, 1, 2, 5), (2, 0, 2, 3, 6), (2, 1, 2, 4, 6)]);
         assert_eq!((plan.connections_max().get(), plan.threads().get()), (9, 5));
-        let again = Plan::try_from(crate::Draft::from(plan.clone())).unwrap();
+        let again = Plan::try_from(crate::LoadRecord::from(plan.clone())).unwrap();
         assert_eq!(again, plan);
     }
 
@@ -296,14 +296,15 @@ mod tests {
                 rate: rate.and_then(|text| text.parse().ok()),
                 ..Default::default()
             };
-            Plan::try_from(crate::Draft {
+            let draft = crate::Draft {
                 url: Some("http://a.test/".to_owned()),
                 scenario: Some("s.yaml".to_owned()),
-                populations: vec![of("many", Some("6"), None), of("few", Some("3"), None), of("office", None, Some("2/s"))],
                 connections: connections.and_then(|text| text.parse().ok()),
                 rate: rate.and_then(|text| text.parse().ok()),
                 ..crate::Draft::default()
-            })
+            };
+            let populations = vec![of("many", Some("6"), None), of("few", Some("3"), None), of("office", None, Some("2/s"))];
+            Plan::try_from(crate::LoadRecord { draft, sources: crate::Sources { populations, ..Default::default() } })
         };
         let loads = |plan: Plan| -> Vec<String> {
             let words = |population: &Population| match &population.load {

@@ -422,6 +422,30 @@ impl Work {
         names
     }
 
+    /// The files that its requests are made of: bodies, uploads, and what templates take from files.
+    #[must_use]
+    pub fn files(&self) -> Vec<&str> {
+        let mut paths: Vec<&str> = Vec::new();
+        self.each_template(&mut |template| {
+            template.each_value(&mut |value| {
+                if let Value::File(path) | Value::Weighted { path, .. } = value {
+                    paths.push(path);
+                }
+            });
+        });
+        self.each_step(&mut |step| match &step.body {
+            Body::File(path) => paths.push(path),
+            Body::Multipart(fields) => paths.extend(fields.iter().filter_map(|field| match &field.value {
+                FieldValue::File { path, .. } => Some(path.as_str()),
+                FieldValue::Text(_) => None,
+            })),
+            Body::Empty | Body::Text(_) | Body::Json(_) | Body::Form(_) => {}
+        });
+        paths.sort_unstable();
+        paths.dedup();
+        paths
+    }
+
     /// Passwords, tokens and keys that stand in it as they are.
     pub fn secrets(&self) -> impl Iterator<Item = String> {
         let mut found: Vec<String> = Vec::new();

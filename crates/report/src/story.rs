@@ -273,16 +273,13 @@ pub(crate) fn rate(rate: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::Draft;
+    use plan::{Draft, LoadRecord, Sources};
 
     #[test]
     fn a_name_that_a_user_gave_stays_as_it_is() {
-        let draft = Draft {
-            url: Some("http://a.test/".to_owned()),
-            scenario: Some("a.yaml".to_owned()),
-            scenario_name: Some("one cart for each user".to_owned()),
-            ..Draft::default()
-        };
-        assert_eq!(request_of(&Plan::try_from(draft).unwrap()), "the journeys of one cart for each user to http://a.test");
+        let draft = Draft { url: Some("http://a.test/".to_owned()), scenario: Some("a.yaml".to_owned()), ..Draft::default() };
+        let sources = Sources { scenario_name: Some("one cart for each user".to_owned()), ..Sources::default() };
+        let plan = Plan::try_from(LoadRecord { draft, sources }).unwrap();
+        assert_eq!(request_of(&plan), "the journeys of one cart for each user to http://a.test");
     }
 }

@@ -83,7 +83,7 @@ mod tests {
         let plan = |line: &str| fixtures::plan(line);
         let (a, b) = (plan("http://a.test/"), plan("http://b.test/x"));
         assert_eq!(plans(&a, &b, &[]), [""; 0], "where a side leads is no difference");
-        let mut draft: plan::Draft = b.clone().into();
+        let plan::LoadRecord { mut draft, .. } = b.clone().into();
         draft.connections = "7".parse().ok();
         draft.method = Some("HEAD".to_owned());
         draft.url = Some("https://b.test/x".to_owned());
@@ -95,7 +95,8 @@ mod tests {
         let of_scenario = |sha256: &str| {
             let draft =
                 plan::Draft { url: Some("http://a.test/".to_owned()), scenario: Some("s.yaml".to_owned()), ..plan::Draft::default() };
-            Plan::try_from(plan::Draft { scenario_sha256: Some(sha256.to_owned()), ..draft }).unwrap()
+            let sources = plan::Sources { scenario_sha256: Some(sha256.to_owned()), ..plan::Sources::default() };
+            Plan::try_from(plan::LoadRecord { draft, sources }).unwrap()
         };
         assert_eq!(plans(&of_scenario("aa"), &of_scenario("bb"), &[]), ["what stands in the scenario is not the same"]);
     }

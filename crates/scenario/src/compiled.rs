@@ -296,7 +296,7 @@ pub(crate) fn compile(
         scenario,
         names: &variables,
         plan,
-        compiler: Compiler::new(files, names, &plan.filling().environment, &variables),
+        compiler: Compiler::new(files, names, (&plan.filling().environment, plan.contents()), &variables),
         errors: PlanErrors::default(),
         steps: Vec::new(),
         onces: 0,
@@ -890,16 +890,12 @@ impl Compiling<'_> {
     }
 
     fn file(&mut self, step: &Step, path: &str) -> Vec<u8> {
-        engine::body::whole(path, engine::body::BYTES_MAX).unwrap_or_else(|why| {
-            let why = why.to_string();
-            let why = why.split(" (os error").next().unwrap_or_default();
-            self.errors.push(PlanError::new(
-                "scenario",
-                format!("the file '{path}' of the step '{}' cannot be read: {why}", step.name),
-                "check the path, which begins where the scenario is",
-            ));
-            Vec::new()
-        })
+        let held = self.plan.contents().get(path);
+        if held.is_none() {
+            let message = format!("the file '{path}' of the step '{}' was not read when the plan was made", step.name);
+            self.errors.push(PlanError::new("scenario", message, "check the path, which begins where the scenario is"));
+        }
+        held.map_or_else(Vec::new, |bytes| bytes.to_vec())
     }
 }
 

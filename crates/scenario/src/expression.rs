@@ -363,7 +363,8 @@ mod tests {
             ["200", "3", "2.5", " Ada Lovelace ", "[\"x\", 2, null]", ""].iter().map(|value| value.as_bytes().to_vec()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let read = plan::work::Expression::parse(text, &[], &known).unwrap_or_else(|why| panic!("{text}: {why:#?}"));
-        let expression = expression(&mut Compiler::new(&[], Vec::new(), &[], &names), &mut PlanErrors::default(), &read);
+        let expression =
+            expression(&mut Compiler::new(&[], Vec::new(), (&[], &plan::Contents::default()), &names), &mut PlanErrors::default(), &read);
         let (mut random, mut scratch, mut is_unsafe) = (Random::new(1, 1), Vec::new(), false);
         let mut writing = Writing::new(0, &mut random, &[], &values, &mut scratch, &mut is_unsafe);
         let mut out = Vec::new();

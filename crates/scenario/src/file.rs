@@ -8,7 +8,7 @@
 use analysis::gate;
 use plan::template::nearest;
 use plan::work::{Journey, Work, each_step};
-use plan::{Draft, PopulationDraft, Target};
+use plan::{Draft, LoadRecord, PopulationDraft, Sources, Target};
 
 /// A scenario: what users do, and under which load.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub struct Scenario {
     pub name: Option<String>,
     /// The target, the load and the data files: settings of a plan, over which flags go.
     pub draft: Draft,
+    /// Loads that run side by side, in the place of the one of the settings.
+    pub populations: Vec<PopulationDraft>,
     /// Servers that it names beside its target, other than by the steps that go there.
     pub also_named: Vec<String>,
     /// What the load must keep to.
@@ -37,7 +39,14 @@ impl Scenario {
             let other = step.elsewhere.as_ref().filter(|other| own.as_ref().is_none_or(|own| !own.same_origin(other)));
             settings.also_target.extend(other.map(Target::origin).filter(|origin| !settings.also_target.contains(origin)));
         });
-        Self { name, draft: settings, also_named, checks: Vec::new(), files: Vec::new(), work }
+        Self { name, draft: settings, populations: Vec::new(), also_named, checks: Vec::new(), files: Vec::new(), work }
+    }
+
+    /// The load that it says, of which no file is read.
+    #[must_use]
+    pub fn load(&self) -> LoadRecord {
+        let (scenario_name, populations) = (self.name.clone(), self.populations.clone());
+        LoadRecord { draft: self.draft.clone(), sources: Sources { scenario_name, populations, ..Sources::default() } }
     }
 
     /// The servers that its steps name, in the order of the file, with how many steps each has; `None` is the target's.
@@ -58,7 +67,7 @@ impl Scenario {
     /// What is wrong with a check on a part that this scenario does not have, and what to do.
     #[must_use]
     pub fn unknown_part(&self, check: &gate::Check) -> Option<(String, String)> {
-        check.part().and_then(|part| unknown_part(part, &self.work.journeys, &self.draft.populations))
+        check.part().and_then(|part| unknown_part(part, &self.work.journeys, &self.populations))
     }
 }
 

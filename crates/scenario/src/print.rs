@@ -20,7 +20,7 @@ use page::{Map, Value, page};
 /// The text of a scenario file, with what its maker has to tell as comments.
 #[must_use]
 pub fn print(scenario: &Scenario, notes: &Notes) -> String {
-    let Scenario { name, draft, also_named: _, checks, files: _, work } = scenario;
+    let Scenario { name, draft, populations, also_named: _, checks, files: _, work } = scenario;
     let mut top = Map::default();
     top.put_some("name", name.clone());
     let target = draft.url.as_ref().map(|url| url.parse::<Target>().map_or_else(|_| url.clone(), |target| target.absolute()));
@@ -55,7 +55,7 @@ pub fn print(scenario: &Scenario, notes: &Notes) -> String {
             top.put("journeys", journeys);
         }
     }
-    top.put_all("populations", Value::List(draft.populations.iter().map(population).collect()));
+    top.put_all("populations", Value::List(populations.iter().map(population).collect()));
     top.put_all("user_teardown", steps.list(&work.user_teardown, ""));
     top.put_all("teardown", steps.list(&work.teardown, ""));
     page(&notes.top, &top, &notes.end)

@@ -256,17 +256,15 @@ impl<'a> Reading<'a> {
                 Vec::new()
             }
         };
-        if let Some(node) = top.value("populations") {
-            draft.populations = self.populations(node, load, &journeys);
-        }
+        let populations = top.value("populations").map_or_else(Vec::new, |node| self.populations(node, load, &journeys));
         self.known = shared.union(&declared).cloned().collect();
         let teardown = teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         // A user goes with what its last journey left it, whichever that was; what that did not set is empty.
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
-        let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys, &draft.populations));
+        let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys, &populations));
         let work = Work { variables, cookies, setup, teardown, user_teardown, journeys };
-        Some(Scenario { checks, files: self.files.clone(), ..Scenario::new(name, draft, work) })
+        Some(Scenario { populations, checks, files: self.files.clone(), ..Scenario::new(name, draft, work) })
     }
 
     /// What the load must keep to; what it names must be there.

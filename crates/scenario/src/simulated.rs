@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::simulation::{Simulation, read_request};
 use engine::{Collected, Stop};
 use measure::{Failure, Leftovers, SummaryRecord};
-use plan::{Draft, Nanos, Plan, Setting};
+use plan::{Draft, LoadRecord, Nanos, Plan, Resolved, Setting};
 use template::Data;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
@@ -98,15 +98,19 @@ fn run_typed(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&s
 /// Carries a scenario out, with pauses or without.
 fn run_as(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str], hurried: bool) -> Collected {
     let scenario = crate::read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
-    let own = scenario.draft.clone();
+    let own = scenario.load();
     let draft = Draft {
         scenario: Some("s.yaml".to_owned()),
         url: Some("http://simulated.test/".to_owned()),
         threads: "1".parse::<Setting<_>>().ok(),
         header: headers.iter().map(|line| (*line).to_owned()).collect(),
-        ..own
+        ..own.draft
     };
-    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
+    let mut resolved = Resolved::from(LoadRecord { draft, ..own });
+    for path in scenario.work.files() {
+        resolved.contents.insert(path, fs::read(path).unwrap());
+    }
+    let plan = Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors}"));
     let mut compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}"));
     compiled.hurried = hurried;
     let workers = Workers::new(&plan, files, compiled, None, 0);

@@ -42,10 +42,10 @@ pub struct Globals {
 }
 
 impl Globals {
-    /// Those of a plan. Reads the file its body is in.
+    /// Those of a plan.
     ///
     /// # Errors
-    /// If the body cannot be read.
+    /// If the file of its body was not read.
     pub fn of(plan: &Plan) -> Result<Self, RunError> {
         let target = plan.target();
         let request = plan.request();
@@ -54,7 +54,7 @@ impl Globals {
         if plan.connection().keepalive == Keepalive::CloseEach && !has_connection {
             headers.push(("Connection".to_owned(), "close".to_owned()));
         }
-        let body = body::read(&request.body)?;
+        let body = body::encode(&request.body, plan.contents())?;
         Ok(Self {
             interface: Interface::Wrk,
             url: target.absolute(),

@@ -22,6 +22,6 @@ mod thread;
 pub use done::{DoneArguments, DoneErrors};
 pub use error::ScriptError;
 pub use globals::{Globals, Interface};
-pub use script::{Script, Source, fingerprint, fingerprint_of};
+pub use script::{Script, Source};
 pub use state::Libraries;
 pub use statistics::Statistics;

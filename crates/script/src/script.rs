@@ -8,12 +8,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::body::whole;
 use engine::protocol::http1::ResponseFraming;
 use engine::{Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use mlua::Value;
-use plan::{Load, Plan, Scheme, Share, plainly};
+use plan::{Load, Plan, Scheme, Share};
 
 use crate::attended::{attended, limit_of};
 use crate::done::{DoneArguments, arguments};
@@ -26,8 +25,10 @@ use crate::{Globals, Interface, ScriptError, thread};
 /// Which script, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The file.
+    /// The file, as messages call it.
     pub path: String,
+    /// What it holds.
+    pub text: Arc<[u8]>,
     /// The words after `--`.
     pub arguments: Vec<String>,
     /// What it may use.
@@ -36,39 +37,20 @@ pub struct Source {
 
 impl Source {
     /// That of a plan, if it has one.
-    #[must_use]
-    pub fn of(plan: &Plan) -> Option<Self> {
-        plan.script().map(|file| Self {
-            path: file.path.clone(),
-            arguments: file.arguments.clone(),
-            libraries: match file.confinement {
-                plan::Confinement::None => Libraries::Whole,
-                plan::Confinement::Sandbox => Libraries::Sandboxed,
-            },
-        })
+    ///
+    /// # Errors
+    /// If its file was not read when the plan was made.
+    pub fn of(plan: &Plan) -> Result<Option<Self>, ScriptError> {
+        let Some(file) = plan.script() else { return Ok(None) };
+        let text = plan.contents().get(&file.path).cloned().ok_or_else(|| {
+            ScriptError::new(format!("the script '{}' was not read when the plan was made", file.path), "give a readable Lua file")
+        })?;
+        let libraries = match file.confinement {
+            plan::Confinement::None => Libraries::Whole,
+            plan::Confinement::Sandbox => Libraries::Sandboxed,
+        };
+        Ok(Some(Self { path: file.path.clone(), text, arguments: file.arguments.clone(), libraries }))
     }
-}
-
-/// A file beyond is no script, and no list that is kept in memory.
-const FILE_BYTES_MAX: u64 = 256 << 20;
-
-/// What a script's file holds, in short: its SHA-256, in hexadecimal. A result names it, so that it is known whether the script
-/// is still the same.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn fingerprint(path: &str) -> std::io::Result<String> {
-    whole(path, FILE_BYTES_MAX).map(|held| fingerprint_of(&held))
-}
-
-/// The same of what was read already.
-pub fn fingerprint_of(held: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let digest = ring::digest::digest(&ring::digest::SHA256, held);
-    digest.as_ref().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// A script that was loaded.
@@ -91,16 +73,12 @@ struct Part {
 }
 
 impl Script {
-    /// Reads the file and runs it in the main state.
+    /// Runs the file in the main state.
     ///
     /// # Errors
-    /// If it cannot be read, does not compile, fails, or does not return before `stop` is raised.
+    /// If it does not compile, fails, or does not return before `stop` is raised.
     pub fn load(source: &Source, globals: Globals, stop: &Stop) -> Result<Self, ScriptError> {
-        let path: Arc<str> = source.path.as_str().into();
-        let text = whole(&source.path, FILE_BYTES_MAX).map_err(|why| {
-            ScriptError::new(format!("the script '{path}' cannot be read: {}", plainly(&why)), "give a readable Lua file")
-        })?;
-        let text: Arc<[u8]> = text.into();
+        let (path, text): (Arc<str>, Arc<[u8]>) = (source.path.as_str().into(), source.text.clone());
         let main = {
             let (path, text, globals, libraries) = (path.clone(), text.clone(), globals.clone(), source.libraries);
             let bytes_max = memory_bytes_max(1);

@@ -113,7 +113,9 @@ impl Trial {
 
     fn load(&self, url: &str) -> Result<(Plan, Script), RunError> {
         let plan = self.plan(url);
-        let source = Source { path: self.path.to_str().unwrap().to_owned(), arguments: self.arguments.clone(), libraries: self.libraries };
+        let text = std::fs::read(&self.path).unwrap().into();
+        let source =
+            Source { path: self.path.to_str().unwrap().to_owned(), text, arguments: self.arguments.clone(), libraries: self.libraries };
         // As wrk does, without headers of its own.
         let globals = Globals { headers: Vec::new(), interface: self.interface, ..Globals::of(&plan)? };
         let script = Script::load(&source, globals, &Stop::new())?;

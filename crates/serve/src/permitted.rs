@@ -4,9 +4,9 @@
 //! A list of what is refused, the alternative, lets through whatever its writer did not know. What is left are values: a body or a
 //! template that names a file of the machine that serves.
 //!
-//! Invariant: the draft holds nothing but settings of the list.
+//! Invariant: the load holds nothing but settings of the list.
 
-use plan::{Draft, PlanError};
+use plan::{Draft, LoadRecord, PlanError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -73,7 +73,7 @@ const BESIDE_FILES: &[&str] = &["sandbox", "urls_at_url", "urls_sha256", "data_f
 /// The settings of a load as a browser gives them.
 #[derive(Debug, Clone, Default)]
 pub struct PermittedSettings {
-    draft: Draft,
+    load: LoadRecord,
     /// Settings that are not taken from a browser.
     refused: Vec<PlanError>,
 }
@@ -82,7 +82,13 @@ impl PermittedSettings {
     /// The settings that are taken.
     #[must_use]
     pub const fn draft(&self) -> &Draft {
-        &self.draft
+        &self.load.draft
+    }
+
+    /// The same with what came beside them: a scenario as text, and its populations.
+    #[must_use]
+    pub const fn load(&self) -> &LoadRecord {
+        &self.load
     }
 
     /// One mistake for each setting that is not.
@@ -104,14 +110,14 @@ impl PermittedSettings {
                 continue;
             }
             // What is no setting at all, or has a value of another kind, is said as of any other.
-            let alone: Draft = serde_json::from_value(Value::Object(Map::from_iter([(setting.clone(), value)])))?;
-            let says_nothing = alone == Draft::default() || BESIDE_FILES.contains(&setting.as_str());
+            let alone: LoadRecord = serde_json::from_value(Value::Object(Map::from_iter([(setting.clone(), value)])))?;
+            let says_nothing = alone == LoadRecord::default() || BESIDE_FILES.contains(&setting.as_str());
             let mistake = refusal(&setting);
             if !says_nothing && !refused.contains(&mistake) {
                 refused.push(mistake);
             }
         }
-        Ok(Self { draft: serde_json::from_value(Value::Object(taken))?, refused })
+        Ok(Self { load: serde_json::from_value(Value::Object(taken))?, refused })
     }
 }
 
@@ -167,7 +173,8 @@ mod tests {
     fn of_every_setting_it_was_decided_whether_it_is_permitted() {
         // Serde names all of them where it meets one that it does not know.
         let why = serde_json::from_str::<Draft>(r#"{"no such setting": 1}"#).unwrap_err().to_string();
-        let known: Vec<&str> = why.split_once("expected one of").unwrap().1.split('`').skip(1).step_by(2).collect();
+        let settings = why.split_once("expected one of").unwrap().1.split('`').skip(1).step_by(2);
+        let known: Vec<&str> = settings.chain(plan::Sources::KEYS).collect();
         assert!(known.len() > 50, "{why}");
         let files = FILES.iter().map(|(setting, _)| *setting);
         let mut listed: Vec<&str> = PERMITTED.iter().chain(BESIDE_FILES).copied().chain(files).chain(["proxy", "replay"]).collect();

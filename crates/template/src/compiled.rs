@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::protocol::http1::ResponseFraming;
 use plan::template::{Digest, Piece, Template, Value, is_templated};
-use plan::{Body, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating, plainly};
+use plan::{Body, Contents, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating};
 use ring::hmac;
 
 use crate::data::{Data, DataError};
@@ -76,6 +76,8 @@ pub(crate) struct Pieces<'a> {
     /// How templates call the files, in their order.
     pub(crate) names: Vec<&'a str>,
     pub(crate) environment: &'a [(String, String)],
+    /// What other files hold.
+    pub(crate) contents: &'a Contents,
     /// The variables of a user, by their places.
     pub(crate) variables: &'a [String],
     pub(crate) errors: PlanErrors,
@@ -106,7 +108,7 @@ impl Compiling<'_> {
             let mark = Placeholder::absent_from(&texts);
             let mut values = Vec::new();
             let body = self.marked_body(&mark, &mut values);
-            let bytes = engine::body::read(&body).unwrap_or_else(|why| {
+            let bytes = engine::body::encode(&body, plan.contents()).unwrap_or_else(|why| {
                 self.pieces.errors.push(PlanError::new("data", why.message, why.help));
                 Vec::new()
             });
@@ -216,7 +218,15 @@ impl<'a> Pieces<'a> {
     fn of_plan(plan: &'a Plan, files: &'a [Arc<Data>]) -> Self {
         let filling = plan.filling();
         let names = filling.files.iter().map(|file| file.name.as_str()).collect();
-        Self { files, names, environment: &filling.environment, variables: &[], errors: PlanErrors::default(), weighted: HashMap::new() }
+        Self {
+            files,
+            names,
+            environment: &filling.environment,
+            contents: plan.contents(),
+            variables: &[],
+            errors: PlanErrors::default(),
+            weighted: HashMap::new(),
+        }
     }
 
     /// The parts of a marked text.
@@ -369,7 +379,12 @@ impl<'a> Pieces<'a> {
         let data = match self.weighted.get(path) {
             Some(data) => data.clone()?,
             None => {
-                let read = Data::open(path).map_err(|mistakes| {
+                let Some(held) = self.contents.get(path) else {
+                    self.errors.push(unread(path));
+                    self.weighted.insert(path.to_owned(), None);
+                    return None;
+                };
+                let read = Data::of_bytes(path, held).map_err(|mistakes| {
                     for DataError { message, help } in mistakes {
                         // It is told as the files that are named by that flag are.
                         let message = message.replacen("the data file", "the file", 1);
@@ -381,11 +396,6 @@ impl<'a> Pieces<'a> {
                 data?
             }
         };
-        if !data.is_in_memory() {
-            let help = "give fewer rows, or take them as a data file: {{NAME.COLUMN}}";
-            self.errors.push(wrong(format!("the file {path} of {{{{weighted {path}}}}} is larger than what is kept in memory"), help));
-            return None;
-        }
         let column = |name: &str| data.columns().iter().position(|column| column == name);
         let (groups, weights, values) = (column("group"), column("weight"), data.columns().len() - 1);
         if group.is_some() && groups.is_none() {
@@ -441,12 +451,17 @@ impl<'a> Pieces<'a> {
     }
 
     fn file(&mut self, path: &str) -> Vec<u8> {
-        engine::body::whole(path, engine::body::BYTES_MAX).unwrap_or_else(|why| {
-            let message = format!("the file '{path}' of a template cannot be read: {}", plainly(&why));
-            self.errors.push(PlanError::new("no-templates", message, "check the path, which begins at the current directory"));
-            Vec::new()
-        })
+        let held = self.contents.get(path);
+        if held.is_none() {
+            self.errors.push(unread(path));
+        }
+        held.map_or_else(Vec::new, |bytes| bytes.to_vec())
     }
+}
+
+fn unread(path: &str) -> PlanError {
+    let message = format!("the file '{path}' of a template was not read when the plan was made");
+    PlanError::new("no-templates", message, "check the path, which begins at the current directory")
 }
 
 /// What stands before a value.

@@ -77,18 +77,35 @@ impl Data {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_within(path: &str, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
+        let unreadable = |why: io::Error| {
+            let message = format!("the data file {path} cannot be read: {}", plainly(&why));
+            vec![DataError { message, help: "check the path".to_owned() }]
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        let about = file.metadata().map_err(unreadable)?;
+        if about.is_dir() {
+            let message = format!("the data file {path} is a directory");
+            return Err(vec![DataError { message, help: "name a file in it".to_owned() }]);
+        }
+        Self::read(path, file, about.is_file().then_some(memory_bytes_max))
+    }
+
+    /// Of a file that was read before: all of its rows are in memory.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of_bytes(path: &str, held: &[u8]) -> Result<Self, Vec<DataError>> {
+        Self::read(path, held, None)
+    }
+
+    /// Goes through a file once. Where there is a limit on what is taken into memory, more is read from the file when it is needed.
+    fn read(path: &str, source: impl Read, memory_bytes_max: Option<usize>) -> Result<Self, Vec<DataError>> {
         let wrong = |why: String, help: &str| vec![DataError { message: format!("the data file {path} {why}"), help: help.to_owned() }];
         let in_line = |wrong: &Wrong| DataError {
             message: format!("the data file {path}, line {}: {}", wrong.line, wrong.why),
             help: "give CSV with the names of its columns in the first line, or a JSON object a line".to_owned(),
         };
-        let unreadable = |why: &io::Error| wrong(format!("cannot be read: {}", plainly(why)), "check the path");
-        let file = File::open(path).map_err(|why| unreadable(&why))?;
-        let about = file.metadata().map_err(|why| unreadable(&why))?;
-        if about.is_dir() {
-            return Err(wrong("is a directory".to_owned(), "name a file in it"));
-        }
-        let hashed = HashedFile { file, context: digest::Context::new(&digest::SHA256), read: 0 };
+        let hashed = HashedFile { source, context: digest::Context::new(&digest::SHA256), read: 0 };
         let mut records = Records::new(hashed, Form::JsonLines, 0, 64 << 10);
         let (form, columns) = beginning(path, &mut records).map_err(|why| match why {
             Beginning::Wrong(why) => vec![in_line(&why)],
@@ -130,7 +147,7 @@ impl Data {
                         break;
                     }
                 }
-                if fields.size_bytes() > memory_bytes_max && about.is_file() {
+                if memory_bytes_max.is_some_and(|most| fields.size_bytes() > most) {
                     in_memory = false;
                     fields = Fields::default();
                 } else if fields.size_bytes() > FIELDS_BYTES_MAX {
@@ -148,7 +165,8 @@ impl Data {
         let rows = if in_memory {
             Rows::Memory(fields)
         } else {
-            let file = File::open(path).map_err(|why| unreadable(&why))?;
+            let unreadable = |why: io::Error| wrong(format!("cannot be read: {}", plainly(&why)), "check the path");
+            let file = File::open(path).map_err(unreadable)?;
             Rows::File(Index { file, places, stride, row_bytes: (ended - began) / count + 1 })
         };
         Ok(Self { path: path.to_owned(), form, columns, count, fingerprint, rows })
@@ -371,13 +389,13 @@ fn shown(columns: &[String]) -> String {
 }
 
 /// A file whose fingerprint is taken while it is read.
-struct HashedFile {
-    file: File,
+struct HashedFile<R> {
+    source: R,
     context: digest::Context,
     read: u64,
 }
 
-impl HashedFile {
+impl<R> HashedFile<R> {
     fn fingerprint(self) -> String {
         let mut text: String = self.context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
         if self.read > FINGERPRINT_BYTES_MAX {
@@ -387,9 +405,9 @@ impl HashedFile {
     }
 }
 
-impl Read for HashedFile {
+impl<R: Read> Read for HashedFile<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(into)?;
+        let read = self.source.read(into)?;
         let left = FINGERPRINT_BYTES_MAX.saturating_sub(self.read);
         self.context.update(&into[..read.min(usize::try_from(left).unwrap_or(usize::MAX))]);
         self.read += read as u64;

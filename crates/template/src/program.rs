@@ -360,15 +360,32 @@ impl Behaviour for TemplateBehaviour {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::Draft;
+    use plan::template::Value;
+    use plan::{Draft, Resolved};
     use std::collections::BTreeMap;
     use std::fs;
     use std::num::NonZeroU32;
 
     fn plan(settings: impl FnOnce(&mut Draft)) -> Plan {
+        plan_of_list("", settings)
+    }
+
+    /// The same with a file 'mix' of these lines.
+    fn plan_of_list(lines: &str, settings: impl FnOnce(&mut Draft)) -> Plan {
         let mut draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
         settings(&mut draft);
-        Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+        let mut resolved = Resolved::from(draft).with_file("mix", lines.as_bytes());
+        let named = resolved.taken_from_outside().into_iter().filter_map(|(_, value)| match value {
+            Value::File(path) | Value::Weighted { path, .. } => Some(path),
+            _ => None,
+        });
+        let files: Vec<String> = resolved.draft.files().map(|(_, path)| path.to_owned()).chain(named).collect();
+        for path in files {
+            if let Ok(bytes) = fs::read(&path) {
+                resolved.contents.insert(&path, bytes);
+            }
+        }
+        Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors}"))
     }
 
     fn requests(plan: &Plan, count: usize) -> Vec<String> {
@@ -414,7 +431,7 @@ mod tests {
             Ready::new(&plan, &[]).err().map(|errors| errors.to_string()).unwrap_or_default()
         };
         for (name, content, group, part) in [
-            ("none.csv", "", "", "cannot be read"),
+            ("none.csv", "", "", "was not read"),
             ("plain.csv", "word\na\n", "x", "no column 'group'"),
             ("groups.csv", "group,path\na,/a\n", "b", "no row of the group 'b'"),
             ("weights.csv", "weight,path\nmany,/a\n", "", "a weight that is no whole number"),
@@ -500,10 +517,9 @@ mod tests {
     #[test]
     fn routes_come_as_often_as_their_weights_say() {
         let lines = "70 http://a.test/a\n25 HEAD http://b.test:81/b\n5 POST http://a.test/c\n0 http://a.test/never";
-        let plan = plan(|draft| {
+        let plan = plan_of_list(lines, |draft| {
             draft.url = None;
             draft.urls = Some("mix".to_owned());
-            draft.urls_lines = Some(lines.lines().map(str::to_owned).collect());
         });
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         let count = 20_000;
@@ -524,9 +540,8 @@ mod tests {
 
     #[test]
     fn routes_without_weights_take_turns() {
-        let plan = plan(|draft| {
+        let plan = plan_of_list("/a\nPUT /b", |draft| {
             draft.urls = Some("mix".to_owned());
-            draft.urls_lines = Some(vec!["/a".to_owned(), "PUT /b".to_owned()]);
             draft.data = Some("x={{sequence}}".to_owned());
         });
         let sent = requests(&plan, 4);
@@ -537,9 +552,8 @@ mod tests {
 
     #[test]
     fn what_reads_is_sent_without_the_body() {
-        let plan = plan(|draft| {
+        let plan = plan_of_list("GET /a\nDELETE /b\nPATCH /c", |draft| {
             draft.urls = Some("mix".to_owned());
-            draft.urls_lines = Some(vec!["GET /a".to_owned(), "DELETE /b".to_owned(), "PATCH /c".to_owned()]);
             draft.data = Some("x=1".to_owned());
         });
         let sent = requests(&plan, 3);

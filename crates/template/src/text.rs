@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use plan::template::{Piece, Template};
-use plan::{Placeholder, PlanErrors};
+use plan::{Contents, Placeholder, PlanErrors};
 
 use crate::compiled::{Pieces, add_text};
 use crate::data::Data;
@@ -25,10 +25,16 @@ pub struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// With these data files and how templates call them, the variables of the environment, and those of a user by their places.
+    /// With these data files and how templates call them, the variables of the environment and what other files hold, and the variables of
+    /// a user by their places.
     #[must_use]
-    pub fn new(files: &'a [Arc<Data>], names: Vec<&'a str>, environment: &'a [(String, String)], variables: &'a [String]) -> Self {
-        Self { pieces: Pieces { files, names, environment, variables, errors: PlanErrors::default(), weighted: HashMap::new() } }
+    pub fn new(
+        files: &'a [Arc<Data>],
+        names: Vec<&'a str>,
+        (environment, contents): (&'a [(String, String)], &'a Contents),
+        variables: &'a [String],
+    ) -> Self {
+        Self { pieces: Pieces { files, names, environment, contents, variables, errors: PlanErrors::default(), weighted: HashMap::new() } }
     }
 
     /// A template in its place. Its fixed text stands there as it is typed; only what is filled in is escaped.

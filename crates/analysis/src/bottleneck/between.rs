@@ -274,7 +274,8 @@ mod tests {
         let mut run = run();
         run.edit_for_test().connections.closed_by_server = run.requests.succeeded;
         assert!(Between::of(&run).noticed()[0].starts_with("the server closed the connection after each answer"));
-        let draft = plan::Draft { no_keepalive: true, ..run.plan.clone().into() };
+        let plan::LoadRecord { draft, .. } = run.plan.clone().into();
+        let draft = plan::Draft { no_keepalive: true, ..draft };
         run.edit_for_test().plan = draft.try_into().unwrap();
         assert!(Between::of(&run).noticed().is_empty());
     }

@@ -14,6 +14,7 @@ use clap::Args;
 use engine::{Runner, Stop, machine};
 use experiment::calibrate::{Ceiling, Settings};
 use plan::{Draft, Nanos, PlanError, PlanErrors, Random, Setting};
+use resolve::KnownSecrets;
 use testbed::{Config, Testbed, Tls};
 
 use super::{compare, print};
@@ -23,7 +24,6 @@ use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::output_args::OutputArgs;
 use crate::outputs::to_stdout;
-use crate::scenarios::Scenarios;
 use crate::screen::Screen;
 use crate::workload::Series;
 use crate::{inputs, interrupt};
@@ -63,11 +63,11 @@ const COMPARISONS: u64 = 1_000;
 const AA_STREAM: u64 = 0xAA;
 
 /// Measures, prints and remembers.
-pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
+pub fn carry_out(calibrate: Calibrate, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Calibrate { draft, aa, pairs, cooldown, output_args } = calibrate;
-    crate::secrets::learn(&Draft { url: aa.clone(), ..draft.clone() });
+    known.learn(&Draft { url: aa.clone(), ..draft.clone() });
     match aa {
-        Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, output_args),
+        Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, (output_args, known)),
         None => {
             let mut errors = PlanErrors::default();
             let duration = compare::given("duration", draft.duration.clone(), DURATION, "give a time, such as --duration 1s", &mut errors);
@@ -84,14 +84,14 @@ pub fn carry_out(calibrate: Calibrate) -> Result<Exit, Failed> {
             if !errors.is_empty() {
                 return Err(errors.into());
             }
-            climb(duration, output_args)
+            climb(duration, output_args, known)
         }
     }
 }
 
 /// The ceiling and the lag by rate.
-fn climb(duration: Nanos, output_args: OutputArgs) -> Result<Exit, Failed> {
-    let screen = output_args.screen();
+fn climb(duration: Nanos, output_args: OutputArgs, known: &KnownSecrets) -> Result<Exit, Failed> {
+    let screen = output_args.screen(known);
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
     let all = machine::cores().get();
@@ -101,10 +101,10 @@ fn climb(duration: Nanos, output_args: OutputArgs) -> Result<Exit, Failed> {
     kept.lags.clear();
     say(&screen, "\n  How much this machine can send, against a server in this process that does nothing:\n\n")?;
     say(&screen, "    threads  connections    TLS  requests/s  busiest thread  ceiling\n")?;
-    let scenarios = Scenarios::default();
-    let decide = |draft| {
+    let scenarios = inputs::scenarios(known);
+    let decide = |draft: Draft| {
         let mut errors = PlanErrors::default();
-        inputs::decide(draft, &scenarios, &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
+        inputs::decide(draft.into(), &scenarios, &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
     };
     let nobody = Onlookers::nobody();
     let mut bench = nobody.bench(Series::of(&scenarios, &Runner::threads()), (Some(&screen), None), &stop);
@@ -149,7 +149,7 @@ fn differ(
     draft: Draft,
     pairs: Option<Setting<NonZeroU32>>,
     cooldown: Option<Setting<Nanos>>,
-    output_args: OutputArgs,
+    speaking: (OutputArgs, &KnownSecrets),
 ) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let pairs = compare::given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
@@ -162,7 +162,7 @@ fn differ(
         ));
     }
     let url = draft.url.clone().unwrap_or_default();
-    let compared = compare::with_itself(draft, pairs, cooldown, output_args, &mut errors)?;
+    let compared = compare::with_itself(draft, pairs, cooldown, speaking, &mut errors)?;
     let Some((compared, is_interrupted)) = compared else { return Err(errors.into()) };
     if is_interrupted {
         return Ok(Exit::Interrupted);

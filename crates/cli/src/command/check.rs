@@ -6,10 +6,11 @@
 use clap::Args;
 use plan::{Draft, PlanErrors};
 use report::{load_of, visible};
+use resolve::KnownSecrets;
 
 use super::print;
 use crate::exit::{Exit, Failed};
-use crate::imported::{ImportedDraft, Importing};
+use crate::imported::{ImportedLoad, Importing};
 use crate::inputs;
 use crate::screen::Remarks;
 
@@ -29,21 +30,24 @@ pub struct Check {
 }
 
 /// Looks it through.
-pub fn carry_out(check: Check) -> Result<Exit, Failed> {
+pub fn carry_out(check: Check, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Check { file, importing, also_target } = check;
     let mut errors = PlanErrors::default();
     let named = Draft { scenario: Some(file.clone()), also_target, ..Draft::default() };
-    let ImportedDraft { draft, scenarios, left_out } = importing.take(named, None, Remarks::Talking, &mut errors);
+    let ImportedLoad { mut load, scenarios, left_out } =
+        importing.take(named, None, (&inputs::reader(known), Remarks::Talking), &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }
     let scenario = scenarios.read(&file)?;
     // A scenario may leave it to the command line where it goes.
-    let names_no_target = draft.url.is_none() && scenario.draft.url.is_none();
-    let url = draft.url.clone().or_else(|| names_no_target.then(|| "http://127.0.0.1/".to_owned()));
-    let plan = inputs::decide(Draft { url, ..draft }, &scenarios, &mut errors);
+    let names_no_target = load.draft.url.is_none() && scenario.draft.url.is_none();
+    if names_no_target {
+        load.draft.url = Some("http://127.0.0.1/".to_owned());
+    }
+    let plan = inputs::decide(load, &scenarios, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look([(&plan, &scenarios)], &left_out, Remarks::Talking)?;
+    importing.look([(&plan, &scenarios)], &left_out, (known, Remarks::Talking))?;
     let journeys = scenario.work.journeys.len();
     let steps = scenario.work.steps().len();
     let counted = |count: usize, what: &str| if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") };

@@ -12,6 +12,7 @@ mod two_targets;
 
 use std::num::NonZeroU32;
 use std::path::Path;
+use std::rc::Rc;
 
 use analysis::compare::{Margins, Need, PAIRS_MIN, PAIRS_MOST, Verdict};
 use analysis::comparison::{Comparison, Subject};
@@ -23,9 +24,10 @@ use experiment::compare::{Event, Settings};
 use experiment::{Bench, Judge, Load, Measurement};
 use history::Kind;
 use measure::Ending;
-use plan::{ComparisonDraft, Draft, Margin, Nanos, Plan, PlanError, PlanErrors, Setting, Timetable, Warmup, is_address};
+use plan::{ComparisonDraft, Draft, LoadRecord, Margin, Nanos, Plan, PlanError, PlanErrors, Setting, Timetable, Warmup, is_address};
 use report::compare::{conclusion, header, row};
 use report::{Experiment as _, Style, unlike};
+use resolve::{KnownSecrets, Reader, Scenarios};
 use trial::RunError;
 
 use self::server::{Place, Server};
@@ -35,7 +37,7 @@ use crate::calibration::Calibration;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::Filing;
-use crate::imported::{ImportedDraft, Importing};
+use crate::imported::{ImportedLoad, Importing};
 use crate::inputs::{self, Again};
 use crate::keeping::{At, HistoryArgs};
 use crate::output_args::OutputArgs;
@@ -43,11 +45,10 @@ use crate::outputs::{Existing, out_help};
 use crate::proceedings::{Places, Proceedings, Writing};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
-use crate::scenarios::Scenarios;
 use crate::screen::{DisplayArgs, Remarks};
 use crate::server_monitor::ObserveArgs;
 use crate::workload::Series;
-use crate::{imported, interrupt, name, other_tools, secrets};
+use crate::{imported, interrupt, name, other_tools};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -129,7 +130,7 @@ const READY_WITHIN: Nanos = Nanos::from_secs(30);
 /// A process just started reads its files and compiles its code: that is not what its users meet.
 const WARMUP_AFTER_START: Nanos = Nanos::SECOND;
 /// Compares, and says what it found.
-pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
+pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Compare {
         draft,
         other,
@@ -149,36 +150,38 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         sight,
         output_args,
     } = compare;
-    secrets::learn(&draft);
+    known.learn(&draft);
     for url in [&other, &served_at].into_iter().flatten() {
-        secrets::learn(&Draft { url: Some(url.clone()), ..Draft::default() });
+        known.learn_address(url);
     }
-    inputs::warn_of(&draft, output_args.voice());
+    inputs::warn_of(&draft, (known, output_args.voice()));
     let mut errors = PlanErrors::default();
     let design = Design::decide(comparison, &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     importing.look_at_target(&mut errors);
+    let reader = inputs::reader(known);
     let (mut draft, [a_at, b_at, served_at], mut left_out) =
-        pasted(draft, [other, served_at], &importing, output_args.voice(), &mut errors);
+        pasted(draft, [other, served_at], &importing, (&reader, output_args.voice()), &mut errors);
     inputs::read(&mut draft, &mut errors);
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }
-    let Some(mut sides) = sides(Draft { url: a_at, ..draft }, b_at, [a, b], served_at, (&importing, &keeping.at()), &mut errors) else {
+    let Some(mut sides) = sides(Draft { url: a_at, ..draft }, b_at, [a, b], served_at, (&importing, &keeping.at(), &reader), &mut errors)
+    else {
         return Err(errors.into());
     };
     // The same file on both sides leaves the same out.
     let mut told: Vec<&str> = Vec::new();
     for side in &mut sides {
-        let path = side.draft.scenario.as_deref().unwrap_or(&side.subject.name);
+        let path = side.load.draft.scenario.as_deref().unwrap_or(&side.subject.name);
         if told.contains(&path) {
             continue;
         }
-        importing.tell(&format!("'{path}'"), &side.left_out, output_args.voice());
+        importing.tell(&format!("'{path}'"), &side.left_out, (known, output_args.voice()));
         left_out.append(&mut side.left_out);
         told.push(path);
     }
-    let checks = promises.read(sides[1].scenarios.of(&sides[1].draft).as_deref(), &mut errors);
+    let checks = promises.read(sides[1].scenarios.of(&sides[1].load).as_deref(), &mut errors);
     let seed = seed_of(&sides);
     let plans = plans(&sides, design.pairs.unwrap_or(PAIRS_LAST), seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
@@ -200,15 +203,15 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
     let name = filing.name_or(|| suggested(&sides));
     let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
     let guard = aborts.read(&mut errors);
-    let exports = exporting.decide(&mut errors);
-    let eyes = observing.decide(&mut errors);
-    let probes = profiling.decide_of_sides(&mut errors);
+    let exports = exporting.decide(known, &mut errors);
+    let eyes = observing.decide(known, &mut errors);
+    let probes = profiling.decide_of_sides(known, &mut errors);
     sight.check(&mut errors);
     let files = filing.files(&name, Comparison::ENDINGS, &mut errors);
     let outs = filing.renderings(Comparison::FORMATS, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     let both = [first_a, first_b].into_iter().zip(&sides).map(|(plan, side)| (plan, &side.scenarios));
-    importing.look(both, &left_out, output_args.voice())?;
+    importing.look(both, &left_out, (known, output_args.voice()))?;
 
     let mut compared = unmeasured(name, &sides, [first_a, first_b], &design);
     compared.differences = differences;
@@ -225,7 +228,7 @@ pub fn carry_out(compare: Compare) -> Result<Exit, Failed> {
         return Err(Failed { exit: first.exit, text: texts.join("\n") });
     }
     let stop = Stop::new();
-    let screen = output_args.screen_with_view(sight, "compare", &stop);
+    let screen = output_args.screen_with_view(sight, "compare", &stop, known);
     interrupt::raise_on_signal(&stop, &screen)?;
     let doubted = sides.iter().zip(&probes).filter(|(side, _)| side.subject.command.is_none());
     let mut doubts: Vec<String> = doubted.flat_map(|(_, probes)| probes.doubts()).collect();
@@ -318,16 +321,16 @@ pub fn with_itself(
     mut draft: Draft,
     wanted: NonZeroU32,
     cooldown: Nanos,
-    output_args: OutputArgs,
+    (output_args, known): (OutputArgs, &KnownSecrets),
     errors: &mut PlanErrors,
 ) -> Result<Option<(Comparison, bool)>, Failed> {
     inputs::read(&mut draft, errors);
-    let scenarios = Scenarios::default();
+    let scenarios = inputs::scenarios(known);
     lasting(&mut draft, &scenarios);
     let name = draft.url.clone().unwrap_or_default();
     let sides = [0, 1].map(|_| PreparedSide {
         subject: Subject { name: name.clone(), command: None },
-        draft: draft.clone(),
+        load: draft.clone().into(),
         scenarios: scenarios.clone(),
         left_out: Vec::new(),
         from_file: false,
@@ -337,7 +340,7 @@ pub fn with_itself(
     let plans = plans(&sides, wanted, seed, errors);
     let Some([plan, _]) = plans.first().filter(|_| errors.is_empty()) else { return Ok(None) };
     look(&sides[0], plan)?;
-    let screen = output_args.screen();
+    let screen = output_args.screen(known);
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
     let nobody = Onlookers::nobody();
@@ -359,9 +362,11 @@ fn plans(sides: &[PreparedSide; 2], pairs: NonZeroU32, seed: u64, errors: &mut P
         let seed = seed.wrapping_add(number.into());
         let [a, b] = sides.each_ref().map(|side| {
             // What the seed was given as is looked at with everything else.
-            let seed =
-                if matches!(side.draft.seed, Some(Setting::Wrong { .. })) { side.draft.seed.clone() } else { Some(Setting::Value(seed)) };
-            let plan = inputs::decide(Draft { seed, ..side.draft.clone() }, &side.scenarios, errors)?;
+            let mut load = side.load.clone();
+            if !matches!(load.draft.seed, Some(Setting::Wrong { .. })) {
+                load.draft.seed = Some(Setting::Value(seed));
+            }
+            let plan = inputs::decide(load, &side.scenarios, errors)?;
             if side.from_file {
                 inputs::look_for_redacted(&plan, errors);
             }
@@ -395,7 +400,7 @@ fn of_side(letter: &str, failed: &Failed) -> Failed {
 #[derive(Debug)]
 struct PreparedSide {
     subject: Subject,
-    draft: Draft,
+    load: LoadRecord,
     /// What its files hold.
     scenarios: Scenarios,
     /// What of these is not carried over.
@@ -411,16 +416,16 @@ fn pasted(
     mut draft: Draft,
     [other, served_at]: [Option<String>; 2],
     importing: &Importing,
-    voice: Remarks,
+    (reader, voice): (&Rc<Reader>, Remarks),
     errors: &mut PlanErrors,
 ) -> (Draft, [Option<String>; 3], Vec<String>) {
     let words = imported::pasted(&mut draft);
     let mut addresses = [draft.url.take(), other, served_at];
     let Some(words) = words else { return (draft, addresses, Vec::new()) };
     let before = errors.0.len();
-    let (mut request, mut left_out) = importing.of_words(&words, voice, errors);
-    let ways = imported::leave_ways(&mut request, &draft);
-    importing.tell("the curl command", &ways, voice);
+    let (mut request, mut left_out) = importing.of_words(&words, (reader, voice), errors);
+    let ways = resolve::leave_ways(&mut request, &draft);
+    importing.tell("the curl command", &ways, (reader.secrets(), voice));
     left_out.extend(ways);
     let asked = request.url.clone().unwrap_or_default();
     let usage = "write loadline compare http://old:8080 http://new:8080 -- curl …";
@@ -431,13 +436,13 @@ fn pasted(
         if !is_address(address) {
             let message = format!("'{address}' says what is sent, and so does the curl command");
             errors.push(PlanError::new("compare", message, format!("{usage}, or leave the command out")));
-        } else if matches!(imported::behind_host(address), "" | "/") {
-            *address = format!("{}{}", address.trim_end_matches('/'), imported::behind_host(&asked));
+        } else if matches!(resolve::behind_host(address), "" | "/") {
+            *address = format!("{}{}", address.trim_end_matches('/'), resolve::behind_host(&asked));
         }
     }
     // Wherever it leads is said by the sides.
     request.url = addresses.iter().flatten().find(|address| address.starts_with("https://")).or(addresses[0].as_ref()).cloned();
-    imported::leave_tls(&mut request);
+    resolve::leave_tls(&mut request);
     (Draft { url: None, ..request }.overlaid(draft), addresses, left_out)
 }
 
@@ -447,7 +452,7 @@ fn sides(
     other: Option<String>,
     commands: [Option<String>; 2],
     served_at: Option<String>,
-    (importing, at): (&Importing, &At),
+    (importing, at, reader): (&Importing, &At, &Rc<Reader>),
     errors: &mut PlanErrors,
 ) -> Option<[PreparedSide; 2]> {
     let usage = "loadline compare http://old:8080/ http://new:8080/, or --a 'command' --b 'command' --url http://127.0.0.1:8080/";
@@ -459,12 +464,12 @@ fn sides(
         (None, None, [Some(a), Some(b)], Some(url)) => {
             look_without_files(&draft, importing, errors);
             let draft = Draft { url: Some(url.clone()), ..draft };
-            let ImportedDraft { mut draft, scenarios, left_out } = importing.of_side(draft, Some(url), &[], errors);
-            draft.warmup.get_or_insert(Setting::Value(Warmup::Lasting(WARMUP_AFTER_START)));
-            lasting(&mut draft, &scenarios);
+            let ImportedLoad { mut load, scenarios, left_out } = importing.of_side(draft.into(), Some(url), (reader, &[]), errors);
+            load.draft.warmup.get_or_insert(Setting::Value(Warmup::Lasting(WARMUP_AFTER_START)));
+            lasting(&mut load.draft, &scenarios);
             let side = |command: String| PreparedSide {
                 subject: Subject { name: command.clone(), command: Some(command) },
-                draft: draft.clone(),
+                load: load.clone(),
                 scenarios: scenarios.clone(),
                 left_out: left_out.clone(),
                 from_file: false,
@@ -472,7 +477,7 @@ fn sides(
             };
             Some([side(a), side(b)])
         }
-        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], (importing, at), errors),
+        (Some(a), Some(b), [None, None], None) => targets(draft, [a, b], (importing, at, reader), errors),
         (None, None, [None, None], None) => wrong("nothing is given to compare"),
         (_, _, [Some(_), Some(_)], None) => wrong("--a and --b do not say where the commands serve"),
         (None, None, ..) => wrong("a comparison takes --a, --b and --url together"),
@@ -489,7 +494,7 @@ fn look_without_files(draft: &Draft, importing: &Importing, errors: &mut PlanErr
             format!("--target {target} says where a file's requests go, and here the sides say that"),
             "leave it out",
         )),
-        (None, _) => importing.complain_without_a_file(draft, errors),
+        (None, _) => importing.complain_without_a_file(draft, false, errors),
         (Some(_), _) => {}
     }
 }
@@ -503,7 +508,12 @@ enum File {
 }
 
 /// Two addresses, two files, or one of each; then the address gets the settings of the file.
-fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At), errors: &mut PlanErrors) -> Option<[PreparedSide; 2]> {
+fn targets(
+    draft: Draft,
+    names: [String; 2],
+    (importing, at, reader): (&Importing, &At, &Rc<Reader>),
+    errors: &mut PlanErrors,
+) -> Option<[PreparedSide; 2]> {
     let is_file = |name: &str| !name.contains("://") && (name.starts_with('@') || name.ends_with(".json") || Path::new(name).is_file());
     let over = Draft { url: None, ..draft };
     // Where a file leaves open who is asked.
@@ -511,11 +521,11 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
     let mut files: Vec<Option<(File, Again)>> = Vec::new();
     let mut read: Vec<Scenarios> = Vec::new();
     for name in &names {
-        let named = || Draft { scenario: Some(name.clone()), ..Draft::default() };
-        if let Some(scenarios) = (!name.contains("://")).then(|| importing.file_of_side(name, host.clone())).flatten() {
+        let named = || LoadRecord::from(Draft { scenario: Some(name.clone()), ..Draft::default() });
+        if let Some(scenarios) = (!name.contains("://")).then(|| importing.file_of_side(name, host.clone(), reader)).flatten() {
             // It says where, how much and what, as a plan does.
             read.push(scenarios);
-            files.push(Some((File::Scenario, Again { draft: named(), checks: Vec::new(), invalid: None })));
+            files.push(Some((File::Scenario, Again { load: named(), checks: Vec::new(), invalid: None })));
             continue;
         }
         files.push(match is_file(name).then(|| inputs::saved(name, at)) {
@@ -536,30 +546,32 @@ fn targets(draft: Draft, names: [String; 2], (importing, at): (&Importing, &At),
         mistakes.into_iter().for_each(|mistake| errors.push(mistake));
         return None;
     }
-    let base = files.iter().flatten().next().map_or_else(Draft::default, |(_, again)| again.draft.clone());
+    let base = files.iter().flatten().next().map_or_else(LoadRecord::default, |(_, again)| again.load.clone());
     let mut sides = names.into_iter().zip(files).map(|(name, file)| {
         let is_a_file = file.is_some();
         let from_file = matches!(file, Some((File::Saved, _)));
         let invalid = file.as_ref().and_then(|(_, again)| again.invalid.clone());
-        let (url, draft) = match file {
-            Some((_, again)) => (importing.target(), again.draft.overlaid(over.clone())),
-            None => (Some(name.clone()), base.clone().overlaid(over.clone())),
+        let (url, load) = match file {
+            Some((_, again)) => (importing.target(), again.load.overlaid(over.clone().into())),
+            None => (Some(name.clone()), base.clone().overlaid(over.clone().into())),
         };
-        let (draft, mut left_of_saved) = match url {
+        let (load, mut left_of_saved) = match url {
             Some(url) => {
-                let (draft, left) = imported::elsewhere(draft, &over);
-                (Draft { url: Some(url), ..draft }, left)
+                let (mut load, left) = imported::elsewhere(load, &over);
+                load.draft.url = Some(url);
+                (load, left)
             }
-            None => (draft, Vec::new()),
+            None => (load, Vec::new()),
         };
-        let side_s_own = draft.url.clone().filter(|_| from_file);
-        let ImportedDraft { mut draft, scenarios, left_out } = importing.of_side(draft, host.clone().or(side_s_own), &read, errors);
+        let side_s_own = load.draft.url.clone().filter(|_| from_file);
+        let host = host.clone().or(side_s_own);
+        let ImportedLoad { mut load, scenarios, left_out } = importing.of_side(load, host, (reader, &read), errors);
         left_of_saved.extend(left_out);
         read.push(scenarios.clone());
-        lasting(&mut draft, &scenarios);
+        lasting(&mut load.draft, &scenarios);
         // Written down as every URL is: without its secrets.
         let name = if is_a_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
-        PreparedSide { subject: Subject { name, command: None }, draft, scenarios, left_out: left_of_saved, from_file, invalid }
+        PreparedSide { subject: Subject { name, command: None }, load, scenarios, left_out: left_of_saved, from_file, invalid }
     });
     Some([sides.next()?, sides.next()?])
 }
@@ -577,7 +589,7 @@ fn lasting(draft: &mut Draft, scenarios: &Scenarios) {
 
 /// The seed both sides begin with.
 fn seed_of(sides: &[PreparedSide; 2]) -> u64 {
-    match sides[0].draft.seed {
+    match sides[0].load.draft.seed {
         Some(Setting::Value(seed)) => seed,
         _ => 1,
     }
@@ -586,11 +598,11 @@ fn seed_of(sides: &[PreparedSide; 2]) -> u64 {
 /// `old_new`, from whatever tells the sides apart: their paths, their hosts, or their queries.
 fn suggested(sides: &[PreparedSide; 2]) -> String {
     let url = |side: &PreparedSide| match (&side.subject.command, side.from_file) {
-        (None, false) => side.draft.url.clone(),
+        (None, false) => side.load.draft.url.clone(),
         _ => None,
     };
     let file = |side: &PreparedSide| Path::new(&side.subject.name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let is_named = |side: &PreparedSide| side.from_file || side.draft.scenario.as_ref() == Some(&side.subject.name);
+    let is_named = |side: &PreparedSide| side.from_file || side.load.draft.scenario.as_ref() == Some(&side.subject.name);
     let path = |side: &PreparedSide| if is_named(side) { file(side) } else { url(side).map(|url| name::of_url(&url)) };
     let host = |side: &PreparedSide| {
         url(side)?.parse::<plan::Target>().ok().map(|target| name::of_url(&format!("http://a/{}", target.authority())))

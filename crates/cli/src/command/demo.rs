@@ -20,18 +20,18 @@ use engine::{Runner, Stop, machine};
 use export::Ready;
 use plan::{Draft, LadderDraft, PlanErrors};
 use report::Experiment as _;
+use resolve::KnownSecrets;
 use testbed::{Behaviour, Config, Testbed};
 
 use super::sweep::{Climb, LevelChoice};
 use super::{given, print};
 use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
-use crate::inputs::plainly;
+use crate::inputs::{self, plainly};
 use crate::interrupt;
 use crate::keeping::RunSaver;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, to_stdout};
-use crate::scenarios::Scenarios;
 use crate::server_monitor::ServerMonitors;
 
 /// See it at work, or leave the API running.
@@ -84,14 +84,14 @@ const LEVEL_LASTS: &str = "2s";
 const COOLDOWN: &str = "200ms";
 
 /// Shows what the tool does, or serves.
-pub fn carry_out(demo: Demo) -> Result<Exit, Failed> {
+pub fn carry_out(demo: Demo, known: &KnownSecrets) -> Result<Exit, Failed> {
     match demo.serve {
         Some(at) => serve(&at, demo.route.as_deref()),
-        None => show(&demo.dir, demo.output_args),
+        None => show(&demo.dir, demo.output_args, known),
     }
 }
 
-fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> {
+fn show(dir: &std::path::Path, output_args: OutputArgs, known: &KnownSecrets) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let files = ACTS.map(|act| Files::new(dir.to_owned(), act.name, Sweep::ENDINGS));
     if let Some(files) = files.first() {
@@ -101,7 +101,7 @@ fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> 
         return Err(errors.into());
     }
     let server = Own::start(&format!("{POOLED}={POOL}"))?;
-    let screen = output_args.screen();
+    let screen = output_args.screen(known);
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
 
@@ -110,9 +110,9 @@ fn show(dir: &std::path::Path, output_args: OutputArgs) -> Result<Exit, Failed> 
         say(&format!("\n  {}\n", act.about))?;
         let draft = Draft { url: Some(format!("{}{}", server.url, act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
-        let Some(mut climb) = Climb::decide(draft, ladder, Scenarios::default(), &mut errors) else { return Err(errors.into()) };
+        let Some(mut climb) = Climb::decide(draft.into(), ladder, inputs::scenarios(known), &mut errors) else { return Err(errors.into()) };
         climb.fit(LevelChoice::Nothing, &Runner::threads()).map_err(|error| Failed::from(&error))?;
-        let climb = climb.watched_by(ServerMonitors::auto())?;
+        let climb = climb.watched_by(ServerMonitors::auto(known))?;
         let exit = climb.carry_out(files.clone(), (RunSaver::NOTHING, Ready::default()), output_args, (&screen, &stop))?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {

@@ -13,10 +13,11 @@ use clap::{ArgAction, Args};
 use engine::{RunError, Runner, Stop};
 use experiment::find::{Event, Loads, OngoingSearch};
 use history::Kind;
-use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, SearchDraft, Setting};
+use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, SearchDraft, Setting, Sources};
 use report::find::table;
 use report::sweep::table as levels;
 use report::{Experiment as _, Style, prose, server_side};
+use resolve::{KnownSecrets, Scenarios};
 
 use super::sweep::{limits, profiled};
 use crate::bench::ServerBench;
@@ -24,18 +25,17 @@ use crate::calibration::Calibration;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::Filing;
-use crate::imported::{ImportedDraft, Importing};
+use crate::imported::{ImportedLoad, Importing};
 use crate::keeping::HistoryArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::out_help;
 use crate::proceedings::{Places, Proceedings, Writing};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
-use crate::scenarios::Scenarios;
 use crate::screen::DisplayArgs;
 use crate::server_monitor::ObserveArgs;
 use crate::workload::Series;
-use crate::{inputs, interrupt, name, scenarios, secrets};
+use crate::{inputs, interrupt, name};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -87,36 +87,37 @@ const RATE_MAX: f64 = 2_000_000.0;
 /// Waiting longer than this for answers to an overload would use up the budget; `--timeout` overrides it.
 const TIMEOUT: Nanos = Nanos::from_secs(10);
 /// Searches, and says what it found.
-pub fn carry_out(find: Find) -> Result<Exit, Failed> {
+pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Find { draft, importing, slo, search, filing, promises, aborts, keeping, exporting, observing, profiling, sight, output_args } =
         find;
-    secrets::learn(&draft);
-    inputs::warn_of(&draft, output_args.voice());
+    known.learn(&draft);
+    inputs::warn_of(&draft, (known, output_args.voice()));
     let mut errors = PlanErrors::default();
-    let ImportedDraft { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
-    let scenario = scenarios.of(&draft);
-    let name = filing.name_or(|| name::of_draft(&draft, scenario.as_deref(), "find"));
-    let search = CapacitySearch::decide(draft, (&slo, search), scenarios, &mut errors);
+    let said = (&inputs::reader(known), output_args.voice());
+    let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, said, &mut errors);
+    let scenario = scenarios.of(&load);
+    let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "find"));
+    let search = CapacitySearch::decide(load, (&slo, search), scenarios, &mut errors);
     let checks = promises.read(scenario.as_deref(), &mut errors);
     let guard = aborts.read(&mut errors);
     let keeper = keeping.decide(Kind::Find, &name, &mut errors);
-    let eyes = observing.decide(&mut errors);
-    let probes = profiling.decide(&mut errors);
+    let eyes = observing.decide(known, &mut errors);
+    let probes = profiling.decide(known, &mut errors);
     sight.check(&mut errors);
     let files = filing.files(&name, CapacityReport::ENDINGS, &mut errors);
     let outs = filing.renderings(CapacityReport::FORMATS, &mut errors);
     let Some(search) = search else { return Err(errors.into()) };
-    let exports = exporting.decide(&mut errors);
+    let exports = exporting.decide(known, &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }
     let (first, runner) = (&search.first, Runner::threads());
-    importing.look([(first, &search.scenarios)], &left_out, output_args.voice())?;
+    importing.look([(first, &search.scenarios)], &left_out, (known, output_args.voice()))?;
     runner.prepare(first).map_err(|error| Failed::from(&error))?;
     eyes.check(first).and_then(|()| probes.check(first))?;
 
     let stop = Stop::new();
-    let screen = output_args.screen_with_view(sight, "find", &stop);
+    let screen = output_args.screen_with_view(sight, "find", &stop, known);
     interrupt::raise_on_signal(&stop, &screen)?;
     probes.doubts().iter().for_each(|doubt| screen.say(doubt));
     if search.thinking > Nanos::ZERO {
@@ -142,7 +143,7 @@ pub fn carry_out(find: Find) -> Result<Exit, Failed> {
 #[derive(Debug)]
 pub struct CapacitySearch {
     /// What all its loads are made from.
-    draft: Draft,
+    load: LoadRecord,
     scenarios: Scenarios,
     slos: Vec<Slo>,
     search: Search,
@@ -155,18 +156,24 @@ pub struct CapacitySearch {
 
 impl CapacitySearch {
     /// Decides everything that is the same in every trial. Every mistake goes to `errors`.
-    pub fn decide(draft: Draft, (slo, search): (&[String], SearchDraft), scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Self> {
+    pub fn decide(
+        load: LoadRecord,
+        (slo, search): (&[String], SearchDraft),
+        scenarios: Scenarios,
+        errors: &mut PlanErrors,
+    ) -> Option<Self> {
         let slos = promised(slo, errors);
         let preset = match (search.quick, search.publish) {
             (true, _) => Preset::Quick,
             (false, true) => Preset::Publish,
             (false, false) => Preset::Usual,
         };
-        let settings = settings(&slos, preset, search, &draft, errors);
-        let draft = common(draft, &scenarios, &slos, &settings, errors);
-        let decide = |draft| inputs::decided(draft, &scenarios);
-        let (is_scenario, thinking) = (scenarios::file_of(&draft).is_some(), |plan: &Plan| scenarios.thinking(plan));
-        let loads = Loads::new(draft.clone(), &decide, is_scenario, &thinking, &settings);
+        let settings = settings(&slos, preset, search, &load.draft, errors);
+        let draft = common(load.draft.clone(), &scenarios, &slos, &settings, errors);
+        let load = LoadRecord { draft: draft.clone(), ..load };
+        let decide = |draft, alone| decided(&load, draft, alone, &scenarios);
+        let (is_scenario, thinking) = (resolve::file_of(&draft).is_some(), |plan: &Plan| scenarios.thinking(plan));
+        let loads = Loads::new(draft, &decide, is_scenario, &thinking, &settings);
         let loads = loads.map_err(|PlanErrors(mut mistakes)| errors.0.append(&mut mistakes));
         let search = Search::new(settings.clone()).map_err(|mistakes| {
             // A promise that cannot be read has been complained of, and is missing here for no other reason.
@@ -175,7 +182,7 @@ impl CapacitySearch {
         });
         let (Ok(loads), Ok(search)) = (loads, search) else { return None };
         let (first, thinking) = (loads.first().clone(), loads.thinking());
-        Some(Self { draft, scenarios, slos, search, settings, first, thinking })
+        Some(Self { load, scenarios, slos, search, settings, first, thinking })
     }
 
     /// The first trial.
@@ -218,11 +225,11 @@ impl CapacitySearch {
         bench: &mut ServerBench<'_>,
         tell: &mut dyn FnMut(&CapacityReport, Event),
     ) -> Result<(), trial::RunError> {
-        let Self { draft, scenarios, slos, search, settings, first, .. } = self;
-        let decide = |draft| inputs::decided(draft, &scenarios);
+        let Self { load, scenarios, slos, search, settings, first, .. } = self;
+        let decide = |draft, alone| decided(&load, draft, alone, &scenarios);
         let known = |plan: &Plan, answer: &_| Calibration::kept()?.ceiling_for(plan, answer);
         let is_profiled = !bench.probes.is_empty();
-        let ended = Loads::new(draft, &decide, first.scenario().is_some(), &|plan| scenarios.thinking(plan), &settings)
+        let ended = Loads::new(load.draft.clone(), &decide, first.scenario().is_some(), &|plan| scenarios.thinking(plan), &settings)
             .map_err(|mistakes| trial::RunError::input(mistakes.to_string(), "repeat the search"))
             .and_then(|loads| OngoingSearch::begin(loads, slos, (search, found), &known, is_profiled, bench, tell))
             .and_then(|course| course.carry_out(found, bench, tell));
@@ -234,6 +241,13 @@ impl CapacitySearch {
         }
         ended
     }
+}
+
+/// The plan of one load of a search, with a population in the place of all that its scenario has, where one is given.
+fn decided(load: &LoadRecord, draft: Draft, alone: Option<PopulationDraft>, scenarios: &Scenarios) -> Result<Plan, PlanErrors> {
+    let sources = load.sources.clone();
+    let populations = alone.map_or_else(|| sources.populations.clone(), |one| vec![one]);
+    inputs::decided(LoadRecord { draft, sources: Sources { populations, ..sources } }, scenarios)
 }
 
 /// A row for each trial, and the result after each step.

@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, Args, ValueEnum};
 use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess};
 use plan::{Also, PlanError, PlanErrors, Target};
+use resolve::KnownSecrets;
 use scenario::Scenario;
 
 use super::curate;
 use crate::destinations::{Choice, DestinationNote, Destinations};
 use crate::exit::{Exit, Failed};
 use crate::imported::{self, pair};
-use crate::inputs::plainly;
+use crate::inputs::{self, plainly};
 use crate::keeping::At;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, look, to_stdout, whole};
-use crate::secrets;
 
 /// Files, and what becomes of them.
 #[derive(Debug, Args)]
@@ -95,7 +95,7 @@ enum Secrets {
 }
 
 /// Takes files in, by what is in them.
-pub fn carry_out(import: Import) -> Result<Exit, Failed> {
+pub fn carry_out(import: Import, known: &KnownSecrets) -> Result<Exit, Failed> {
     let requests = match import.files.as_slice() {
         [one] if import.from.is_some() => Some(read(one)?),
         // What cannot be read is told with the others.
@@ -103,7 +103,7 @@ pub fn carry_out(import: Import) -> Result<Exit, Failed> {
         _ => None,
     };
     match requests {
-        Some(bytes) => scenario(import, &bytes),
+        Some(bytes) => scenario(import, &bytes, known),
         None if import.files.len() > 1 && import.asks_for_a_scenario() => Err(Failed::new(
             Exit::Usage,
             format_args!("a scenario is made of one file, and here are {}", import.files.len()),
@@ -121,7 +121,7 @@ impl Import {
     }
 }
 
-fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
+fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, Failed> {
     let Import {
         files,
         from,
@@ -154,9 +154,10 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
             return Err(errors.into());
         }
     };
-    let environment = environment.and_then(|named| imported::environment(&named).map_err(|error| errors.push(error)).ok());
+    let environment =
+        environment.and_then(|named| resolve::environment(&named, &inputs::reader(known)).map_err(|error| errors.push(error)).ok());
     let environment = environment.map(|(environment, _)| environment);
-    let target = target.and_then(|target| imported::server(&target).map_err(|error| errors.push(error)).ok());
+    let target = target.and_then(|target| resolve::server(&target).map_err(|error| errors.push(error)).ok());
     let mut wrong_also = Vec::new();
     let also = Also::read(&also_target, &mut wrong_also);
     wrong_also.into_iter().for_each(|error| errors.push(error));
@@ -169,7 +170,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
     }
     let host = target.as_ref().map(Target::origin);
     let wishes = Wishes { variables: variable, environment, host, also: also.clone(), server: openapi_server, only, except };
-    secrets::learn_values(imported::hidden(&wishes));
+    known.learn_values(resolve::hidden(&wishes));
     let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
         wrong(format!("{shown} cannot be read as {}: {why}", kind.about()), "look at the file there, or say what it is with --from")
     });
@@ -201,7 +202,7 @@ fn scenario(import: Import, bytes: &[u8]) -> Result<Exit, Failed> {
         })?,
     }
     let left = written.all_left_out();
-    let screen = output_args.screen();
+    let screen = output_args.screen(known);
     let requests = written.requests.len();
     let guessed = if from.is_some() { "" } else { " (a guess; --from says otherwise)" };
     screen.say(&format!("{shown}: {}{guessed}: {requests} {}", kind.about(), if requests == 1 { "request" } else { "requests" }));

@@ -9,8 +9,9 @@ use ::replay::{Clients, Log, LogFacts, Moment, Options, Pattern, Rewrite, Writes
 use clap::{Arg, ArgAction, Args};
 use history::Kind;
 use import::{FieldRole, FormChoice, KNOWN};
-use plan::{Draft, Nanos, Plan, PlanError, PlanErrors, Rate, Setting, Speed, Stage, Target, Timetable};
+use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, Rate, Setting, Sources, Speed, Stage, Target, Timetable};
 use report::FORMATS;
+use resolve::KnownSecrets;
 
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
@@ -21,12 +22,11 @@ use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
 use crate::profiling::Profiling;
 use crate::promises::{Aborts, Promises};
-use crate::scenarios::Scenarios;
-use crate::screen::{DisplayArgs, Remarks, complain};
+use crate::screen::{DisplayArgs, Remarks, complain_without};
 use crate::server_monitor::ObserveArgs;
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
-use crate::{inputs, saved, secrets};
+use crate::{inputs, saved};
 
 /// A log, how it is played, and where the results go.
 #[derive(Debug, Args)]
@@ -168,29 +168,29 @@ fn of_a_replay(arg: Arg) -> Arg {
 }
 
 /// Looks at the log, tells what it holds, plays it and reports.
-pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
-    secrets::learn(&replay.draft);
+pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
+    known.learn(&replay.draft);
     let mut errors = PlanErrors::default();
-    let decided = decide(&replay, &mut errors);
+    let decided = decide(&replay, known, &mut errors);
     let Replay {
         promises, aborts, name, keeping, exporting, observing, profiling, out, force, sight, detail, output_args, dry_run, ..
     } = replay;
     let checks = promises.read(None, &mut errors);
     let guard = aborts.read(&mut errors);
     let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
-    let eyes = observing.decide(&mut errors);
-    let probes = profiling.decide(&mut errors);
+    let eyes = observing.decide(known, &mut errors);
+    let probes = profiling.decide(known, &mut errors);
     sight.check(&mut errors);
-    let ready = exporting.decide(&mut errors);
-    let Some((draft, options, names)) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    let ready = exporting.decide(known, &mut errors);
+    let Some((load, options, names)) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let (found, plan) = look(draft, options, &names)?;
+    let (found, plan) = look(load, options, (&names, known))?;
     let told = telling::told(&found, &plan, output_args.styles().stdout.width);
     if dry_run {
         return super::print(told.as_bytes());
     }
     if output_args.voice() == Remarks::Talking {
-        complain(told.trim_end());
+        complain_without(known, told.trim_end());
     }
     let name = name.unwrap_or_else(|| saved::suggested(&plan));
     let keeper = keeping.decide(Kind::Run, &name, &mut errors);
@@ -213,6 +213,7 @@ pub fn carry_out(replay: Replay) -> Result<Exit, Failed> {
         sight,
         detail,
         output_args,
+        known,
     };
     single.carry_out(|_| Workload::replay(&plan, found))
 }
@@ -234,7 +235,7 @@ pub fn value<T: Clone>(setting: &'static str, given: &Setting<T>, help: &str, er
 }
 
 /// What can be decided before the log is looked at: the draft, the options, and the names of the logs.
-fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, Vec<String>)> {
+fn decide(replay: &Replay, known: &KnownSecrets, errors: &mut PlanErrors) -> Option<(LoadRecord, Options, Vec<String>)> {
     let mut draft = replay.draft.clone();
     refuse(&draft, errors);
     let (names, target) = match replay.words.as_slice() {
@@ -260,7 +261,7 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
     if names.iter().filter(|name| *name == "-").count() > 1 {
         errors.push(PlanError::new("log", "standard input is given twice", "give - once"));
     }
-    secrets::learn_address(&target);
+    known.learn_address(&target);
     match target.parse::<Target>() {
         Err(why) => errors.push(PlanError::new(
             "target",
@@ -304,7 +305,7 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
 
     draft.url = Some(target);
     draft.no_templates = true;
-    draft.replay = Some(plan::Replay {
+    let replay = Some(plan::Replay {
         logs: names.clone(),
         speed: options.speed,
         from: options.from.as_ref().map(ToString::to_string),
@@ -317,24 +318,25 @@ fn decide(replay: &Replay, errors: &mut PlanErrors) -> Option<(Draft, Options, V
         per_client_order: replay.per_client_order,
     });
     // Every other mistake of the plan shows with any rate, and that of the target has been told.
-    let mut tried = with_load(draft.clone(), 1.0, Nanos::SECOND);
-    if tried.url.as_ref().is_some_and(|url| url.parse::<Target>().is_err()) {
-        tried.url = Some("http://127.0.0.1/".to_owned());
+    let load = LoadRecord { draft, sources: Sources { replay, ..Sources::default() } };
+    let mut tried = with_load(load.clone(), 1.0, Nanos::SECOND);
+    if tried.draft.url.as_ref().is_some_and(|url| url.parse::<Target>().is_err()) {
+        tried.draft.url = Some("http://127.0.0.1/".to_owned());
     }
-    let tried = inputs::decide(tried, &Scenarios::default(), errors)?;
+    let tried = inputs::decide(tried, &inputs::scenarios(known), errors)?;
     options.seed = tried.seed();
     if let plan::Load::Open { spacing, .. } = tried.load() {
         options.spacing = *spacing;
     }
-    Some((draft, options, names))
+    Some((load, options, names))
 }
 
 /// The same with a mean rate for so long.
-fn with_load(mut draft: Draft, per_second: f64, length: Nanos) -> Draft {
+fn with_load(mut load: LoadRecord, per_second: f64, length: Nanos) -> LoadRecord {
     let rate = Rate::per_second(per_second).expect("so many in so long is a rate");
-    draft.rate = Some(Setting::Value(Timetable::new(vec![Stage::constant(rate, None)])));
-    draft.duration = Some(Setting::Value(length));
-    draft
+    load.draft.rate = Some(Setting::Value(Timetable::new(vec![Stage::constant(rate, None)])));
+    load.draft.duration = Some(Setting::Value(length));
+    load
 }
 
 /// Complains of every setting that is another load's.
@@ -368,7 +370,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
 }
 
 /// Looks at the logs, and makes the plan that sends what was found.
-fn look(draft: Draft, options: Options, names: &[String]) -> Result<(LogFacts, Plan), Failed> {
+fn look(load: LoadRecord, options: Options, (names, known): (&[String], &KnownSecrets)) -> Result<(LogFacts, Plan), Failed> {
     let mut errors = PlanErrors::default();
     let mut logs = Vec::new();
     for name in names {
@@ -384,7 +386,7 @@ fn look(draft: Draft, options: Options, names: &[String]) -> Result<(LogFacts, P
     if let Some(error) = telling::nothing(&found) {
         return Err(PlanErrors(vec![error]).into());
     }
-    let plan = inputs::decide(with_load(draft, found.per_second(), found.length()), &Scenarios::default(), &mut errors);
+    let plan = inputs::decide(with_load(load, found.per_second(), found.length()), &inputs::scenarios(known), &mut errors);
     plan.map(|plan| (found, plan)).ok_or_else(|| errors.into())
 }
 

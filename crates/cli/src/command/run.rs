@@ -6,14 +6,15 @@
 use clap::{ArgAction, Args};
 use engine::Runner;
 use history::Kind;
-use plan::{Draft, PlanErrors};
+use plan::{Draft, LoadRecord, PlanErrors};
 use report::FORMATS;
+use resolve::KnownSecrets;
 
 use super::try_once::{self, Try};
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
-use crate::imported::{self, ImportedDraft, Importing};
+use crate::imported::{ImportedLoad, Importing};
 use crate::keeping::{At, HistoryArgs};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, Out, Outputs};
@@ -24,7 +25,7 @@ use crate::screen::DisplayArgs;
 use crate::server_monitor::ObserveArgs;
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
-use crate::{inputs, saved, secrets};
+use crate::{inputs, saved};
 
 /// One load, and where its results go.
 #[derive(Debug, Args)]
@@ -87,7 +88,7 @@ pub struct Run {
 }
 
 /// Measures and reports.
-pub fn carry_out(run: Run) -> Result<Exit, Failed> {
+pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Run {
         draft,
         importing,
@@ -111,14 +112,19 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let is_again = from.is_some();
     let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
     if debug {
-        return if errors.is_empty() { try_once::carry_out(Try::of_run(draft, saved, importing, out, force)) } else { Err(errors.into()) };
+        return if errors.is_empty() {
+            try_once::carry_out(Try::of_run(draft, saved, importing, out, force), known)
+        } else {
+            Err(errors.into())
+        };
     }
-    secrets::learn(&draft);
-    inputs::warn_of(&draft, output_args.voice());
-    let ImportedDraft { mut draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), output_args.voice(), &mut errors);
-    inputs::read(&mut draft, &mut errors);
-    let scenario = scenarios.of(&draft);
-    let plan = inputs::decide(draft, &scenarios, &mut errors);
+    known.learn(&draft);
+    inputs::warn_of(&draft, (known, output_args.voice()));
+    let said = (&inputs::reader(known), output_args.voice());
+    let ImportedLoad { mut load, scenarios, left_out } = importing.take(draft, saved.as_ref(), said, &mut errors);
+    inputs::read(&mut load.draft, &mut errors);
+    let scenario = scenarios.of(&load);
+    let plan = inputs::decide(load, &scenarios, &mut errors);
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {
         inputs::look_for_redacted(plan, &mut errors);
     }
@@ -128,12 +134,12 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
     let before = regression.read(plan.as_ref(), &name, &keeping.at(), &mut errors);
     let keeper = keeping.decide(Kind::Run, &name, &mut errors);
-    let eyes = observing.decide(&mut errors);
-    let probes = profiling.decide(&mut errors);
+    let eyes = observing.decide(known, &mut errors);
+    let probes = profiling.decide(known, &mut errors);
     sight.check(&mut errors);
-    let ready = exporting.decide(&mut errors);
+    let ready = exporting.decide(known, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look([(&plan, &scenarios)], &left_out, output_args.voice())?;
+    importing.look([(&plan, &scenarios)], &left_out, (known, output_args.voice()))?;
 
     let single = SingleRun {
         word: "run",
@@ -150,19 +156,20 @@ pub fn carry_out(run: Run) -> Result<Exit, Failed> {
         sight,
         detail,
         output_args,
+        known,
     };
     single.carry_out(|stop| Workload::new(&plan, &scenarios, &Runner::threads(), stop))
 }
 
 /// What is run again, if it can be read, and what it is held against. Every mistake goes to `errors`.
-fn again(from: Option<(String, At)>, promises: Promises, errors: &mut PlanErrors) -> (Option<Draft>, Promises) {
+fn again(from: Option<(String, At)>, promises: Promises, errors: &mut PlanErrors) -> (Option<LoadRecord>, Promises) {
     match from.map(|(from, at)| inputs::saved(&from, &at)) {
         None => (None, promises),
-        Some(Ok(saved)) => (Some(saved.draft), promises.or(saved.checks)),
+        Some(Ok(saved)) => (Some(saved.load), promises.or(saved.checks)),
         Some(Err(error)) => {
             errors.push(error);
             // The rest of the command line is judged as if it had said where.
-            (Some(imported::placed(Draft::default())), promises)
+            (Some(resolve::placed(Draft::default()).into()), promises)
         }
     }
 }

@@ -20,6 +20,7 @@ use measure::Tick;
 use plan::{Draft, Plan, PlanError, PlanErrors, Setting, Stage};
 use report::Document;
 use report::page::{self, RenderedPage};
+use resolve::KnownSecrets;
 use serde::Serialize;
 use serve::{
     AllowedTargets, Backend, Begun, Guard, Live, Mistake, NotStarted, RunEnd, Server, ServerConfig, StageShown, StartTest, TestPreview,
@@ -35,7 +36,7 @@ use crate::keeping::At;
 use crate::profiling::Profiling;
 use crate::screen::complain;
 use crate::server_monitor::ObserveArgs;
-use crate::{interrupt, saved, secrets};
+use crate::{interrupt, saved};
 
 /// Where, for whom, and what may be loaded.
 #[derive(Debug, Args)]
@@ -140,8 +141,9 @@ impl Lookout {
     /// Reads what is asked for, and tries the addresses to listen on. Every mistake goes to `errors`.
     fn decide(self, errors: &mut PlanErrors) -> test::Lookout {
         let Self { observing, profiling, exporting } = self;
-        exporting.decide(errors);
-        test::Lookout { eyes: observing.decide(errors), probes: profiling.decide(errors), exporting }
+        let known = KnownSecrets::default();
+        exporting.decide(&known, errors);
+        test::Lookout { eyes: observing.decide(&known, errors), probes: profiling.decide(&known, errors), exporting, known }
     }
 }
 
@@ -266,7 +268,7 @@ impl Backend for LocalBackend {
 
     fn check(&self, test: &StartTest) -> TestPreview {
         let draft = test.plan.draft();
-        let (decided, errors) = secrets::Scope::of(draft).within(|| Test::decide(&self.at, test));
+        let (decided, errors) = Test::decide(&self.at, test, &secrets_of(draft));
         // What can be drawn is drawn, whatever else is wrong.
         let stages = match &draft.rate {
             Some(Setting::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, draft)).collect(),
@@ -282,8 +284,8 @@ impl Backend for LocalBackend {
     }
 
     fn start(&self, test: StartTest, live: &Live) -> Result<(), NotStarted> {
-        let known = secrets::Scope::of(test.plan.draft());
-        let (decided, errors) = known.within(|| Test::decide(&self.at, &test));
+        let known = secrets_of(test.plan.draft());
+        let (decided, errors) = Test::decide(&self.at, &test, &known);
         if decided.is_none() {
             return Err(NotStarted::Mistakes(mistakes(errors, test.plan.draft())));
         }
@@ -292,8 +294,8 @@ impl Backend for LocalBackend {
         let (under_way, lookout) = (self.under_way.clone(), self.lookout.clone());
         // What is decided stays on its thread, so it is decided there, once more.
         let carry_out = move || {
-            let (decided, _) = Test::decide(&at, &test);
-            let ended = decided.map(|decided| decided.carry_out(&Runner::within(&fence), &live, &lookout, &told));
+            let (decided, _) = Test::decide(&at, &test, &known);
+            let ended = decided.map(|decided| decided.carry_out(&known, &Runner::within(&fence), &live, &lookout, &told));
             end(&under_way, || match ended {
                 Some(Ok(ended)) => live.end(&ended),
                 Some(Err(why)) => drop(told.send(Err(why))),
@@ -305,7 +307,7 @@ impl Backend for LocalBackend {
             if under_way.as_ref().is_some_and(|it| !it.is_over()) {
                 return Err(NotStarted::Busy);
             }
-            let thread = std::thread::Builder::new().name("test".to_owned()).spawn(move || known.within(carry_out));
+            let thread = std::thread::Builder::new().name("test".to_owned()).spawn(carry_out);
             let unable = |why| NotStarted::Unable {
                 message: format!("no thread could be made: {}", plainly(&why)),
                 help: "raise the limit of threads".to_owned(),
@@ -403,6 +405,13 @@ impl LocalBackend {
     }
 }
 
+/// What a test has to hide.
+fn secrets_of(draft: &Draft) -> KnownSecrets {
+    let known = KnownSecrets::default();
+    known.learn(draft);
+    known
+}
+
 fn locked(under_way: &Mutex<Option<UnderWay>>) -> MutexGuard<'_, Option<UnderWay>> {
     under_way.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -449,7 +458,7 @@ fn command(test: &StartTest) -> String {
     let plan = test.plan.draft();
     let mut words = vec!["loadline".to_owned(), test.kind().name().to_owned()];
     words.extend(plan.url.as_deref().map(quoted));
-    if plan.scenario_text.is_some() {
+    if test.plan.load().sources.scenario_text.is_some() {
         // Its text belongs into a file.
         words.extend(plan.url.as_ref().map(|_| "--scenario".to_owned()));
         words.push("scenario.yaml".to_owned());

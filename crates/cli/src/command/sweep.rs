@@ -12,27 +12,27 @@ use engine::{RunError, RunErrorKind, Runner, Stop, machine};
 use experiment::sweep::{Event, Settings, at};
 use export::Ready;
 use history::Kind;
-use plan::{Choice, Draft, Ladder, LadderDraft, Plan, PlanError, PlanErrors, Setting};
+use plan::{Choice, Draft, Ladder, LadderDraft, LoadRecord, Plan, PlanError, PlanErrors, Setting};
 use report::server_side;
 use report::sweep::table;
 use report::{Experiment as _, Style, prose};
+use resolve::{KnownSecrets, Scenarios};
 
 use crate::bench::ServerBench;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting::Exporting;
 use crate::files::{Files, Filing};
-use crate::imported::{ImportedDraft, Importing};
+use crate::imported::{ImportedLoad, Importing};
 use crate::keeping::{HistoryArgs, RunSaver};
 use crate::output_args::OutputArgs;
 use crate::outputs::{Renderings, out_help};
 use crate::proceedings::{Places, Proceedings, Writing};
 use crate::profiling::{Profilers, Profiling};
 use crate::promises::{Aborts, Guard, Promises};
-use crate::scenarios::Scenarios;
 use crate::screen::{DisplayArgs, Screen};
 use crate::server_monitor::{ObserveArgs, ServerMonitors};
 use crate::workload::Series;
-use crate::{inputs, interrupt, name, secrets};
+use crate::{inputs, interrupt, name};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -80,33 +80,34 @@ pub struct Sweep {
 }
 
 /// Climbs, and says what it found.
-pub fn carry_out(sweep: Sweep) -> Result<Exit, Failed> {
+pub fn carry_out(sweep: Sweep, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Sweep { draft, importing, ladder, slo, promises, aborts, filing, keeping, exporting, observing, profiling, sight, output_args } =
         sweep;
-    secrets::learn(&draft);
-    inputs::warn_of(&draft, output_args.voice());
+    known.learn(&draft);
+    inputs::warn_of(&draft, (known, output_args.voice()));
     let mut errors = PlanErrors::default();
-    let ImportedDraft { draft, scenarios, left_out } = importing.take(draft, None, output_args.voice(), &mut errors);
+    let said = (&inputs::reader(known), output_args.voice());
+    let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, said, &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { LevelChoice::Levels } else { LevelChoice::Nothing };
-    let scenario = scenarios.of(&draft);
-    let name = filing.name_or(|| name::of_draft(&draft, scenario.as_deref(), "sweep"));
+    let scenario = scenarios.of(&load);
+    let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "sweep"));
     let slo = wished(slo, &mut errors);
     let outs = filing.renderings(SweepResult::FORMATS, &mut errors);
-    let climb = Climb::decide(draft, ladder, scenarios, &mut errors);
+    let climb = Climb::decide(load, ladder, scenarios, &mut errors);
     let checks = promises.read(scenario.as_deref(), &mut errors);
     let guard = aborts.read(&mut errors);
     let climb = climb.map(|climb| Climb { slo, checks, guard, outs, ..climb });
     let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
-    let eyes = observing.decide(&mut errors);
-    let probes = profiling.decide(&mut errors);
+    let eyes = observing.decide(known, &mut errors);
+    let probes = profiling.decide(known, &mut errors);
     sight.check(&mut errors);
     let files = filing.files(&name, SweepResult::ENDINGS, &mut errors);
-    let ready = exporting.decide(&mut errors);
+    let ready = exporting.decide(known, &mut errors);
     let Some(mut climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, output_args.voice())?;
+    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, (known, output_args.voice()))?;
 
     let stop = Stop::new();
-    let screen = output_args.screen_with_view(sight, "sweep", &stop);
+    let screen = output_args.screen_with_view(sight, "sweep", &stop, known);
     interrupt::raise_on_signal(&stop, &screen)?;
     probes.doubts().iter().for_each(|doubt| screen.say(doubt));
     climb.fit(asked, &Runner::threads()).map_err(|error| Failed::from(&error))?;
@@ -140,7 +141,7 @@ pub struct Climb {
     ladder: Ladder,
     plans: Vec<Plan>,
     /// What every level is made from.
-    draft: Draft,
+    load: LoadRecord,
     scenarios: Scenarios,
     slo: Vec<Check>,
     /// What every level is held against.
@@ -157,7 +158,8 @@ pub struct Climb {
 
 impl Climb {
     /// Decides every level. Every mistake goes to `errors`.
-    pub fn decide(mut draft: Draft, ladder: LadderDraft, scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Self> {
+    pub fn decide(mut load: LoadRecord, ladder: LadderDraft, scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Self> {
+        let draft = &mut load.draft;
         if let (Some(connections), None) = (&draft.connections, &ladder.rates) {
             let (what, help) = match connections {
                 Setting::Value(users) if !users.is_one_number() => {
@@ -176,14 +178,15 @@ impl Climb {
                 "give a ladder of rates such as --rates 100/s,200/s,500/s, or measure one with loadline run",
             ));
         }
-        inputs::read(&mut draft, errors);
+        inputs::read(draft, errors);
         let ladder = ladder.decide(machine::connections_max()).map_err(|PlanErrors(mut mistakes)| errors.0.append(&mut mistakes)).ok();
         let levels = ladder.as_ref().map_or(&[][..], |ladder| &ladder.levels);
         let mut plans = Vec::with_capacity(levels.len());
         // A mistake beside the level is the same on every level, and enough is said when it is said once.
         let before = errors.0.len();
         for level in levels {
-            plans.push(inputs::decide_level(at(&draft, *level), &scenarios, errors)?);
+            let level = LoadRecord { draft: at(&load.draft, *level), ..load.clone() };
+            plans.push(inputs::decide_level(level, &scenarios, errors)?);
             if errors.0.len() > before {
                 return None;
             }
@@ -192,18 +195,18 @@ impl Climb {
             Some(ladder) => Some(Self {
                 ladder,
                 plans,
-                draft,
+                load,
                 scenarios,
                 slo: Vec::new(),
                 checks: Vec::new(),
                 outs: Renderings::none(),
-                eyes: ServerMonitors::CLOSED,
-                probes: Profilers::NONE,
+                eyes: ServerMonitors::closed(),
+                probes: Profilers::none(),
                 guard: Guard::NONE,
             }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
-                inputs::decide_level(draft, &scenarios, errors);
+                inputs::decide_level(load, &scenarios, errors);
                 None
             }
         }
@@ -337,8 +340,8 @@ impl Climb {
         bench: &mut ServerBench<'_>,
         tell: &mut dyn FnMut(&SweepResult, Event),
     ) -> Result<(), trial::RunError> {
-        let decide = |draft| inputs::decided(draft, &self.scenarios);
-        let settings = Settings { ladder: &self.ladder, draft: &self.draft, decide: &decide, is_profiled: !bench.probes.is_empty() };
+        let decide = |draft| inputs::decided(LoadRecord { draft, ..self.load.clone() }, &self.scenarios);
+        let settings = Settings { ladder: &self.ladder, draft: &self.load.draft, decide: &decide, is_profiled: !bench.probes.is_empty() };
         let ended = experiment::sweep::carry_out(&settings, sweep, bench, tell);
         sweep.warnings.extend(bench.series.end());
         ended

@@ -7,17 +7,18 @@
 use clap::{ArgAction, Args};
 use engine::{Runner, Stop, Urgency};
 use measure::Status;
-use plan::{Draft, PlanError, PlanErrors, Secrets, is_secret, url_without_secrets};
+use plan::{Draft, LoadRecord, PlanError, PlanErrors, Secrets, is_secret, url_without_secrets};
 use report::walk::{self, WALK_FORMATS, Walk};
 use report::{request_of, visible};
+use resolve::KnownSecrets;
 
 use super::{given, print};
 use crate::exit::{Exit, Failed};
-use crate::imported::{ImportedDraft, Importing};
+use crate::imported::{ImportedLoad, Importing};
 use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
 use crate::screen::Remarks;
 use crate::workload::Workload;
-use crate::{inputs, interrupt, secrets};
+use crate::{inputs, interrupt};
 
 /// What is tried, and where it is shown.
 #[derive(Debug, Args)]
@@ -42,30 +43,30 @@ pub struct Try {
 
     /// The plan of a saved run that is sent again.
     #[arg(skip)]
-    saved: Option<Draft>,
+    saved: Option<LoadRecord>,
 }
 
 impl Try {
     /// The same as a run that is to be looked through first.
-    pub fn of_run(draft: Draft, saved: Option<Draft>, importing: Importing, out: Vec<Out>, force: bool) -> Self {
+    pub fn of_run(draft: Draft, saved: Option<LoadRecord>, importing: Importing, out: Vec<Out>, force: bool) -> Self {
         Self { draft, importing, journey: None, out, force, saved }
     }
 }
 
 /// Sends it once, and shows everything.
-pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
+pub fn carry_out(asked: Try, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Try { draft, importing, journey, out, force, saved } = asked;
-    secrets::learn(&draft);
-    inputs::warn_of(&draft, Remarks::Talking);
+    known.learn(&draft);
+    inputs::warn_of(&draft, (known, Remarks::Talking));
     let mut errors = PlanErrors::default();
     let outs =
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
-    let ImportedDraft { draft, scenarios, left_out } = importing.take(draft, saved.as_ref(), Remarks::Talking, &mut errors);
-    let scenario = scenarios.of(&draft);
+    let ImportedLoad { mut load, scenarios, left_out } =
+        importing.take(draft, saved.as_ref(), (&inputs::reader(known), Remarks::Talking), &mut errors);
+    let scenario = scenarios.of(&load);
     // Whatever load was asked for, this is one request. A journey is one user's, whatever load its file has.
-    let mut draft = match scenario {
-        Some(_) => draft,
-        None => Draft {
+    if scenario.is_none() {
+        load.draft = Draft {
             rate: None,
             duration: None,
             arrivals: None,
@@ -73,11 +74,11 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
             warmup: None,
             connections: given("1"),
             requests: given("1"),
-            ..draft
-        },
-    };
-    inputs::read(&mut draft, &mut errors);
-    let plan = inputs::decide(draft, &scenarios, &mut errors);
+            ..load.draft
+        };
+    }
+    inputs::read(&mut load.draft, &mut errors);
+    let plan = inputs::decide(load, &scenarios, &mut errors);
     if let Some(plan) = plan.as_ref().filter(|_| saved.is_some()) {
         inputs::look_for_redacted(plan, &mut errors);
     }
@@ -92,10 +93,10 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
         errors.push(PlanError::new("journey", format!("--journey '{}' is not in the scenario", journey.unwrap_or_default()), help));
     }
     let (Some(plan), Some(place)) = (plan.filter(|_| errors.is_empty()), place) else { return Err(errors.into()) };
-    importing.look([(&plan, &scenarios)], &left_out, Remarks::Talking)?;
+    importing.look([(&plan, &scenarios)], &left_out, (known, Remarks::Talking))?;
 
     let stop = Stop::new();
-    let screen = crate::screen::Screen::new(Remarks::Quiet);
+    let screen = crate::screen::Screen::new(Remarks::Quiet, known);
     interrupt::raise_on_signal(&stop, &screen)?;
     let title = match names.get(place) {
         Some(name) => format!("one journey '{}' of {}, once", visible(name), request_of(&plan)),
@@ -103,9 +104,9 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
     };
     let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.work.names());
     let walked = Workload::new(&plan, &scenarios, &Runner::threads(), &stop)
-        .and_then(|drive| drive.walk(place, &variables, &stop))
+        .and_then(|drive| drive.walk(&scenarios, place, &variables, &stop))
         .map_err(|error| Failed::from(&error))?;
-    let walk = shown(&title, walked);
+    let walk = shown(&title, walked, known);
     let exit = match walk.wrong {
         _ if stop.urgency() > Urgency::None => Exit::Interrupted,
         Some(_) => Exit::CheckFailed,
@@ -120,14 +121,14 @@ pub fn carry_out(asked: Try) -> Result<Exit, Failed> {
 }
 
 /// As it is shown: in words, and without secrets.
-fn shown(title: &str, walked: scenario::Walk) -> Walk {
+fn shown(title: &str, walked: scenario::Walk, known: &KnownSecrets) -> Walk {
     let exchanges: Vec<walk::Exchange> = walked
         .exchanges
         .into_iter()
         .map(|(part, exchange)| {
             // What came out of a file or an answer is known to be a secret by its place in the request.
             let own = Secrets::of_request(&exchange.request);
-            let hidden = |text: &str| own.conceal(&secrets::without(text));
+            let hidden = |text: &str| own.conceal(&known.conceal(text));
             walk::Exchange {
                 part,
                 name: hidden(&line(&exchange.name)),
@@ -163,7 +164,7 @@ fn shown(title: &str, walked: scenario::Walk) -> Walk {
         };
         why.map(|why| format!("{}: {why}", exchange.name))
     });
-    Walk { title: secrets::without(title), wrong: walked.wrong.map(|why| secrets::without(&why)).or(failed), exchanges }
+    Walk { title: known.conceal(title), wrong: walked.wrong.map(|why| known.conceal(&why)).or(failed), exchanges }
 }
 
 /// What stands in a secret's place.
@@ -178,19 +179,19 @@ fn request(text: &str) -> String {
 /// The first line of a request, or its name.
 fn line(text: &str) -> String {
     let (asked, version) = text.strip_suffix(" HTTP/1.1").map_or((text, ""), |asked| (asked, " HTTP/1.1"));
-    secrets::without(&format!("{}{version}", url_without_secrets(asked)))
+    format!("{}{version}", url_without_secrets(asked))
 }
 
 fn headers(lines: &str) -> String {
     let hidden = |line: &str| match line.split_once(':') {
         Some((name, _)) if is_secret(name) => format!("{name}: {HIDDEN}\n"),
-        _ => format!("{}\n", secrets::without(line)),
+        _ => format!("{line}\n"),
     };
     lines.lines().map(hidden).collect()
 }
 
 fn body(text: &str) -> String {
-    secrets::without(&without_values(text))
+    without_values(text)
 }
 
 /// Without the values of fields that their names call secrets.

@@ -535,7 +535,7 @@ fn all_unusable_files_are_named_at_once() {
     assert_eq!(
         not_prepared(&plan),
         format!(
-            "error: --cacert /nonexistent/ca.pem cannot be read: no such file or directory\n  help: give a PEM file with --cacert\n\
+            "error: --cacert /nonexistent/ca.pem was not read when the plan was made\n  help: give a PEM file with --cacert\n\
              error: --cert {text} holds no PEM certificate\n  help: {pem}\n\
              error: --key {} holds no PEM private key\n  help: a PEM private key starts with -----BEGIN PRIVATE KEY-----",
             issuer.file()
@@ -671,7 +671,13 @@ fn plain_requests_are_sent_to_the_proxy_itself() {
 fn plan(url: &str, adjust: impl FnOnce(&mut Draft)) -> Plan {
     let mut draft = Draft { url: Some(url.to_owned()), ..Draft::default() };
     adjust(&mut draft);
-    Plan::try_from(draft).unwrap()
+    let mut resolved = plan::Resolved::from(draft);
+    for (_, path) in resolved.draft.clone().files() {
+        if let Ok(bytes) = std::fs::read(path) {
+            resolved.contents.insert(path, bytes);
+        }
+    }
+    Plan::try_from(resolved).unwrap()
 }
 
 fn insecure_at_once(draft: &mut Draft) {

@@ -4,13 +4,12 @@
 //! would look faster the longer it is measured; so it is off. ALPN offers HTTP/1.1 alone: a server left to choose
 //! would pick HTTP/2, which the lane could not speak.
 
-use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::Failure;
-use plan::{Tls, TlsVersion, Verification};
+use plan::{Contents, Tls, TlsVersion, Verification};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ClientConfig, ResolvesClientCert, Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::CryptoProvider;
@@ -40,11 +39,11 @@ pub(super) enum CertificateNeed {
 }
 
 impl Handshakes {
-    /// Reads the plan's files.
+    /// From the plan's files, as they were read.
     ///
     /// # Errors
     /// All that is wrong with them.
-    pub(super) fn new(tls: &Tls, needed: CertificateNeed) -> Result<Self, Vec<RunError>> {
+    pub(super) fn new(tls: &Tls, contents: &Contents, needed: CertificateNeed) -> Result<Self, Vec<RunError>> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let versions = match tls.version {
             Some(TlsVersion::V12) => &[&TLS12][..],
@@ -58,7 +57,7 @@ impl Handshakes {
         let mut errors = Vec::new();
         let builder = match tls.verification {
             Verification::Off => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
-            Verification::On => match trusted(tls.cacert.as_deref(), needed, &provider) {
+            Verification::On => match trusted(tls.cacert.as_deref(), contents, needed, &provider) {
                 Ok(Some(trusted)) => builder.dangerous().with_custom_certificate_verifier(trusted),
                 Ok(None) => builder.with_root_certificates(RootCertStore::empty()),
                 Err(error) => {
@@ -69,7 +68,7 @@ impl Handshakes {
         };
         let mut config = match &tls.identity {
             None => builder.with_no_client_auth(),
-            Some(identity) => match (certificates("--cert", &identity.cert), private_key(&identity.key)) {
+            Some(identity) => match (certificates("--cert", &identity.cert, contents), private_key(&identity.key, contents)) {
                 (Ok(chain), Ok(key)) => match builder.with_client_auth_cert(chain, key) {
                     Ok(config) => config,
                     Err(error) => {
@@ -121,11 +120,16 @@ pub(super) fn server_name(name: &str) -> Option<ServerName<'static>> {
 }
 
 /// Whom the plan trusts; `None` for nobody.
-fn trusted(cacert: Option<&str>, needed: CertificateNeed, provider: &Arc<CryptoProvider>) -> Result<Option<Arc<Trusted>>, RunError> {
+fn trusted(
+    cacert: Option<&str>,
+    contents: &Contents,
+    needed: CertificateNeed,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Option<Arc<Trusted>>, RunError> {
     let mut roots = RootCertStore::empty();
     let mut given = Vec::new();
     if let Some(file) = cacert {
-        given = certificates("--cacert", file)?;
+        given = certificates("--cacert", file, contents)?;
         for certificate in &given {
             roots.add(certificate.clone()).map_err(|error| {
                 RunError::input(
@@ -204,16 +208,15 @@ fn is_authority(error: &rustls::Error) -> bool {
     matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(other)) if other.0.to_string() == "CaUsedAsEndEntity")
 }
 
-fn read(flag: &str, file: &str) -> Result<Vec<u8>, RunError> {
-    fs::read(file).map_err(|error| {
-        RunError::input(format!("{flag} {file} cannot be read: {}", words(&error.to_string())), format!("give a PEM file with {flag}"))
-    })
+fn held<'a>(flag: &str, file: &str, contents: &'a Contents) -> Result<&'a [u8], RunError> {
+    let unread = || RunError::input(format!("{flag} {file} was not read when the plan was made"), format!("give a PEM file with {flag}"));
+    contents.get(file).map(|bytes| &bytes[..]).ok_or_else(unread)
 }
 
-fn certificates(flag: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, RunError> {
-    let bytes = read(flag, file)?;
+fn certificates(flag: &str, file: &str, contents: &Contents) -> Result<Vec<CertificateDer<'static>>, RunError> {
+    let bytes = held(flag, file, contents)?;
     let help = "a PEM certificate starts with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE makes one of a DER file";
-    let found = CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, pem::Error>>();
+    let found = CertificateDer::pem_slice_iter(bytes).collect::<Result<Vec<_>, pem::Error>>();
     match found {
         Ok(found) if found.is_empty() => Err(RunError::input(format!("{flag} {file} holds no PEM certificate"), help)),
         Ok(found) => Ok(found),
@@ -221,9 +224,9 @@ fn certificates(flag: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, 
     }
 }
 
-fn private_key(file: &str) -> Result<PrivateKeyDer<'static>, RunError> {
-    let bytes = read("--key", file)?;
-    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
+fn private_key(file: &str, contents: &Contents) -> Result<PrivateKeyDer<'static>, RunError> {
+    let bytes = held("--key", file, contents)?;
+    PrivateKeyDer::from_pem_slice(bytes).map_err(|error| {
         let encrypted = bytes.windows(9).any(|window| window == b"ENCRYPTED");
         let (what, help) = match error {
             _ if encrypted => {

@@ -5,7 +5,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use analysis::search::{Purpose, Settings};
 use plan::{Draft, Nanos, Plan, PlanErrors, PopulationDraft, Rate, Setting, Stage, Timetable, Warmup};
 
-use crate::bench::Decide;
+/// Makes the plan of a load from its settings; a population that is given goes in the place of all that a scenario has.
+pub type Decide<'a> = &'a dyn Fn(Draft, Option<PopulationDraft>) -> Result<Plan, PlanErrors>;
 
 /// The share of a ramp trial that opens connections before it measures: these would be late requests of a server that is not.
 const WARMUP_OF_RAMP: f64 = 0.1;
@@ -43,7 +44,7 @@ impl<'a> Loads<'a> {
         settings: &Settings,
     ) -> Result<Self, PlanErrors> {
         let ramp = (settings.first_rate, settings.ramp_s, Purpose::Ramp);
-        let first = decide(at_rate(&draft, ramp, is_scenario, Nanos::ZERO, settings, settings.seed))?;
+        let first = decide(at_rate(&draft, ramp, is_scenario, Nanos::ZERO, settings, settings.seed), None)?;
         let thinking = thinking(&first);
         Ok(Self { draft, decide, is_scenario, thinking, first, probes: 0 })
     }
@@ -68,7 +69,7 @@ impl<'a> Loads<'a> {
     /// # Panics
     /// If the rate is negative or no number: that is our mistake.
     pub fn trial(&self, rate: f64, seconds: f64, purpose: Purpose, settings: &Settings, seed: u64) -> Result<Plan, PlanErrors> {
-        (self.decide)(at_rate(&self.draft, (rate, seconds, purpose), self.is_scenario, self.thinking, settings, seed))
+        (self.decide)(at_rate(&self.draft, (rate, seconds, purpose), self.is_scenario, self.thinking, settings, seed), None)
     }
 
     /// So many requests one by one; of journeys so many that each step comes up.
@@ -90,13 +91,12 @@ impl<'a> Loads<'a> {
         if let Some(Setting::Value(timeout)) = draft.timeout {
             draft.timeout = Some(Setting::Value(timeout.min(PROBE_TIMEOUT)));
         }
-        if !self.first.populations().is_empty() {
-            // One population in the place of all of them: it goes through every journey.
+        // One population in the place of all of them: it goes through every journey.
+        let alone = (!self.first.populations().is_empty()).then(|| {
             let (connections, requests) = (draft.connections.take(), draft.requests.take());
-            draft.populations =
-                vec![PopulationDraft { name: "one by one".to_owned(), connections, requests, ..PopulationDraft::default() }];
-        }
-        (self.decide)(draft)
+            PopulationDraft { name: "one by one".to_owned(), connections, requests, ..PopulationDraft::default() }
+        });
+        (self.decide)(draft, alone)
     }
 }
 
@@ -132,23 +132,19 @@ fn at_rate(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::Load;
+    use plan::{Load, LoadRecord, Sources};
 
     /// Plans of a scenario with populations of its own, under what is typed.
-    fn decide(draft: Draft) -> Result<Plan, PlanErrors> {
+    fn decide(draft: Draft, alone: Option<PopulationDraft>) -> Result<Plan, PlanErrors> {
         let of = |name: &str, users: Option<&str>, rate: Option<&str>| PopulationDraft {
             name: name.to_owned(),
             connections: users.and_then(|text| text.parse().ok()),
             rate: rate.and_then(|text| text.parse().ok()),
             ..PopulationDraft::default()
         };
-        let own = Draft {
-            url: Some("http://a.test/".to_owned()),
-            scenario: Some("s.yaml".to_owned()),
-            populations: vec![of("visitors", Some("10"), None), of("partners", None, Some("5/s"))],
-            ..Draft::default()
-        };
-        Plan::try_from(own.overlaid(draft))
+        let own = Draft { url: Some("http://a.test/".to_owned()), scenario: Some("s.yaml".to_owned()), ..Draft::default() };
+        let populations = alone.map_or_else(|| vec![of("visitors", Some("10"), None), of("partners", None, Some("5/s"))], |one| vec![one]);
+        Plan::try_from(LoadRecord { draft: own.overlaid(draft), sources: Sources { populations, ..Sources::default() } })
     }
 
     #[test]

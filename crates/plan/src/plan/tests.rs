@@ -31,7 +31,7 @@ fn users_come_and_go_in_stages() {
     };
     let plan = staged("0 to 50 for 30s, 50 for 1m, 50 to 0 for 30s", &|_| {}).unwrap();
     assert_eq!((plan.duration(), plan.connections_max().get()), (Some(Nanos::from_secs(120)), 50));
-    let again = Plan::try_from(Draft::from(plan.clone())).unwrap();
+    let again = Plan::try_from(LoadRecord::from(plan.clone())).unwrap();
     assert_eq!(again, plan);
     let warmed = staged("10 for 5s, 20 for 5s", &|draft| draft.warmup = "2s".parse().ok()).unwrap();
     assert_eq!(warmed.users().unwrap().presence(15), [(Nanos::from_secs(7), Nanos::from_secs(12))]);
@@ -126,7 +126,7 @@ fn a_saved_plan_holds_no_secret_and_says_which_it_left_out() {
     let read: Plan = serde_json::from_str(&saved).unwrap();
     assert_eq!(read.redacted().collect::<Vec<_>>(), ["Authorization", "Cookie", "Proxy-Authorization"]);
     let over = draft("--bearer ~ new ~ --cookie ~ id=1 ~ --proxy ~ http://me:again@p.test:3128");
-    let again = Plan::try_from(Draft::from(read).overlaid(over)).unwrap();
+    let again = Plan::try_from(LoadRecord::from(read).overlaid(over.into())).unwrap();
     assert_eq!(again.redacted().count(), 0);
 }
 
@@ -177,7 +177,7 @@ proptest! {
 fn templates_are_kept_as_they_were_typed() {
     let plan = plan("http://a.test/{{random 1 9}}?q={{uuid}} ~ -H ~ X-Id: {{sequence}} ~ --json ~ {\"a\":\"{{choice \"b c\" d}}\"}");
     assert!(plan.is_filled_in());
-    let draft = Draft::from(plan.clone());
+    let LoadRecord { draft, .. } = plan.clone().into();
     assert_eq!(draft.url.as_deref(), Some("http://a.test/{{random 1 9}}?q={{uuid}}"));
     assert_eq!(draft.data.as_deref(), Some("{\"a\":\"{{choice \"b c\" d}}\"}"));
     assert_eq!(serde_json::from_str::<Plan>(&serde_json::to_string(&plan).unwrap()).unwrap(), plan);
@@ -202,13 +202,12 @@ fn what_only_names_a_secret_is_saved_and_what_holds_one_is_not() {
 }
 
 #[test]
-fn variables_are_read_once_and_never_written() {
-    let plan = plan("http://a.test/{{env A}} ~ -H ~ X: {{base64 (env B)}}");
-    let found = plan.clone().with_environment(&|name| (name == "A").then(|| "value-of-a".to_owned()));
-    assert_eq!(found.unwrap_err().0.len(), 1);
-    let whole = plan.with_environment(&|name| Some(format!("value-of-{name}"))).unwrap();
-    assert!(!serde_json::to_string(&whole).unwrap().contains("value-of"));
-    assert_eq!(whole.secrets().conceal("it says value-of-A"), "it says ***");
+fn values_of_variables_are_never_written() {
+    let draft = draft("http://a.test/{{env A}} ~ -H ~ X: {{base64 (env B)}}");
+    let environment = ["A", "B"].map(|name| (name.to_owned(), format!("value-of-{name}"))).to_vec();
+    let plan = Plan::try_from(Resolved { environment, ..draft.into() }).unwrap();
+    assert!(!serde_json::to_string(&plan).unwrap().contains("value-of"));
+    assert_eq!(plan.secrets().conceal("it says value-of-A"), "it says ***");
 }
 
 #[test]
@@ -220,14 +219,13 @@ fn a_user_and_password_may_be_templates() {
 
 #[test]
 fn a_list_of_urls_needs_no_url_beside_it_and_is_saved_by_name() {
-    let mut draft = draft("--urls ~ mix.txt ~ --data-file ~ users.csv");
-    draft.urls_lines = Some(vec!["3 http://a.test:81/x?{{users.id}}".to_owned()]);
-    let plan = Plan::try_from(draft).unwrap();
+    let resolved = Resolved::from(draft("--urls ~ mix.txt ~ --data-file ~ users.csv"));
+    let plan = Plan::try_from(resolved.with_file("mix.txt", *b"3 http://a.test:81/x?{{users.id}}\n")).unwrap();
     assert_eq!((plan.target().to_string().as_str(), plan.filling().mix.as_ref().unwrap().routes.len()), ("http://a.test:81/", 1));
     let saved: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
     assert!(saved.is_filled_in() && saved.filling().mix.as_ref().unwrap().routes.is_empty());
     // A URL given anew takes the place of the list.
-    assert_eq!(Draft::from(saved).overlaid(self::draft("http://b.test/")).urls, None);
+    assert_eq!(LoadRecord::from(saved).draft.overlaid(draft("http://b.test/")).urls, None);
 }
 
 #[test]

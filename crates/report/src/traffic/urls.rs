@@ -88,13 +88,9 @@ mod tests {
     }
 
     fn weights(list: &str) -> Vec<u64> {
-        let draft = plan::Draft {
-            url: Some("http://a.test/".to_owned()),
-            urls: Some("list".to_owned()),
-            urls_lines: Some(list.lines().map(str::to_owned).collect()),
-            ..plan::Draft::default()
-        };
-        let plan = plan::Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}\n{list}"));
+        let draft = plan::Draft { url: Some("http://a.test/".to_owned()), urls: Some("list".to_owned()), ..plan::Draft::default() };
+        let resolved = plan::Resolved::from(draft).with_file("list", list.as_bytes());
+        let plan = plan::Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors}\n{list}"));
         plan.filling().mix.as_ref().unwrap().routes.iter().map(|route| route.weight).collect()
     }
 

@@ -74,8 +74,9 @@ fn populations_are_the_same_however_they_are_split() {
     let text = SHOP.replace("journeys: report", "journeys: [report, browse]").replace("threads: 2", "threads: 3, timeout: 300ms");
     let scenario = crate::read("s.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let url = Some("http://simulated.test/".to_owned());
-    let own = scenario.draft.clone();
-    let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
+    let own = scenario.load();
+    let draft = Draft { scenario: Some("s.yaml".to_owned()), url, ..own.draft };
+    let plan = Plan::try_from(LoadRecord { draft, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
     let whole = engine::split::same_however_split(&plan, &|runner, parts| {
         let mut ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}")).on(runner);
         let series = ready.begin(&Stop::new()).unwrap();

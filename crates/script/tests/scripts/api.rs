@@ -356,10 +356,11 @@ fn a_load_that_a_script_chooses_is_the_same_however_it_is_split() {
         timeout: "300ms".parse().ok(),
         ..Draft::default()
     };
-    let plan = Plan::try_from(draft).unwrap();
+    let text = std::fs::read(&path).unwrap();
+    let plan = Plan::try_from(plan::Resolved::from(draft).with_file(path.to_str().unwrap(), text)).unwrap();
     let whole = engine::split::same_however_split(&plan, &|runner, parts| {
         let shares = parts.into_iter().map(|part| part.share);
-        let source = Source::of(&plan).unwrap();
+        let source = Source::of(&plan).unwrap().unwrap();
         let mut script = Script::load(&source, Globals::of(&plan).unwrap(), &Stop::new()).unwrap();
         script.start(&plan, runner, shares, &mut || (), &Stop::new()).unwrap()
     });

@@ -19,19 +19,20 @@ fn fails_in(trial: &Trial) -> String {
 }
 
 #[test]
-fn a_missing_file_is_named_and_an_empty_one_changes_nothing() {
-    let source = |path: &str| Source { path: path.to_owned(), arguments: Vec::new(), libraries: Libraries::Whole };
-    let load = |path: &str| Script::load(&source(path), Globals::default(), &Stop::new()).err().expect("it does not load").to_string();
-    assert_eq!(
-        load("/nonexistent/a.lua"),
-        "error: the script '/nonexistent/a.lua' cannot be read: there is no such file or directory\n  help: give a readable Lua file"
-    );
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("empty.lua");
-    std::fs::write(&path, " \n\n").unwrap();
-    assert!(Script::load(&source(path.to_str().unwrap()), Globals::default(), &Stop::new()).is_ok());
-    std::fs::write(&path, b"\x1bLJ\x02").unwrap();
-    assert!(load(path.to_str().unwrap()).contains("binary"), "compiled chunks are refused");
+fn an_empty_file_changes_nothing_and_a_compiled_one_is_refused() {
+    let load = |text: &[u8]| {
+        let source = Source { path: "a.lua".to_owned(), text: text.into(), arguments: Vec::new(), libraries: Libraries::Whole };
+        Script::load(&source, Globals::default(), &Stop::new())
+    };
+    assert!(load(b" \n\n").is_ok());
+    assert!(load(b"\x1bLJ\x02").err().expect("it does not load").to_string().contains("binary"));
+}
+
+#[test]
+fn a_script_that_was_not_read_is_named() {
+    let draft = plan::Draft { url: Some("http://a.test/".to_owned()), script: Some("a.lua".to_owned()), ..plan::Draft::default() };
+    let why = Source::of(&plan::Plan::try_from(draft).unwrap()).unwrap_err().to_string();
+    assert!(why.contains("the script 'a.lua' was not read"), "{why}");
 }
 
 #[test]
@@ -141,7 +142,8 @@ fn a_script_that_never_loads_is_left_when_the_run_is_stopped() {
     let (sender, receiver) = channel();
     let other = stop.clone();
     thread::spawn(move || {
-        let source = Source { path: trial.path.to_str().unwrap().to_owned(), arguments: Vec::new(), libraries: Libraries::Whole };
+        let text = std::fs::read(&trial.path).unwrap().into();
+        let source = Source { path: trial.path.to_str().unwrap().to_owned(), text, arguments: Vec::new(), libraries: Libraries::Whole };
         let _ = sender.send(Script::load(&source, Globals::default(), &other).err().map(|error| error.to_string()));
     });
     // However late this is, the script does not end by itself.

@@ -5,12 +5,13 @@
 use analysis::comparison::{Comparison, Subject};
 use analysis::gate::Check;
 use experiment::compare::{Event, Settings};
-use plan::{ComparisonDraft, Draft, Plan, PlanErrors};
+use plan::{ComparisonDraft, Draft, LoadRecord, Plan, PlanErrors};
+use resolve::KnownSecrets;
 use trial::RunError;
 
 use super::{Design, PAIRS_LAST, PreparedSide, lasting, plans, seed_of, suggested, unmeasured};
 use crate::bench::ServerBench;
-use crate::scenarios::Scenarios;
+use crate::inputs;
 
 /// Two addresses under one load, decided.
 pub struct TwoTargets {
@@ -22,14 +23,20 @@ pub struct TwoTargets {
 
 impl TwoTargets {
     /// Decides every pair; the load is that of A. Every mistake goes to `errors`.
-    pub fn decide(mut draft: Draft, other: String, comparison: ComparisonDraft, errors: &mut PlanErrors) -> Option<Self> {
-        let (design, scenarios) = (Design::decide(comparison, errors), Scenarios::default());
-        lasting(&mut draft, &scenarios);
-        let a = draft.url.clone().unwrap_or_default();
+    pub fn decide(
+        mut load: LoadRecord,
+        other: String,
+        comparison: ComparisonDraft,
+        known: &KnownSecrets,
+        errors: &mut PlanErrors,
+    ) -> Option<Self> {
+        let (design, scenarios) = (Design::decide(comparison, errors), inputs::scenarios(known));
+        lasting(&mut load.draft, &scenarios);
+        let a = load.draft.url.clone().unwrap_or_default();
         let sides = [a, other].map(|url| PreparedSide {
             // Written down as every URL is: without its secrets.
             subject: Subject { name: url.parse::<plan::Target>().map_or_else(|_| url.clone(), |target| target.to_string()), command: None },
-            draft: Draft { url: Some(url), ..draft.clone() },
+            load: LoadRecord { draft: Draft { url: Some(url), ..load.draft.clone() }, ..load.clone() },
             scenarios: scenarios.clone(),
             left_out: Vec::new(),
             from_file: false,

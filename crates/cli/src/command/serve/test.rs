@@ -12,8 +12,9 @@ use engine::{RunError, RunErrorKind, Runner, Stop};
 use export::{Exports, Ready};
 use history::Kind;
 use measure::Summary;
-use plan::{Draft, Plan, PlanError, PlanErrors};
+use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors};
 use report::{Experiment, page};
+use resolve::{KnownSecrets, is_scenario_file};
 use serve::{Live, NotStarted, RunEnd, StartTest};
 
 use crate::bench::Onlookers;
@@ -25,11 +26,10 @@ use crate::keeping::{At, HistoryArgs, RunSaver};
 use crate::observers::Observers;
 use crate::profiling::Profilers;
 use crate::promises::{Aborts, Guard, Promises};
-use crate::scenarios::Scenarios;
-use crate::screen::{Remarks, complain};
+use crate::screen::{Remarks, Screen, complain_without};
 use crate::server_monitor::ServerMonitors;
 use crate::workload::{Series, Workload, look_elsewhere};
-use crate::{inputs, saved, scenarios, secrets};
+use crate::{inputs, saved};
 
 /// A test without a mistake.
 pub struct Test {
@@ -78,6 +78,8 @@ pub struct Lookout {
     pub probes: Profilers,
     /// Other systems.
     pub exporting: Exporting,
+    /// What whoever started the server has to hide.
+    pub known: KnownSecrets,
 }
 
 impl Lookout {
@@ -86,30 +88,32 @@ impl Lookout {
     ///
     /// # Errors
     /// If it has been taken by another program since.
-    fn ready(&self, first: &Plan, keeper: RunSaver, guard: Guard) -> Result<(Onlookers, Ready), NotStarted> {
+    fn ready(&self, first: &Plan, keeper: RunSaver, guard: Guard, known: &KnownSecrets) -> Result<(Onlookers, Ready), NotStarted> {
         let mut errors = PlanErrors::default();
-        let ready = self.exporting.decide(&mut errors);
+        let ready = self.exporting.decide(&self.known, &mut errors);
         if let Some(PlanError { message, help, .. }) = errors.0.into_iter().next() {
-            return Err(NotStarted::Unable { message: secrets::without(&message), help });
+            return Err(NotStarted::Unable { message: self.known.conceal(&message), help });
         }
+        // What is seen is said of both: the addresses of the one and the load of the other.
+        let both = self.known.with(known);
         // Whoever started the server asked for it without knowing where tests go.
         let probes = match self.probes.check(first) {
-            Ok(()) => self.probes.clone(),
+            Ok(()) => self.probes.clone().leaving_out(&both),
             Err(failed) => {
-                complain(&format!("warning: this test has no profile\n{}", failed.text));
-                Profilers::NONE
+                complain_without(&self.known, &format!("warning: this test has no profile\n{}", failed.text));
+                Profilers::none()
             }
         };
-        Ok((Onlookers { keeper, exports: Exports::default(), eyes: self.eyes.clone(), probes, guard }, ready))
+        Ok((Onlookers { keeper, exports: Exports::default(), eyes: self.eyes.clone().leaving_out(&both), probes, guard }, ready))
     }
 }
 
 impl Test {
     /// A test without mistakes; else all of them, as the command line words them.
-    pub fn decide(at: &At, test: &StartTest) -> (Option<Self>, PlanErrors) {
+    pub fn decide(at: &At, test: &StartTest, known: &KnownSecrets) -> (Option<Self>, PlanErrors) {
         let mut errors = PlanErrors::default();
-        let draft = test.plan.draft().clone();
-        let refused: Vec<PlanError> = test.plan.refused().iter().cloned().chain(refused_values(&draft)).collect();
+        let load = test.plan.load().clone();
+        let refused: Vec<PlanError> = test.plan.refused().iter().cloned().chain(refused_values(&load)).collect();
         let is_refused = !refused.is_empty();
         refused.into_iter().for_each(|error| errors.push(error));
         let described = [test.sweep.is_some(), test.find.is_some(), test.compare.is_some()];
@@ -123,9 +127,9 @@ impl Test {
                 "give compare too, or leave it out",
             ));
         }
-        let scenario = if is_refused { None } else { Scenarios::default().of(&draft) };
-        let draft = if is_refused { without_refused(draft) } else { draft };
-        let work = Self::work(draft, test, &mut errors);
+        let scenario = if is_refused { None } else { inputs::scenarios(known).of(&load) };
+        let load = if is_refused { without_refused(load) } else { load };
+        let work = Self::work(load, (test, known), &mut errors);
         let checks = Promises::of(test.check.clone()).read(scenario.as_deref(), &mut errors);
         let guard = Aborts::of(test.abort_on.clone()).read(&mut errors);
         let given = test.name.clone().filter(|name| !name.trim().is_empty());
@@ -143,27 +147,27 @@ impl Test {
         (work.map(|work| Self { work, checks, guard, name, keeper }), errors)
     }
 
-    fn work(draft: Draft, test: &StartTest, errors: &mut PlanErrors) -> Option<Work> {
-        let scenarios = Scenarios::default();
+    fn work(load: LoadRecord, (test, known): (&StartTest, &KnownSecrets), errors: &mut PlanErrors) -> Option<Work> {
+        let scenarios = inputs::scenarios(known);
         match (&test.sweep, &test.find, &test.compare) {
             (Some(ladder), ..) => {
                 let slo = wished(test.slo.iter().filter_map(|text| text.parse().ok()).collect(), errors);
-                let climb = Climb::decide(draft, ladder.clone(), scenarios, errors)?;
+                let climb = Climb::decide(load, ladder.clone(), scenarios, errors)?;
                 Some(Work::Sweep(Box::new(climb.keeping(slo))))
             }
             (None, Some(search), _) => {
-                let search = CapacitySearch::decide(draft, (&test.slo, search.clone()), scenarios, errors)?;
+                let search = CapacitySearch::decide(load, (&test.slo, search.clone()), scenarios, errors)?;
                 Some(Work::Find(Box::new(search)))
             }
             (None, None, Some(comparison)) => {
                 let Some(other) = test.other.clone().filter(|other| !other.trim().is_empty()) else {
                     errors.push(PlanError::new("compare", "there is only one side to compare", "give the other target"));
-                    inputs::decide(draft, &scenarios, errors);
+                    inputs::decide(load, &scenarios, errors);
                     return None;
                 };
-                TwoTargets::decide(draft, other, comparison.clone(), errors).map(|two| Work::Compare(Box::new(two)))
+                TwoTargets::decide(load, other, comparison.clone(), known, errors).map(|two| Work::Compare(Box::new(two)))
             }
-            (None, None, None) => inputs::decide(draft, &scenarios, errors).map(|plan| Work::Run(Box::new(plan))),
+            (None, None, None) => inputs::decide(load, &scenarios, errors).map(|plan| Work::Run(Box::new(plan))),
         }
     }
 
@@ -185,22 +189,25 @@ impl Test {
     /// Why it did not begin; `told` has heard nothing then.
     pub fn carry_out(
         self,
+        known: &KnownSecrets,
         runner: &Runner,
         live: &Live,
         lookout: &Lookout,
         told: &mpsc::Sender<Result<(), NotStarted>>,
     ) -> Result<RunEnd, NotStarted> {
         let Self { work, checks, guard, name, keeper } = self;
-        let (kind, scenarios, stop) = (work.kind(), Scenarios::default(), Stop::new());
+        let (kind, scenarios, stop) = (work.kind(), inputs::scenarios(known), Stop::new());
         let Some(first) = work.first() else { return Ok(RunEnd::default()) };
-        let (mut onlookers, ready) = lookout.ready(first, keeper, guard)?;
+        let (mut onlookers, ready) = lookout.ready(first, keeper, guard, known)?;
+        let screen = Screen::new(Remarks::Talking, &lookout.known);
         let begin = |first: &Plan, onlookers: &mut Onlookers| {
             let raised = stop.clone();
             live.begin(super::begun(kind, &name, first), move || raised.raise());
             onlookers.keeper.begin(&stop);
-            onlookers.exports = exporting::open(ready, onlookers.keeper.id(), &name, kind.name(), Some(first), Remarks::Talking);
+            onlookers.exports = exporting::open(ready, onlookers.keeper.id(), &name, kind.name(), Some(first), &screen);
             let _ = told.send(Ok(()));
         };
+        let hidden = |error: trial::RunError| trial::RunError { message: known.conceal(&error.message), ..error };
         let look = |first: &Plan| look_elsewhere(first, &scenarios, runner);
         let page = (None, Some(live));
         let ended = match work {
@@ -218,8 +225,8 @@ impl Test {
                     own: Vec::new(),
                 }
                 .carry_out(&plan, &stop, |watch, stop| drive.run(watch, stop));
-                exporting::close(&mut exports, Remarks::Talking);
-                run_saved(ended, &checks, guard.came_true(), keeper)
+                exporting::close(&mut exports, &screen);
+                run_saved(ended.map_err(hidden), &checks, guard.came_true(), keeper)
             }),
             Work::Sweep(climb) => {
                 let mut climb = climb.promising(checks);
@@ -232,7 +239,7 @@ impl Test {
                     let ended = climb.measure(&mut sweep, &mut onlookers.bench(series, page, &stop), &mut |sweep, _| {
                         so_far(sweep, live, &onlookers.keeper);
                     });
-                    experiment_saved(&sweep, ended, onlookers)
+                    experiment_saved(&sweep, ended.map_err(hidden), (onlookers, &screen))
                 })
             }
             Work::Find(search) => {
@@ -243,7 +250,7 @@ impl Test {
                     let ended = search.measure(&mut found, &mut onlookers.bench(series, page, &stop), &mut |found, _| {
                         so_far(found, live, &onlookers.keeper);
                     });
-                    experiment_saved(&found, ended, onlookers)
+                    experiment_saved(&found, ended.map_err(hidden), (onlookers, &screen))
                 })
             }
             Work::Compare(two) => {
@@ -257,11 +264,11 @@ impl Test {
                         so_far(comparison, live, &onlookers.keeper);
                     });
                     comparison.judge();
-                    experiment_saved(&comparison, ended, onlookers)
+                    experiment_saved(&comparison, ended.map_err(hidden), (onlookers, &screen))
                 })
             }
         };
-        ended.map_err(|error| not_started(&error))
+        ended.map_err(|error| not_started(&error, known))
     }
 }
 
@@ -273,10 +280,10 @@ fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &RunSaver) {
     }
 }
 
-fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, onlookers: Onlookers) -> RunEnd {
+fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, (onlookers, screen): (Onlookers, &Screen)) -> RunEnd {
     let Onlookers { mut keeper, mut exports, .. } = onlookers;
-    exporting::close(&mut exports, Remarks::Talking);
-    let trouble = ended.err().map(|error| secrets::without(&error.message));
+    exporting::close(&mut exports, screen);
+    let trouble = ended.err().map(|error| error.message);
     keeper.load_is_over();
     if result.is_empty() {
         keeper.discard();
@@ -288,7 +295,7 @@ fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError
 fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_by: Option<AbortRule>, mut keeper: RunSaver) -> RunEnd {
     let (measured, trouble) = match ended {
         Ok(run) => (Some(run), None),
-        Err(mut error) => (error.measured.take().map(|run| *run), Some(secrets::without(&error.message))),
+        Err(mut error) => (error.measured.take().map(|run| *run), Some(error.message)),
     };
     keeper.load_is_over();
     let Some(run) = measured else {
@@ -309,8 +316,8 @@ fn save(json: &[u8], page: &str, mut keeper: RunSaver, trouble: Option<String>) 
     RunEnd { page: Some(page.to_owned()), saved, trouble: trouble.or(unsaved) }
 }
 
-fn not_started(error: &RunError) -> NotStarted {
-    let (message, help) = (secrets::without(&error.message), secrets::without(&error.help));
+fn not_started(error: &RunError, known: &KnownSecrets) -> NotStarted {
+    let (message, help) = (known.conceal(&error.message), known.conceal(&error.help));
     match error.kind {
         RunErrorKind::Refused => NotStarted::Refused { message, help },
         RunErrorKind::Input | RunErrorKind::Run => NotStarted::Unable { message, help },
@@ -320,10 +327,10 @@ fn not_started(error: &RunError) -> NotStarted {
 const SCENARIO_AS_TEXT: &str = "give what stands in it as scenario_text, or start the test on the command line";
 
 /// Values of permitted settings that name files of this machine, or read from it.
-fn refused_values(draft: &Draft) -> Vec<PlanError> {
+fn refused_values(LoadRecord { draft, sources }: &LoadRecord) -> Vec<PlanError> {
     let mut errors = Vec::new();
     let mut refuse = |setting: &'static str, message: String, help: &str| errors.push(PlanError::new(setting, message, help));
-    if draft.url.as_deref().is_some_and(scenarios::is_file) {
+    if draft.url.as_deref().is_some_and(is_scenario_file) {
         let message = "--scenario names a file of the machine that serves, and is not taken from a browser".to_owned();
         refuse("scenario", message, SCENARIO_AS_TEXT);
     }
@@ -345,23 +352,24 @@ fn refused_values(draft: &Draft) -> Vec<PlanError> {
         let message = format!("the template in --{setting} names a variable or a file of the machine that serves, or holds a mistake");
         refuse(setting, message, "give the value itself, or send {{ as it is with no_templates");
     }
-    errors.extend(draft.scenario_text.as_deref().map_or_else(Vec::new, scenarios::mistakes_of));
+    errors.extend(sources.scenario_text.as_deref().map_or_else(Vec::new, resolve::mistakes_of));
     errors
 }
 
 /// What is left is looked at too, so that all mistakes are told together, and nothing that is named is touched.
-fn without_refused(draft: Draft) -> Draft {
+fn without_refused(LoadRecord { draft, sources }: LoadRecord) -> LoadRecord {
     let is_text = |text: &String| !text.starts_with('@');
-    Draft {
+    let draft = Draft {
         // A scenario may say where; what is wrong with it has been told.
-        url: draft.url.filter(|url| !scenarios::is_file(url)).or_else(|| draft.scenario_text.map(|_| "http://127.0.0.1/".to_owned())),
+        url: draft.url.filter(|url| !is_scenario_file(url)).or_else(|| sources.scenario_text.map(|_| "http://127.0.0.1/".to_owned())),
         data: draft.data.filter(is_text),
         json: draft.json.filter(is_text),
         form: Vec::new(),
-        scenario_text: None,
         no_templates: true,
         ..draft
-    }
+    };
+    // Populations are those of a scenario.
+    draft.into()
 }
 
 #[cfg(test)]
@@ -371,8 +379,8 @@ mod tests {
     #[test]
     fn what_a_scenario_reads_of_this_machine_is_refused_with_its_place() {
         let text = "target: http://a.test\nsteps:\n  - get: /{{env HOME}}\n  - post: /\n    body: {file: /etc/shadow}\n  - gte: /\n";
-        let draft = Draft { scenario_text: Some(text.to_owned()), ..Draft::default() };
-        let refused = refused_values(&draft);
+        let load: LoadRecord = serde_json::from_value(serde_json::json!({ "scenario_text": text })).unwrap();
+        let refused = refused_values(&load);
         let places: Vec<&str> = refused.iter().map(|error| error.message.split(": ").next().unwrap()).collect();
         assert_eq!(places, ["scenario:3:17", "scenario:5:18", "scenario:6:5"]);
         assert!(refused.iter().all(|error| error.setting == "scenario"));
@@ -380,13 +388,13 @@ mod tests {
 
     #[test]
     fn values_that_name_files_or_read_this_machine_are_refused_each_by_name() {
-        let draft: Draft =
+        let draft: LoadRecord =
             serde_json::from_value(serde_json::json!({"url": "http://127.0.0.1/", "data": "@/etc/shadow", "json": "@-", "form": ["a=@/etc/shadow;type=text/plain"]}))
                 .unwrap();
         let settings: Vec<&str> = refused_values(&draft).iter().map(|error| error.setting).collect();
         assert_eq!(settings, ["data", "json", "form"]);
-        assert!(refused_values(&Draft { data: Some("a=@b {{uuid}}".to_owned()), ..Draft::default() }).is_empty());
-        let draft: Draft = serde_json::from_value(serde_json::json!({
+        assert!(refused_values(&Draft { data: Some("a=@b {{uuid}}".to_owned()), ..Draft::default() }.into()).is_empty());
+        let draft: LoadRecord = serde_json::from_value(serde_json::json!({
             "url": "http://127.0.0.1/{{env HOME}}", "header": ["X: {{base64 (file /etc/passwd)}}"], "cookie": ["a={{choice (env", "X)}}"],
             "form": ["a={{hmac (env KEY) x}}"],
         }))

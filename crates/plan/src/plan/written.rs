@@ -1,0 +1,322 @@
+//! A plan as it is written down: with a result, without secrets; or for another process, with everything.
+//!
+//! Both say what was decided as it would be typed, by one function, so that neither can forget a setting that the other has. What is
+//! written with a result names its files and leaves secrets out. What another process is to carry out holds both: it cannot open files
+//! that are here, and has nobody to ask for a password. It is for a wire, and never for a file.
+//!
+//! Invariant: a plan that was encoded and decoded is the same plan.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Confinement, Connection, Keepalive, Plan, Preflight, SaidOfVariables, ScenarioFile, ScriptFile, Tls, Verification, texts};
+use crate::encoding::{base64_bytes, from_base64};
+use crate::secret::{self, REDACTED, is_secret};
+use crate::template::is_templated;
+use crate::{
+    Amount, Body, Contents, Draft, Filling, FormValue, Load, LoadRecord, Nanos, PlanErrors, PopulationDraft, Resolved, Setting, Sources,
+    Stages, Templating, Warmup, base64, percent_encoded,
+};
+
+/// What becomes of secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Secrecy {
+    /// They are written.
+    Kept,
+    /// `***` stands in their place.
+    LeftOut,
+}
+
+impl Secrecy {
+    fn of(self, text: &str, without: impl FnOnce(&str) -> String) -> String {
+        if self == Self::Kept { text.to_owned() } else { without(text) }
+    }
+}
+
+/// Of another version nothing is understood.
+const VERSION: u32 = 1;
+
+/// A plan with everything it takes to carry it out.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Whole {
+    version: u32,
+    load: LoadRecord,
+    /// What files hold, by their paths: in base64.
+    contents: BTreeMap<String, String>,
+    environment: Vec<(String, String)>,
+    secrets: Vec<String>,
+}
+
+/// Why a text is no plan.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DecodeError {
+    /// It is not what [`Plan::encode`] writes.
+    #[error("the plan is damaged: {0}")]
+    Damaged(String),
+    /// It was written by another version of the program.
+    #[error("the plan is of version {0}, and this is version {VERSION}: use the same loadline on both sides")]
+    Version(u32),
+    /// What it asks for is impossible.
+    #[error("{0}")]
+    Refused(PlanErrors),
+}
+
+impl Plan {
+    /// All of the plan, its secrets and what its files hold included: for another process, and never to be saved. `more` are files that
+    /// it names and does not hold, since they are too large to be kept.
+    #[must_use]
+    pub fn encode(&self, more: &Contents) -> String {
+        let Filling { environment, concealed, .. } = &self.filling;
+        let whole = Whole {
+            version: VERSION,
+            load: self.clone().record(Secrecy::Kept),
+            contents: self.contents.iter().chain(more.iter()).map(|(path, bytes)| (path.to_owned(), base64(bytes))).collect(),
+            environment: environment.clone(),
+            secrets: concealed.clone(),
+        };
+        serde_json::to_string(&whole).expect("texts and numbers are JSON")
+    }
+
+    /// The plan that [`Plan::encode`] wrote.
+    ///
+    /// # Errors
+    /// If the text is damaged, of another version, or no valid plan.
+    pub fn decode(text: &str) -> Result<Self, DecodeError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let damaged = |why: serde_json::Error| DecodeError::Damaged(why.to_string());
+        let Version { version } = serde_json::from_str(text).map_err(damaged)?;
+        if version != VERSION {
+            return Err(DecodeError::Version(version));
+        }
+        let Whole { version: _, load, contents, environment, secrets } = serde_json::from_str(text).map_err(damaged)?;
+        let mut resolved = Resolved { environment, secrets, ..Resolved::from(load) };
+        for (path, bytes) in contents {
+            let bytes = base64_bytes(&bytes).ok_or_else(|| DecodeError::Damaged(format!("what '{path}' holds is not base64")))?;
+            resolved.contents.insert(&path, bytes);
+        }
+        Self::try_from(resolved).map_err(DecodeError::Refused)
+    }
+}
+
+/// Without secrets, and without what files hold.
+impl From<Plan> for LoadRecord {
+    fn from(plan: Plan) -> Self {
+        plan.record(Secrecy::LeftOut)
+    }
+}
+
+/// `name:password` of a Basic authorization, as it stands in a URL.
+fn user_of(authorization: &str) -> String {
+    let user = authorization.strip_prefix("Basic ").and_then(from_base64);
+    user.map_or_else(
+        || authorization.to_owned(),
+        |user| {
+            let (name, password) = user.split_once(':').unwrap_or((&user, ""));
+            format!("{}:{}", percent_encoded(name), percent_encoded(password))
+        },
+    )
+}
+
+/// Stages that end with a number of requests have no length to write.
+fn as_typed<V: Amount>(stages: &Stages<V>, duration: Option<Nanos>) -> Stages<V> {
+    let mut stages = stages.stages().to_vec();
+    if let Some(last) = stages.last_mut().filter(|_| duration.is_none()) {
+        last.length = None;
+    }
+    Stages::new(stages)
+}
+
+impl Plan {
+    /// Everything that was decided, as it would be typed.
+    fn record(self, secrecy: Secrecy) -> LoadRecord {
+        let Plan {
+            target,
+            request,
+            load,
+            duration,
+            requests,
+            warmup,
+            seed,
+            threads,
+            connection,
+            script,
+            scenario,
+            also,
+            filling,
+            replay,
+            contents: _,
+        } = self;
+        let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
+        let (scenario, scenario_sha256, scenario_text, said) = match scenario {
+            None => (None, None, None, SaidOfVariables::default()),
+            Some(ScenarioFile { text: Some(text), said, .. }) => {
+                let text = if secrecy == Secrecy::LeftOut { secret::text_without(&text, &filling.concealed) } else { text };
+                (None, None, Some(text), said)
+            }
+            Some(ScenarioFile { path, sha256, text: None, said, .. }) => (Some(path), sha256, None, said),
+        };
+        let SaidOfVariables { environment, environment_sha256, names: variable_names } = said;
+        let Connection {
+            timeout,
+            connect_timeout,
+            keepalive,
+            connect_to,
+            source_ips,
+            unix_socket,
+            proxy,
+            follow,
+            preflight,
+            tls: Tls { verification, cacert, identity, sni, version },
+        } = connection;
+        let populations = match &load {
+            Load::Mixed(populations) => populations.iter().map(PopulationDraft::from).collect(),
+            Load::Closed { .. } | Load::Open { .. } => Vec::new(),
+        };
+        let (connections, rate, arrivals, pause) = match load {
+            Load::Closed { users, pause } => (Some(as_typed(&users, duration)), None, None, pause),
+            Load::Open { timetable, spacing, connections_max } => {
+                (Some(connections_max.into()), Some(as_typed(&timetable, duration)), Some(spacing), None)
+            }
+            Load::Mixed(_) => (None, None, None, None),
+        };
+        let typed_duration =
+            if rate.is_some() || connections.as_ref().is_some_and(|users| !users.is_one_number()) { None } else { duration };
+
+        let braces_matter = secrecy == Secrecy::Kept
+            || texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
+            || filling.mix.is_some()
+            || matches!(request.body, Body::File(_));
+        let Filling { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = filling;
+        let (urls, urls_sha256, urls_at_url) = mix.map_or((None, None, false), |mix| (Some(mix.path), mix.sha256, mix.at_url));
+        let data_order = (!files.is_empty()).then_some(Setting::Value(order));
+        let data_end = (!files.is_empty()).then_some(Setting::Value(end));
+        let data_file_sha256 = files.iter().map(|file| file.sha256.clone()).collect::<Option<Vec<String>>>().unwrap_or_default();
+        let data_file = files.into_iter().map(|file| format!("{}={}", file.name, file.path)).collect();
+        // What follows from the user in the URL is not said twice.
+        let (url, of_url) = match (secrecy, target.credentials()) {
+            (Secrecy::LeftOut, _) => (target.to_string(), None),
+            (Secrecy::Kept, None) => (target.absolute(), None),
+            (Secrecy::Kept, Some((user, password))) => {
+                let basic = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
+                let user = format!("{}:{}", percent_encoded(user), percent_encoded(password));
+                (target.absolute().replacen("://", &format!("://{user}@"), 1), Some(basic))
+            }
+        };
+        let has = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+        let mut header: Vec<String> = request
+            .headers
+            .iter()
+            .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
+            .filter(|(name, value)| !(name == "Authorization" && of_url.as_ref() == Some(value)))
+            .map(|(name, value)| {
+                if value.is_empty() && !is_secret(name) {
+                    format!("{name};")
+                } else {
+                    format!("{name}: {}", secrecy.of(value, |value| secret::header_without(name, value)))
+                }
+            })
+            .collect();
+        header.extend(["Host", "User-Agent", "Accept"].iter().filter(|name| !has(name)).map(|name| format!("{name}:")));
+        if request.body != Body::Empty && !has("content-type") {
+            header.push("Content-Type:".to_owned());
+        }
+
+        let (mut data, mut form) = (None, Vec::new());
+        match request.body {
+            Body::Empty => {}
+            Body::Bytes(bytes) => data = Some(secrecy.of(&String::from_utf8_lossy(&bytes), secret::body_without)),
+            Body::File(path) => data = Some(format!("@{path}")),
+            Body::Form { parts, .. } => {
+                form = parts
+                    .into_iter()
+                    .map(|part| match part.value {
+                        FormValue::Text(text) => {
+                            format!("{}={}", part.name, secrecy.of(&text, |text| secret::field_without(&part.name, text)))
+                        }
+                        FormValue::File { path, media_type } => format!("{}=@{path};type={media_type}", part.name),
+                    })
+                    .collect();
+            }
+        }
+        let (cert, key) = identity.map_or((None, None), |identity| (Some(identity.cert), Some(identity.key)));
+        let (script, script_arguments, sandbox, script_sha256) = match script {
+            None => (None, Vec::new(), false, None),
+            Some(ScriptFile { path, arguments, confinement, sha256 }) => {
+                (Some(path), arguments, confinement == Confinement::Sandbox, sha256)
+            }
+        };
+
+        let draft = Draft {
+            url: Some(url),
+            connections: connections.map(Setting::Value),
+            duration: typed_duration.map(Setting::Value),
+            requests: requests.map(Setting::Value),
+            rate: rate.map(Setting::Value),
+            arrivals: arrivals.map(Setting::Value),
+            seed: Some(Setting::Value(seed)),
+            pause: pause.map(Setting::Value),
+            warmup: (warmup != Warmup::Lasting(Nanos::ZERO)).then_some(Setting::Value(warmup)),
+            threads: Some(Setting::Value(threads)),
+            method: Some(request.method),
+            script,
+            sandbox,
+            script_arguments,
+            urls,
+            data_file,
+            expect: expects,
+            data_order,
+            data_end,
+            no_templates: braces == Templating::Text && braces_matter,
+            scenario,
+            header,
+            data,
+            json: None,
+            form,
+            user: None,
+            bearer: None,
+            cookie: Vec::new(),
+            also_target: also.written(),
+            follow: Some(Setting::Value(follow)),
+            timeout: Some(Setting::Value(timeout)),
+            connect_timeout: Some(Setting::Value(connect_timeout)),
+            no_keepalive: keepalive == Keepalive::CloseEach,
+            connect_to: connect_to.map(Setting::Value),
+            source_ip: source_ips.into_iter().map(Setting::Value).collect(),
+            unix_socket,
+            proxy: proxy.map(|proxy| {
+                let user = proxy.authorization.map(|basic| secrecy.of(&basic, |_| REDACTED.to_owned()));
+                user.map_or_else(|| format!("http://{}", proxy.at), |user| format!("http://{}@{}", user_of(&user), proxy.at))
+            }),
+            no_preflight: preflight == Preflight::Skip,
+            insecure: verification == Verification::Off,
+            cacert,
+            cert,
+            key,
+            sni,
+            tls_version: version.map(Setting::Value),
+        };
+        let sources = Sources {
+            script_sha256,
+            urls_sha256,
+            urls_at_url,
+            data_file_sha256,
+            scenario_sha256,
+            scenario_text,
+            scenario_name,
+            environment,
+            environment_sha256,
+            variable_names,
+            populations,
+            replay,
+        };
+        LoadRecord { draft, sources }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! A load of which everything that it names has been read.
+//!
+//! Between what was typed and what will be done stands what the files hold: a script, a list of URLs, a body, certificates, a scenario.
+//! Whoever decides on a plan must not open them, or it would be another plan each time; whoever carries it out must not either, or it
+//! would not be the plan that was decided on, and no other machine could do it. So they are read in between, once, and
+//! [`Plan`](crate::Plan) is decided from what was read.
+//!
+//! Invariant: what files and variables hold is here and in the plan, and never in what is written with a result.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::template::{Template, Value};
+use crate::{Draft, LoadRecord, Sources};
+
+/// A load with what was read of its files.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Resolved {
+    /// What was typed, over the settings of its scenario and those of a saved plan.
+    pub draft: Draft,
+    /// What is on record of its files.
+    pub sources: Sources,
+    /// What its files hold. A file that is missing here was not read: that of a saved plan is, when the plan is run again.
+    pub contents: Contents,
+    /// The variables of the environment that it names, with their values.
+    pub environment: Vec<(String, String)>,
+    /// Secrets that stand in other places than its settings, such as in a scenario.
+    pub secrets: Vec<String>,
+}
+
+impl Resolved {
+    /// The same with what a file holds.
+    #[must_use]
+    pub fn with_file(mut self, path: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
+        self.contents.insert(path, bytes);
+        self
+    }
+
+    /// What templates take from outside, each once with the first setting that names it: variables of the environment and files. Texts that
+    /// are no templates are left out: the plan tells what is wrong with them.
+    #[must_use]
+    pub fn taken_from_outside(&self) -> Vec<(&'static str, Value)> {
+        let Draft { url, header, user, bearer, cookie, data, json, form, urls, no_templates, .. } = &self.draft;
+        let mut found: Vec<(&'static str, Value)> = Vec::new();
+        let mut look = |setting: &'static str, text: &str| {
+            let Ok(template) = Template::parse_any(text) else { return };
+            template.each_value(&mut |value| {
+                let is_outside = matches!(value, Value::Env(_) | Value::File(_) | Value::Weighted { .. });
+                if is_outside && !found.iter().any(|(_, known)| known == value) {
+                    found.push((setting, value.clone()));
+                }
+            });
+        };
+        if *no_templates {
+            return found;
+        }
+        url.iter().for_each(|url| look("url", url));
+        header.iter().chain(user).chain(bearer).chain(cookie).for_each(|text| look("header", text));
+        for body in [data, json].into_iter().flatten() {
+            match body.strip_prefix('@') {
+                Some(path) => self.contents.text(path).iter().for_each(|text| look("data", text)),
+                None => look("data", body),
+            }
+        }
+        form.iter().filter_map(|field| field.split_once('=')).for_each(|(_, value)| look("form", value));
+        if let Some(list) = urls.as_ref().and_then(|path| self.contents.text(path)) {
+            list.lines().for_each(|line| look("urls", line));
+        }
+        found
+    }
+}
+
+/// Of which nothing was read.
+impl From<LoadRecord> for Resolved {
+    fn from(LoadRecord { draft, sources }: LoadRecord) -> Self {
+        Self { draft, sources, ..Self::default() }
+    }
+}
+
+/// Of which nothing was read.
+impl From<Draft> for Resolved {
+    fn from(draft: Draft) -> Self {
+        LoadRecord::from(draft).into()
+    }
+}
+
+/// What files hold, by their paths as they were named. Copies share it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Contents(BTreeMap<String, Arc<[u8]>>);
+
+impl Contents {
+    /// What the file of this path holds, if it was read.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<&Arc<[u8]>> {
+        self.0.get(path)
+    }
+
+    /// The same as text, without the mark that some editors put at its beginning. What is no text is made one.
+    #[must_use]
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.get(path).map(|bytes| String::from_utf8_lossy(bytes).trim_start_matches('\u{feff}').to_owned())
+    }
+
+    /// Puts in what a file holds.
+    pub fn insert(&mut self, path: &str, bytes: impl Into<Arc<[u8]>>) {
+        self.0.insert(path.to_owned(), bytes.into());
+    }
+
+    /// Every file, in the order of their paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Arc<[u8]>)> {
+        self.0.iter().map(|(path, bytes)| (path.as_str(), bytes))
+    }
+}
+
+/// A file may hold secrets.
+impl fmt::Debug for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.0.iter().map(|(path, bytes)| (path, format!("{} bytes", bytes.len())))).finish()
+    }
+}

@@ -1,0 +1,149 @@
+//! Requests that another tool keeps, as they are sent; and what of such a file holds for another server.
+//!
+//! A file of one of them says where, how and what in its own words. Ways that lead to its own server (a proxy, a socket, an address) lead
+//! astray where the user sends its requests to another one, so they are left out and told.
+
+use std::path::Path;
+
+use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, guess};
+use plan::{Draft, PlanError, Scheme, Target, plainly};
+
+use crate::{Reader, fingerprint, is_scenario_file};
+
+/// What a file holds, as it is sent; `None` if it is no other tool's.
+#[must_use]
+pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) -> Option<Result<Collection, PlanError>> {
+    // What is none of them may be a scenario, or is told to be no URL.
+    let kind = match guess(bytes) {
+        Ok(kind) => kind,
+        Err(Unread::Known(what)) => {
+            return Some(Err(PlanError::new("url", format!("'{path}' {what}"), "see loadline import --help for the files that are read")));
+        }
+        Err(Unread::Unknown(_)) => return None,
+    };
+    // A scenario holds URLs too.
+    if is_scenario_file(path) && !matches!(kind, Kind::OpenApi | Kind::Insomnia) {
+        return None;
+    }
+    let mut read = match Collection::read(kind, bytes, wishes) {
+        Ok(read) => read,
+        Err(why) => {
+            let help = match kind {
+                Kind::OpenApi => "say where it is served with --target http://HOST:PORT".to_owned(),
+                Kind::Postman | Kind::Insomnia => {
+                    "give values with --environment or --variable NAME=VALUE, or say where with --target".to_owned()
+                }
+                _ => "look at the file there".to_owned(),
+            };
+            return Some(Err(PlanError::new("url", format!("'{path}' cannot be read as {}: {why}", kind.about()), help)));
+        }
+    };
+    if !read.missing.is_empty() {
+        let names = read.missing.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+        let (are, values) = if read.missing.len() == 1 { ("a variable", "its value") } else { ("variables", "their values") };
+        let known = read.environments();
+        let known = if known.is_empty() { String::new() } else { format!(" (it has {})", known.join(", ")) };
+        return Some(Err(PlanError::new(
+            "variable",
+            format!("'{path}' names {are} without a value: {names}"),
+            format!("give {values} with --environment{known}, or --variable {}=VALUE", read.missing[0]),
+        )));
+    }
+    if read.requests.len() > 1 {
+        let folder = path.rsplit_once('/').map(|(folder, _)| folder);
+        let missing = |file: &str| {
+            let beside = folder.filter(|_| !file.starts_with('/')).map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"));
+            reader.unreadable(&beside).map(|why| format!("its file '{beside}' cannot be read: {why}"))
+        };
+        let all = read.clone();
+        read.leave_out_requests(|request| request.files().find_map(&missing));
+        if read.requests.is_empty() {
+            // Each of them is told as one that cannot be sent.
+            read = all;
+        }
+    }
+    if kind == Kind::Har {
+        for (host, requests) in read.keep_first_site(&wishes.also) {
+            let what = format!("what was asked of {host} ({requests})");
+            let why = "it is another site than the page's; --also-target or loadline import takes it over".to_owned();
+            read.left_out.push(import::collection::LeftOut { what, place: "the recording".to_owned(), why });
+        }
+    }
+    Some(Ok(read))
+}
+
+/// The server that `--target` names.
+///
+/// # Errors
+/// If it is none, or more than that.
+pub fn server(text: &str) -> Result<Target, PlanError> {
+    match text.parse::<Target>() {
+        Ok(target) if target.path_and_query() == "/" => Ok(target),
+        Ok(parsed) => Err(PlanError::new(
+            "target",
+            format!("--target '{text}' has a path, and those are the file's"),
+            format!("write {}", parsed.origin()),
+        )),
+        Err(why) => Err(PlanError::new("target", format!("--target '{text}' {why}"), "give a server such as http://127.0.0.1:8080")),
+    }
+}
+
+/// Values that were given and are secrets, by their names or because their environment says so.
+pub fn hidden(wishes: &Wishes) -> impl Iterator<Item = &str> {
+    let given = wishes.variables.iter().filter(|(name, _)| plan::is_secret(name)).map(|(_, value)| value.as_str());
+    let values = match &wishes.environment {
+        Some(Environment::Values(values)) => values.as_slice(),
+        _ => &[],
+    };
+    let of_environment = values.iter().filter(|value| value.secret || plan::is_secret(&value.name)).filter_map(|value| value.value.plain());
+    given.chain(of_environment)
+}
+
+/// An environment by its file or its name, and what the file holds, in short.
+///
+/// # Errors
+/// If the file cannot be read, or is none.
+pub fn environment(named: &str, reader: &Reader) -> Result<(Environment, Option<String>), PlanError> {
+    let help = "give the file that Postman exports of an environment, or the name of one in an export of Insomnia";
+    let wrong = |why: String| PlanError::new("environment", format!("--environment '{named}' cannot be read: {why}"), help);
+    let is_a_path = named.contains('/') || Path::new(named).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+    if !is_a_path && !reader.inputs().look(named).is_ok_and(|about| about.is_regular) {
+        return Ok((Environment::Named(named.to_owned()), None));
+    }
+    let bytes = reader.read(named, FILE_BYTES_MAX).map_err(|why| wrong(plainly(&why)))?;
+    let environment = Environment::read(&bytes).map_err(|why| wrong(why.to_string()))?;
+    Ok((environment, Some(fingerprint(&bytes))))
+}
+
+/// Takes ways to other servers than the URL's out of what a file says, but for those that `over` takes the place of; tells what it took.
+pub fn leave_ways(said: &mut Draft, over: &Draft) -> Vec<String> {
+    let mut left = Vec::new();
+    let mut leave = |what: &str, way: Option<String>, typed: bool| {
+        left.extend(way.filter(|_| !typed).map(|way| format!("the {what} '{way}': requests go to the target alone")));
+    };
+    leave("proxy", said.proxy.take().map(|proxy| plan::url_without_secrets(&proxy)), over.proxy.is_some());
+    leave("Unix socket", said.unix_socket.take(), over.unix_socket.is_some());
+    leave("address", said.connect_to.take().map(|to| to.to_string()), over.connect_to.is_some());
+    left
+}
+
+/// Takes what is said about TLS out of a request that is sent without: other tools do not mind it there.
+pub fn leave_tls(said: &mut Draft) {
+    let target = said.url.as_ref().and_then(|url| url.parse::<Target>().ok());
+    if said.follow.is_none() && target.is_some_and(|target| target.scheme() == Scheme::Http) {
+        (said.insecure, said.cacert, said.cert, said.key) = (false, None, None, None);
+    }
+}
+
+/// Path and query of a URL as they stand in it; empty where it has none.
+#[must_use]
+pub fn behind_host(url: &str) -> &str {
+    &url[plan::server_in(url).end..]
+}
+
+/// The rest of the command line is judged as if the request had said where.
+#[must_use]
+pub fn placed(mut draft: Draft) -> Draft {
+    draft.url = Some("http://127.0.0.1/".to_owned());
+    draft
+}

@@ -1,0 +1,201 @@
+//! Where a load's files, variables and standard input come from: this machine, or a test.
+//!
+//! One trait stands before the world, so that everything that is decided about it can be tested without one.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use engine::body::all;
+use plan::Plan;
+use template::{Data, DataError};
+
+/// What a load is read from.
+pub trait Inputs {
+    /// What a file is, without its contents.
+    ///
+    /// # Errors
+    /// If it cannot be opened, in the system's words.
+    fn look(&self, path: &str) -> io::Result<FileInfo>;
+
+    /// What a file holds, at most so many bytes, a number of MiB.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds more.
+    fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>>;
+
+    /// The rows of a file that may be larger than memory.
+    ///
+    /// # Errors
+    /// All its mistakes.
+    fn rows(&self, path: &str) -> Result<Data, Vec<DataError>>;
+
+    /// All of standard input, at most so many bytes, a number of MiB.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is more.
+    fn standard_input(&self, bytes_max: u64) -> io::Result<Vec<u8>>;
+
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// The cores that this process may use.
+    fn cores(&self) -> NonZeroU32;
+
+    /// The connections that this process may have open at once.
+    fn connections_max(&self) -> NonZeroU32;
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// Whether it can be read more than once, as a pipe cannot.
+    pub is_regular: bool,
+    /// Its length in bytes.
+    pub length: u64,
+    /// When it was changed last, where that is known.
+    pub changed: Option<SystemTime>,
+}
+
+/// This machine.
+#[derive(Debug, Clone, Copy)]
+pub struct LocalInputs;
+
+impl Inputs for LocalInputs {
+    fn look(&self, path: &str) -> io::Result<FileInfo> {
+        // What may not be read can be looked at all the same, and a pipe without a writer cannot be opened.
+        let about = fs::metadata(path)?;
+        if about.is_file() || about.is_dir() {
+            File::open(path)?;
+        }
+        let (is_directory, is_regular) = (about.is_dir(), about.is_file());
+        Ok(FileInfo { is_directory, is_regular, length: about.len(), changed: about.modified().ok() })
+    }
+
+    fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
+        whole(path, bytes_max)
+    }
+
+    fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {
+        Data::open(path)
+    }
+
+    fn standard_input(&self, bytes_max: u64) -> io::Result<Vec<u8>> {
+        all(io::stdin().lock(), bytes_max)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn cores(&self) -> NonZeroU32 {
+        engine::machine::cores()
+    }
+
+    fn connections_max(&self) -> NonZeroU32 {
+        engine::machine::connections_max()
+    }
+}
+
+/// What a file holds, up to so many bytes, a number of MiB: a device or a pipe may have no end.
+///
+/// # Errors
+/// If it cannot be read, or is larger.
+pub fn whole(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
+    all(File::open(path)?, bytes_max)
+}
+
+/// Files and variables in memory: those of a plan that came from elsewhere, or of a test.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryInputs {
+    files: BTreeMap<String, Arc<[u8]>>,
+    variables: BTreeMap<String, String>,
+    input: Vec<u8>,
+}
+
+impl MemoryInputs {
+    /// What a plan holds: all that it is carried out from, where its files are not.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        let files = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), bytes.clone())).collect();
+        Self { files, variables: plan.filling().environment.iter().cloned().collect(), ..Self::default() }
+    }
+
+    /// The same with a file.
+    #[must_use]
+    pub fn with_file(mut self, path: &str, held: impl AsRef<[u8]>) -> Self {
+        self.files.insert(path.to_owned(), held.as_ref().into());
+        self
+    }
+
+    /// The same with a variable.
+    #[must_use]
+    pub fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// The same with this on standard input.
+    #[must_use]
+    pub fn with_input(self, input: impl Into<Vec<u8>>) -> Self {
+        Self { input: input.into(), ..self }
+    }
+
+    fn file(&self, path: &str) -> io::Result<&[u8]> {
+        self.files.get(path).map(|bytes| &bytes[..]).ok_or_else(|| io::Error::from_raw_os_error(NO_SUCH_FILE))
+    }
+}
+
+/// `ENOENT`, so that messages are the system's own.
+const NO_SUCH_FILE: i32 = 2;
+
+impl Inputs for MemoryInputs {
+    fn look(&self, path: &str) -> io::Result<FileInfo> {
+        let length = self.file(path)?.len() as u64;
+        Ok(FileInfo { is_directory: false, is_regular: true, length, changed: None })
+    }
+
+    fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
+        all(self.file(path)?, bytes_max)
+    }
+
+    fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {
+        let unreadable = |why: io::Error| {
+            let message = format!("the data file {path} cannot be read: {}", plan::plainly(&why));
+            vec![DataError { message, help: "check the path".to_owned() }]
+        };
+        Data::of_bytes(path, self.file(path).map_err(unreadable)?)
+    }
+
+    fn standard_input(&self, bytes_max: u64) -> io::Result<Vec<u8>> {
+        all(self.input.as_slice(), bytes_max)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn cores(&self) -> NonZeroU32 {
+        NonZeroU32::MIN
+    }
+
+    fn connections_max(&self) -> NonZeroU32 {
+        const { NonZeroU32::new(1_000).unwrap() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_end_is_not_read_to_its_end() {
+        assert_eq!(LocalInputs.read("/dev/zero", 1 << 20).unwrap_err().to_string(), "it is larger than 1 MiB");
+    }
+}

@@ -1,0 +1,136 @@
+//! Reads files once for all loads of a command.
+//!
+//! A sweep decides a plan for each of its levels, and a comparison two for each pair: going through a file of gigabytes each time would
+//! take longer than the load, and a pipe can be read only once. So a file is read once, and looked at again only if it has changed.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use plan::plainly;
+use ring::digest;
+use template::{Data, DataError, MEMORY_BYTES_MAX};
+
+use crate::{FileInfo, Inputs, KnownSecrets, LocalInputs};
+
+/// A file as it was when it was read: its path and, if it can be read again, what it was.
+type Known = (String, Option<FileInfo>);
+
+/// What comes through a pipe is kept in memory.
+const PIPE_BYTES_MAX: u64 = 1 << 30;
+
+/// Reads the files of a command, and knows the secrets that it comes across.
+pub struct Reader {
+    inputs: Box<dyn Inputs>,
+    files: RefCell<Vec<(Known, Arc<[u8]>)>>,
+    data: RefCell<Vec<(Known, Arc<Data>)>>,
+    secrets: KnownSecrets,
+}
+
+impl Reader {
+    /// Of this machine; what is secret is told to `secrets`.
+    #[must_use]
+    pub fn of_this_machine(secrets: KnownSecrets) -> Rc<Self> {
+        Self::new(LocalInputs, secrets)
+    }
+
+    /// Of these inputs.
+    #[must_use]
+    pub fn new(inputs: impl Inputs + 'static, secrets: KnownSecrets) -> Rc<Self> {
+        Rc::new(Self { inputs: Box::new(inputs), files: RefCell::default(), data: RefCell::default(), secrets })
+    }
+
+    /// Where it reads from.
+    #[must_use]
+    pub fn inputs(&self) -> &dyn Inputs {
+        &*self.inputs
+    }
+
+    /// The secrets that are known so far.
+    #[must_use]
+    pub const fn secrets(&self) -> &KnownSecrets {
+        &self.secrets
+    }
+
+    /// What a file holds, read now or before.
+    ///
+    /// # Errors
+    /// As [`Inputs::read`].
+    pub fn read(&self, path: &str, bytes_max: u64) -> io::Result<Arc<[u8]>> {
+        self.once(path, &self.files, || self.inputs.read(path, bytes_max).map(Arc::from))
+    }
+
+    /// A data file, opened now or before.
+    ///
+    /// # Errors
+    /// All its mistakes.
+    pub fn data(&self, path: &str) -> Result<Arc<Data>, Vec<DataError>> {
+        let of_bytes = |bytes: Arc<[u8]>| Data::of_bytes(path, &bytes);
+        self.once(path, &self.data, || self.data_bytes(path).map_or_else(|| self.inputs.rows(path), of_bytes).map(Arc::new))
+    }
+
+    /// What a data file holds, if that is kept in memory. Why it cannot be read is told where its rows are.
+    pub(crate) fn data_bytes(&self, path: &str) -> Option<Arc<[u8]>> {
+        let about = self.inputs.look(path).ok()?;
+        let is_kept = !about.is_directory && (!about.is_regular || about.length <= MEMORY_BYTES_MAX as u64);
+        is_kept.then(|| self.read(path, PIPE_BYTES_MAX).ok()).flatten()
+    }
+
+    /// Why a file cannot be read, in words; `None` if it can.
+    #[must_use]
+    pub fn unreadable(&self, path: &str) -> Option<String> {
+        match self.inputs.look(path) {
+            Err(why) => Some(plainly(&why)),
+            Ok(about) if about.is_directory => Some("it is a directory".to_owned()),
+            Ok(_) => None,
+        }
+    }
+
+    fn once<T: Clone, E>(&self, path: &str, held: &RefCell<Vec<(Known, T)>>, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let now = self.inputs.look(path).ok().filter(|about| about.is_regular);
+        let is_known = |(known, was): &Known| known == path && (now.is_none() || *was == now);
+        if let Some((_, held)) = held.borrow().iter().find(|(known, _)| is_known(known)) {
+            return Ok(held.clone());
+        }
+        let read = read()?;
+        let mut held = held.borrow_mut();
+        held.retain(|((known, _), _)| known != path);
+        held.push(((path.to_owned(), now), read.clone()));
+        Ok(read)
+    }
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
+    }
+}
+
+/// What a file holds, in short: its SHA-256, in hexadecimal. A result names it, so that it is known whether the file is still the same.
+#[must_use]
+pub fn fingerprint(held: &[u8]) -> String {
+    digest::digest(&digest::SHA256, held).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_once_until_it_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a").display().to_string();
+        std::fs::write(&path, "one").unwrap();
+        let reader = Reader::of_this_machine(KnownSecrets::default());
+        let first = reader.read(&path, 1 << 20).unwrap();
+        assert!(Arc::ptr_eq(&first, &reader.read(&path, 1 << 20).unwrap()));
+        std::fs::write(&path, "another").unwrap();
+        assert_eq!(*reader.read(&path, 1 << 20).unwrap(), *b"another");
+    }
+
+    #[test]
+    fn a_fingerprint_is_a_sha_256() {
+        assert_eq!(fingerprint(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+}
