@@ -10,7 +10,7 @@
 //! chance. Requests count in full here, however much they resemble each other: a check is about this run, in which a second
 //! of standing still did happen, and not about what the next one would show ([`crate::interval`] is).
 //!
-//! A promise may be about a part of the load: `step login p95 < 100ms`, `journey buy failed < 1%`, `url /a p99 < 50ms`. A name holds
+//! A promise may be about a part of the load: `step login p95 < 100ms`, `transaction checkout failed < 1%`, `url /a p99 < 50ms`. A name holds
 //! whatever its file gave it, so it is all that stands between the first word and the last before the comparison, which is looked
 //! for from the right.
 //!
@@ -327,7 +327,7 @@ impl Check {
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
 const FIGURES: &str = "p50 … p99.9, mean, max (also of a part: first_byte p95, service_time p95, connect p99, tls, wait), qps, tps, failed, \
-     unsent, status 503 or status 5xx; and of a step, journey or URL: step login p95";
+     unsent, status 503 or status 5xx; and of a step, journey, transaction, population or URL: step login p95";
 
 /// Refuses two promises in one text, each of which would be a promise of its own.
 fn two_in_one(text: &str, end: usize) -> Result<(), CheckError> {
@@ -504,7 +504,7 @@ impl Judgement {
         let measured = match (self.measured, self.check.figure) {
             (Some(CheckFigure::Never), Figure::Time(_, Statistic::Quantile(percentile))) => {
                 let beyond = percent(((100.0 - percentile) * 1e6).round() / 1e6);
-                let what = if matches!(self.check.part, Some(LoadPart::Journey(_))) { "journey" } else { "request" };
+                let what = self.check.part().filter(|part| part.is_of_several()).map_or("request", LoadPart::kind);
                 format!("more than {beyond} % of {what}s failed, and a failed {what} counts as infinitely slow")
             }
             (measured, _) => measured.map_or_else(String::new, |measured| measured.to_string()),
@@ -1247,6 +1247,7 @@ mod tests {
             Just(None),
             "[a-zA-Z/?=<>&.{}-]([a-z /<>=!]{0,8}[a-z])?".prop_map(|name| Some(LoadPart::Step(name))),
             "[a-z ]{0,5}[a-z]".prop_map(|name| Some(LoadPart::Journey(name.trim().to_owned()))),
+            "[a-z ]{0,5}[a-z]".prop_map(|name| Some(LoadPart::Transaction(name.trim().to_owned()))),
             "[a-z ]{0,5}[a-z]".prop_map(|name| Some(LoadPart::Population(name.trim().to_owned()))),
             "/[a-z?=]{0,9}".prop_map(|name| Some(LoadPart::Url(name))),
         ];

@@ -48,7 +48,7 @@ pub use freezes::Freezes;
 pub use quantity::capitalised;
 pub use reading::Reading;
 pub use scaling::{Scaling, scaling};
-pub use sweep::{Level, LevelJourneys, LevelRow, LevelStep, SWEEP_SCHEMA, Sweep, Trial, promises_kept};
+pub use sweep::{Level, LevelJourneys, LevelPart, LevelRow, SWEEP_SCHEMA, Sweep, Trial, promises_kept};
 pub use validity::{
     Cause, ConnectionsLimit, GeneratorLimit, Standing, Validity, What, connections_limit, disturbances, generator_limit,
     processor_share_is_known,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use measure::{Failure, Histogram, Scenario, StepRow, Summary};
+use measure::{Failure, Histogram, RowKind, Scenario, Summary};
 use plan::{Nanos, Plan, Rate};
 use serde::{Deserialize, Serialize};
 
@@ -187,20 +187,22 @@ pub struct LevelJourneys {
     pub broke_off: u64,
     /// Journeys that went to their end, whenever they had begun.
     pub completed: u64,
-    /// A row a Step, in the order of the scenario.
-    pub steps: Vec<LevelStep>,
+    /// Its populations, transactions and Steps, in the order of [`Summary::rows`].
+    pub parts: Vec<LevelPart>,
 }
 
-/// What became of the requests of a Step at a level.
+/// What became of a population, a transaction or a Step at a level.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LevelStep {
-    /// What its Journey is called.
+pub struct LevelPart {
+    /// Which of them it is.
+    pub kind: RowKind,
+    /// Of a Step, what its Journey is called.
     pub journey: String,
     /// What it is called.
-    pub step: String,
-    /// Requests that fell due.
-    pub due: u64,
-    /// Of these, the ones that failed.
+    pub name: String,
+    /// Requests that fell due; transactions begun.
+    pub begun: u64,
+    /// Of these, the ones that failed or were never sent; transactions with a Step that failed, or broken off.
     pub failed: u64,
     /// What failed most often.
     pub failure: Option<Failure>,
@@ -211,28 +213,38 @@ impl LevelJourneys {
     fn new(runs: &[&Summary]) -> Option<Self> {
         let with_journeys = || runs.iter().filter_map(|run| Some((run.qps, run.scenario.as_ref()?)));
         let scenarios: Vec<&Scenario> = with_journeys().map(|(_, scenario)| scenario).collect();
-        let first = scenarios.first()?;
+        scenarios.first()?;
         let (qps, tps) = with_journeys().fold((0.0, 0.0), |(qps, tps), (of_run, scenario)| (qps + of_run, tps + scenario.tps));
         let journeys = || scenarios.iter().flat_map(|scenario| &scenario.journeys);
-        let step = |place: usize| {
-            let rows: Vec<&StepRow> = scenarios.iter().filter_map(|scenario| scenario.steps.get(place)).collect();
-            let mut failures = [0u64; Failure::COUNT];
-            rows.iter().flat_map(|row| &row.failures).for_each(|failure| failures[failure.class.index()] += failure.count);
-            LevelStep {
-                journey: rows.first().map_or_else(String::new, |row| row.journey.clone()),
-                step: rows.first().map_or_else(String::new, |row| row.name.clone()),
-                due: rows.iter().map(|row| row.due).sum(),
-                failed: rows.iter().map(|row| row.failed).sum(),
-                failure: most_frequent(&failures),
-            }
-        };
         Some(Self {
             tps: tps / scenarios.len() as f64,
             requests_per_journey: (tps > 0.0).then(|| qps / tps),
             broke_off: journeys().map(|row| row.broke_off).sum(),
             completed: journeys().map(|row| row.completed).sum(),
-            steps: (0..first.steps.len()).map(step).collect(),
+            parts: LevelPart::all(runs),
         })
+    }
+}
+
+impl LevelPart {
+    /// Those of all repetitions together.
+    fn all(runs: &[&Summary]) -> Vec<Self> {
+        let mut parts: Vec<(Self, [u64; Failure::COUNT])> = Vec::new();
+        for run in runs {
+            // Journeys are told of by themselves.
+            for (place, row) in run.rows().filter(|row| row.kind != RowKind::Journey).enumerate() {
+                if place == parts.len() {
+                    let (journey, name) = (row.journey.to_owned(), row.name.to_owned());
+                    let part = Self { kind: row.kind, journey, name, begun: 0, failed: 0, failure: None };
+                    parts.push((part, [0; Failure::COUNT]));
+                }
+                let (part, failures) = &mut parts[place];
+                part.begun += row.begun;
+                part.failed += row.bad();
+                row.failures.iter().for_each(|(class, count)| failures[class.index()] += count);
+            }
+        }
+        parts.into_iter().map(|(part, failures)| Self { failure: most_frequent(&failures), ..part }).collect()
     }
 }
 
@@ -494,9 +506,13 @@ pub(crate) mod tests {
         let (one, two) = (one.journeys.unwrap(), two.journeys.unwrap());
         assert_eq!((two.tps, two.completed, two.broke_off), (one.tps, 2 * one.completed, 2 * one.broke_off));
         assert_eq!((two.requests_per_journey, one.requests_per_journey), (one.requests_per_journey, Some(run.qps / one.tps)));
-        assert_eq!(one.steps.iter().map(|step| step.due).sum::<u64>(), run.requests.due);
-        assert_eq!(two.steps.iter().map(|step| step.failed).sum::<u64>(), 2 * run.requests.failed);
-        assert!(two.steps.iter().all(|step| step.failure.is_some() == (step.failed > 0)));
+        let steps = |level: &LevelJourneys| level.parts.iter().filter(|part| part.kind == RowKind::Step).cloned().collect::<Vec<_>>();
+        assert_eq!(steps(&one).iter().map(|step| step.begun).sum::<u64>(), run.requests.due);
+        assert_eq!(steps(&two).iter().map(|step| step.failed).sum::<u64>(), 2 * run.requests.failed);
+        assert!(steps(&two).iter().all(|step| step.failure.is_some() == (step.failed > 0)));
+        let transaction = two.parts.iter().find(|part| part.kind == RowKind::Transaction).unwrap();
+        let row = &run.scenario.as_ref().unwrap().transactions[0];
+        assert_eq!((transaction.begun, transaction.failed), (2 * row.started, 2 * (row.completed - row.succeeded + row.broke_off)));
         assert_eq!(LevelRow::new(level, &[&fixture("closed_all_well")], &[]).journeys, None);
     }
 

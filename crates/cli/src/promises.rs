@@ -15,7 +15,7 @@ use scenario::Scenario;
 /// What a run must keep to.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Promises {
-    /// Fail unless this holds, such as 'p99 < 200ms', 'failed < 0.1%', 'qps > 5000', 'first_byte p95 < 50ms', 'status 5xx == 0', 'step login p95 < 100ms', 'journey buy failed < 1%', 'url /a p95 < 50ms' (repeatable)
+    /// Fail unless this holds, such as 'p99 < 200ms', 'failed < 0.1%', 'qps > 5000', 'first_byte p95 < 50ms', 'status 5xx == 0', 'step login p95 < 100ms', 'journey buy failed < 1%', 'transaction checkout p99 < 1s', 'url /a p95 < 50ms' (repeatable)
     #[arg(long, value_name = "CHECK", action = ArgAction::Append, help_heading = "Checks")]
     check: Vec<String>,
 }
@@ -46,7 +46,7 @@ impl Promises {
         for check in read::<Check>("check", &self.check, help, errors) {
             let unknown = match (scenario, check.part()) {
                 (Some(scenario), _) => scenario.unknown_part(&check),
-                (None, Some(part @ (LoadPart::Step(_) | LoadPart::Journey(_) | LoadPart::Population(_)))) if errors.is_empty() => {
+                (None, Some(part)) if errors.is_empty() && !matches!(part, LoadPart::Url(_)) => {
                     let kind = part.kind();
                     Some((
                         format!("there is no {kind} '{}': this load has no scenario", part.name().escape_debug()),

@@ -73,7 +73,7 @@ pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, part: Part, di
         while number < users || !opening.is_empty() {
             if number < users && opening.len() < DIALS_AT_ONCE {
                 let dial = dial.clone();
-                let global = number * u64::from(of_run.of()) + u64::from(of_run.index());
+                let global = of_run.number(number);
                 opening.spawn_local(async move { dial.dial(global).await.ok() });
                 number += 1;
                 continue;
@@ -125,7 +125,7 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
         if let Some(users) = shared.task.plan.users() {
             let mut connections = ready.connections.into_iter();
             for number in 0..shared.share.part(users.peak().into()) {
-                let global = number * u64::from(shared.share.of()) + u64::from(shared.share.index());
+                let global = shared.share.number(number);
                 for presence in users.presence(global).into_iter().filter(|(from, _)| *from < shared.task.end) {
                     let opened = if presence.0 == Nanos::ZERO { connections.next().flatten() } else { None };
                     lanes.spawn_local(user::user(self.clone(), number, presence, opened));

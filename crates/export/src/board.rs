@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use measure::{Failure, Histogram, IntervalCounts, JourneyCounts, StepCounts, Tally, Tick};
+use measure::{Failure, Histogram, IntervalCounts, Row, RowKind, Tally, Tick};
 use plan::Timetable;
 
 use crate::Identity;
@@ -61,29 +61,21 @@ pub(crate) struct Totals {
     /// Processor time of the workers, in seconds.
     pub cpu: f64,
     /// Of a scenario, in its order; empty without one.
-    pub journeys: Vec<JourneyTotals>,
-    pub steps: Vec<StepTotals>,
+    pub rows: Vec<RowTotals>,
 }
 
-/// What one journey of a scenario came to.
+/// What one population, journey, transaction or step of a scenario came to, as [`Row`] counts it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct JourneyTotals {
-    pub name: Arc<str>,
-    pub started: u64,
-    /// To their end, without a step that failed.
-    pub succeeded: u64,
-    /// To their end, with one.
-    pub failed: u64,
-    pub broke_off: u64,
-}
-
-/// What one step of a scenario came to.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct StepTotals {
-    pub name: Arc<str>,
+pub(crate) struct RowTotals {
+    pub kind: RowKind,
+    /// Of a step; else empty.
     pub journey: Arc<str>,
+    pub name: Arc<str>,
+    pub begun: u64,
     pub succeeded: u64,
     pub failed: u64,
+    pub cut_off: u64,
+    pub times: Times,
 }
 
 /// How it stood at the end of the last second.
@@ -119,6 +111,42 @@ pub(crate) struct Second {
     pub load: String,
     pub at: SystemTime,
     pub tick: Tick,
+    pub figures: Figures,
+    pub rows: Vec<RowSecond>,
+}
+
+/// What one row of a scenario was in a second.
+#[derive(Debug, Clone)]
+pub(crate) struct RowSecond {
+    pub kind: RowKind,
+    pub journey: Arc<str>,
+    pub name: Arc<str>,
+    pub begun: u64,
+    pub succeeded: u64,
+    pub failed: u64,
+    pub cut_off: u64,
+    pub figures: Figures,
+}
+
+/// Percentiles that are told of a second, where enough requests stand behind them.
+pub(crate) const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99")];
+
+/// Times of a second, as they are told: in seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Figures {
+    pub mean: Option<f64>,
+    pub quantiles: [Option<f64>; QUANTILES.len()],
+    pub max: Option<f64>,
+}
+
+impl Figures {
+    fn of(times: &Histogram) -> Self {
+        Self {
+            mean: times.mean().map(|mean| mean / 1e9),
+            quantiles: QUANTILES.map(|(q, _)| times.known_quantile(q).map(|time| time.as_secs_f64())),
+            max: times.max().map(|time| time.as_secs_f64()),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -169,7 +197,7 @@ impl Shared {
 
     pub fn second(&self, tick: &Tick, counted: &IntervalCounts) {
         let mut board = self.lock();
-        let at = SystemTime::now();
+        let (at, keeps_seconds) = (SystemTime::now(), board.seconds_max > 0);
         let Some(load) = board.loads.last_mut() else { return };
         load.totals.add(tick, counted);
         load.now = Now {
@@ -181,13 +209,16 @@ impl Shared {
             asked: load.timetable.as_ref().map(|timetable| timetable.at(tick.from).as_per_second()),
         };
         let name = load.name.clone();
-        if board.seconds_max > 0 {
+        let kept = told(&counted.counts.tally).zip(&load.totals.rows).filter(|_| keeps_seconds);
+        let rows = kept.map(|(row, total)| total.second(&row)).collect();
+        if keeps_seconds {
             if board.seconds.len() == board.seconds_max {
                 board.seconds.pop_front();
             }
             let number = board.seconds_seen;
             board.seconds_seen += 1;
-            board.seconds.push_back(Second { number, load: name, at, tick: tick.clone() });
+            let figures = Figures::of(&counted.counts.response());
+            board.seconds.push_back(Second { number, load: name, at, tick: tick.clone(), figures, rows });
         }
         board.at = at;
         board.version += 1;
@@ -253,22 +284,46 @@ impl Totals {
     }
 
     fn add_rows(&mut self, tally: &Tally) {
-        if self.journeys.is_empty() {
-            let journey = |row: &JourneyCounts| JourneyTotals { name: row.name.clone(), started: 0, succeeded: 0, failed: 0, broke_off: 0 };
-            let of = |row: &StepCounts| tally.journeys.get(row.journey as usize).map_or_else(|| "".into(), |journey| journey.name.clone());
-            self.journeys = tally.journeys.iter().map(journey).collect();
-            self.steps =
-                tally.steps.iter().map(|row| StepTotals { name: row.name.clone(), journey: of(row), succeeded: 0, failed: 0 }).collect();
+        if self.rows.is_empty() {
+            self.rows = told(tally).map(|row| RowTotals::named(&row)).collect();
         }
-        for (total, row) in self.journeys.iter_mut().zip(&tally.journeys) {
-            total.started += row.started;
-            total.succeeded += row.ended_well;
-            total.failed += row.ended - row.ended_well;
-            total.broke_off += row.broke_off.values().sum::<u64>();
-        }
-        for (total, row) in self.steps.iter_mut().zip(&tally.steps) {
-            total.succeeded += row.succeeded;
-            total.failed += row.failures.values().sum::<u64>();
+        self.rows.iter_mut().zip(told(tally)).for_each(|(total, row)| total.add(&row));
+    }
+}
+
+/// The rows that are told: lists of URLs are as long as their files.
+fn told(tally: &Tally) -> impl Iterator<Item = Row<'_>> {
+    tally.rows().filter(|row| row.kind != RowKind::Url)
+}
+
+impl RowTotals {
+    fn named(row: &Row<'_>) -> Self {
+        let times = Times::default();
+        let (kind, journey, name) = (row.kind, row.journey.into(), row.name.into());
+        Self { kind, journey, name, begun: 0, succeeded: 0, failed: 0, cut_off: 0, times }
+    }
+
+    fn add(&mut self, row: &Row<'_>) {
+        self.begun += row.begun;
+        self.succeeded += row.succeeded;
+        self.failed += row.failed;
+        self.cut_off += row.cut_off;
+        [Some(row.times), row.times_failed].into_iter().flatten().for_each(|times| self.times.add(times));
+    }
+
+    /// What it was in the second of this row.
+    fn second(&self, row: &Row<'_>) -> RowSecond {
+        let mut times = row.times.clone();
+        row.times_failed.into_iter().for_each(|failed| times.add(failed));
+        RowSecond {
+            kind: row.kind,
+            journey: self.journey.clone(),
+            name: self.name.clone(),
+            begun: row.begun,
+            succeeded: row.succeeded,
+            failed: row.failed,
+            cut_off: row.cut_off,
+            figures: Figures::of(&times),
         }
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! Written once, so that Prometheus and OpenTelemetry cannot be told different things.
 
-use crate::board::{Board, Load, Times};
+use measure::RowKind;
+
+use crate::board::{Board, Load, RowTotals, Times};
 
 /// One metric with all its values.
 #[derive(Debug)]
@@ -192,62 +194,83 @@ pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
             points: gauges(&|load| Some(load.now.lag_max)),
         },
     ];
-    if board.loads.iter().any(|load| !load.totals.journeys.is_empty()) {
-        families.extend(of_journeys(board));
+    for kind in [RowKind::Population, RowKind::Journey, RowKind::Transaction, RowKind::Step] {
+        if board.loads.iter().any(|load| rows(load, kind).next().is_some()) {
+            families.extend(of_rows(board, kind));
+        }
     }
     families
 }
 
-/// What is told besides of a scenario.
-fn of_journeys(board: &Board) -> Vec<Family<'_>> {
-    let each = |values: fn(&Load) -> Vec<(Labels<'_>, u64)>| -> Points<'_> {
-        let all = board.loads.iter().flat_map(|load| {
-            values(load).into_iter().map(move |(more, count)| {
+fn rows(load: &Load, kind: RowKind) -> impl Iterator<Item = &RowTotals> {
+    load.totals.rows.iter().filter(move |row| row.kind == kind)
+}
+
+/// What is told of the rows of a kind, of which there are some.
+fn of_rows(board: &Board, kind: RowKind) -> Vec<Family<'_>> {
+    let each = || {
+        board.loads.iter().flat_map(move |load| {
+            rows(load, kind).map(move |row| {
                 let mut labels = named(load);
-                labels.extend(more);
-                (labels, load, count as f64)
+                if kind == RowKind::Step {
+                    labels.push(("journey", &*row.journey));
+                }
+                labels.push((kind.name(), &*row.name));
+                (labels, load, row)
+            })
+        })
+    };
+    let begun = || Points::Counters(each().map(|(labels, load, row)| (labels, load, row.begun as f64)).collect());
+    let times = || Points::Histograms(each().map(|(labels, load, row)| (labels, load, &row.times)).collect());
+    let ended = |cut_off: Option<&'static str>| {
+        let values = each().flat_map(|(labels, load, row)| {
+            let results = [(Some("succeeded"), row.succeeded), (Some("failed"), row.failed), (cut_off, row.cut_off)];
+            results.into_iter().filter_map(move |(result, count)| {
+                let mut labels = labels.clone();
+                labels.push(("result", result?));
+                Some((labels, load, count as f64))
             })
         });
-        Points::Counters(all.collect())
+        Points::Counters(values.collect())
     };
-    vec![
-        Family {
-            name: "journeys_started",
-            about: "Journeys begun, by journey.",
-            unit: Unit::None,
-            points: each(|load| load.totals.journeys.iter().map(|row| (vec![("journey", &*row.name)], row.started)).collect()),
-        },
-        Family {
-            name: "journeys",
-            about: "Journeys that ended, by journey and how: succeeded, failed (went to the end with a step that failed), or broke_off before it.",
-            unit: Unit::None,
-            points: each(|load| {
-                let rows = load.totals.journeys.iter().flat_map(|row| {
-                    [("succeeded", row.succeeded), ("failed", row.failed), ("broke_off", row.broke_off)]
-                        .map(|(result, count)| (vec![("journey", &*row.name), ("result", result)], count))
-                });
-                rows.collect()
-            }),
-        },
-        Family {
-            name: "step_requests",
-            about: "Requests of a step that ended, by journey, step and how: succeeded or failed.",
-            unit: Unit::None,
-            points: each(|load| {
-                let rows = load.totals.steps.iter().flat_map(|row| {
-                    [("succeeded", row.succeeded), ("failed", row.failed)]
-                        .map(|(result, count)| (vec![("journey", &*row.journey), ("step", &*row.name), ("result", result)], count))
-                });
-                rows.collect()
-            }),
-        },
-        Family {
-            name: "tps",
-            about: "Journeys finished a second, in the last second.",
-            unit: Unit::None,
-            points: Points::Gauges(board.loads.iter().filter_map(|load| Some((named(load), load, load.now.tps?))).collect()),
-        },
-    ]
+    let counted = |name, about, points| Family { name, about, unit: Unit::None, points };
+    let timed = |name, about| Family { name, about, unit: Unit::Seconds, points: times() };
+    match kind {
+        RowKind::Population => vec![
+            counted(
+                "population_requests",
+                "Requests of a population that ended, by population and how: succeeded, failed, or unsent.",
+                ended(Some("unsent")),
+            ),
+            timed("population_response_time", "From when a request of a population was due to its last byte, by population."),
+        ],
+        RowKind::Journey => vec![
+            counted("journeys_started", "Journeys begun, by journey.", begun()),
+            counted(
+                "journeys",
+                "Journeys that ended, by journey and how: succeeded, failed (went to the end with a step that failed), or broke_off before it.",
+                ended(Some("broke_off")),
+            ),
+            counted(
+                "tps",
+                "Journeys finished a second, in the last second.",
+                Points::Gauges(board.loads.iter().filter_map(|load| Some((named(load), load, load.now.tps?))).collect()),
+            ),
+        ],
+        RowKind::Transaction => vec![
+            counted("transactions_started", "Transactions begun, by transaction.", begun()),
+            counted(
+                "transactions",
+                "Transactions that ended, by transaction and how: succeeded, failed (finished with a step that failed), or broke_off before it.",
+                ended(Some("broke_off")),
+            ),
+            timed("transaction_time", "What the requests of a transaction took together, by transaction; of those that finished."),
+        ],
+        RowKind::Step => {
+            vec![counted("step_requests", "Requests of a step that ended, by journey, step and how: succeeded or failed.", ended(None))]
+        }
+        RowKind::Url => Vec::new(),
+    }
 }
 
 fn named(load: &Load) -> Labels<'_> {

@@ -1,4 +1,4 @@
-//! InfluxDB's line protocol: a line a second.
+//! InfluxDB's line protocol: a line a second, and one for each population, transaction and step of a scenario.
 //!
 //! Its users draw what each second was, and do not subtract totals. So seconds are kept until they are taken, each with its own time.
 //! Source: the reference of line protocol; integers end with `i`, and spaces, commas and equals signs of tags are escaped.
@@ -6,11 +6,10 @@
 use std::fmt::Write as _;
 use std::time::UNIX_EPOCH;
 
-use crate::Identity;
-use crate::board::Second;
+use measure::RowKind;
 
-/// Percentiles that are told, where enough requests stand behind them.
-const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.95, "p95"), (0.99, "p99")];
+use crate::Identity;
+use crate::board::{Figures, QUANTILES, Second};
 
 /// The seconds as lines.
 pub(crate) fn body(identity: &Identity, seconds: &[Second]) -> String {
@@ -22,14 +21,7 @@ pub(crate) fn body(identity: &Identity, seconds: &[Second]) -> String {
 }
 
 fn line(out: &mut String, identity: &Identity, second: &Second) {
-    out.push_str("loadline");
-    let tags = [("run", &identity.run), ("name", &identity.name), ("command", &identity.command), ("load", &second.load)];
-    for (key, value) in tags {
-        // An empty tag is a mistake of syntax.
-        if !value.is_empty() {
-            let _ = write!(out, ",{key}={}", tag(value));
-        }
-    }
+    tagged(out, "loadline", (identity, second), &[]);
     let tick = &second.tick;
     let _ = write!(
         out,
@@ -52,16 +44,43 @@ fn line(out: &mut String, identity: &Identity, second: &Second) {
             journeys.started, journeys.completed, journeys.succeeded, journeys.broke_off
         );
     }
-    if let Some(mean) = tick.response_time.mean() {
-        let _ = write!(out, ",response_time_mean_seconds={}", mean / 1e9);
+    ended(out, "response_time", &second.figures, second);
+    for row in &second.rows {
+        // The rest of what there is to tell of them is in the run's own line.
+        let (measurement, begun, cut_off, time) = match row.kind {
+            RowKind::Population => ("loadline_population", "due", "unsent", "response_time"),
+            RowKind::Transaction => ("loadline_transaction", "started", "broke_off", "transaction_time"),
+            RowKind::Step => ("loadline_step", "due", "", "response_time"),
+            RowKind::Journey | RowKind::Url => continue,
+        };
+        tagged(out, measurement, (identity, second), &[("journey", &row.journey), (row.kind.name(), &row.name)]);
+        let _ = write!(out, " {begun}={}i,succeeded={}i,failed={}i", row.begun, row.succeeded, row.failed);
+        if !cut_off.is_empty() {
+            let _ = write!(out, ",{cut_off}={}i", row.cut_off);
+        }
+        ended(out, time, &row.figures, second);
     }
-    for (q, name) in QUANTILES {
-        if let Some(time) = tick.response_time.known_quantile(q) {
-            let _ = write!(out, ",response_time_{name}_seconds={}", time.as_secs_f64());
+}
+
+/// A line's beginning: its measurement, and the tags of the run and its own.
+fn tagged(out: &mut String, measurement: &str, (identity, second): (&Identity, &Second), own: &[(&str, &str)]) {
+    out.push_str(measurement);
+    let run = [("run", &*identity.run), ("name", &*identity.name), ("command", &*identity.command), ("load", &*second.load)];
+    for (key, value) in run.iter().chain(own) {
+        // An empty tag is a mistake of syntax.
+        if !value.is_empty() {
+            let _ = write!(out, ",{key}={}", tag(value));
         }
     }
-    if let Some(time) = tick.response_time.max() {
-        let _ = write!(out, ",response_time_max_seconds={}", time.as_secs_f64());
+}
+
+/// A line's end: times, and when it was.
+fn ended(out: &mut String, time: &str, figures: &Figures, second: &Second) {
+    let quantiles = QUANTILES.iter().zip(figures.quantiles).map(|((_, name), value)| (*name, value));
+    for (name, value) in std::iter::once(("mean", figures.mean)).chain(quantiles).chain([("max", figures.max)]) {
+        if let Some(value) = value {
+            let _ = write!(out, ",{time}_{name}_seconds={value}");
+        }
     }
     let at = second.at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     let _ = writeln!(out, " {at}");

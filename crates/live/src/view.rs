@@ -3,7 +3,7 @@
 //! The answer to "how is it going?" stands in the same place all the time: load at the top, throughput and response
 //! times with their last minutes, failures with their classes, and whether this machine can still be trusted. What has
 //! been measured before in the same command (the levels of a sweep, the trials of a search) stands below, newest last.
-//! Room that is left goes to the graphs, to answers by status and to the steps of a scenario, in this order; what does not fit is left
+//! Room that is left goes to the graphs, to answers by status and to the rows of a scenario, in this order; what does not fit is left
 //! out whole. Nothing blinks, nothing moves but the figures, and colour only repeats what the words say.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use analysis::quantity::{self, NONE};
 use analysis::server_side::Now;
-use measure::{Failure, Snapshot, Status, Tick};
+use measure::{Failure, Row, RowKind, Snapshot, Status, Tick};
 use plan::{Nanos, Plan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -30,11 +30,11 @@ const GRAPH_ROWS: (u16, u16) = (2, 7);
 /// Rows below the graphs that they leave free where something was printed before: heads, and the newest of it.
 const PRINTED_ROWS: u16 = 8;
 
-/// Steps that are listed; of more, those with the most failures say more than a page of rows.
-const STEPS_MAX: usize = 12;
+/// Rows of a kind that are listed; of more, those with the most failures say more than a page of rows.
+const ROWS_MAX: usize = 12;
 
-/// Above the steps: a free line, and the heads.
-const STEPS_HEAD: usize = 2;
+/// Above the rows of a kind: a free line, and the heads.
+const ROWS_HEAD: usize = 2;
 
 /// Columns of a figure's name, and of its value.
 const NAME: usize = 11;
@@ -79,8 +79,8 @@ pub struct View {
     classes: BTreeMap<Failure, u64>,
     /// Answers so far by status.
     statuses: BTreeMap<u16, u64>,
-    /// Of a scenario: its steps so far.
-    steps: Vec<Step>,
+    /// Of a scenario: its populations, transactions and steps so far.
+    rows: Vec<RowSoFar>,
     /// Whether the load has a rate of its own, and what fell due and succeeded in the last second that counts.
     is_open: bool,
     due_a_second: f64,
@@ -104,12 +104,13 @@ pub struct View {
     asked_to_end: u8,
 }
 
-/// A step of a scenario so far.
+/// A row of a scenario so far.
 #[derive(Debug, Clone)]
-struct Step {
+struct RowSoFar {
+    kind: RowKind,
     name: String,
-    due: u64,
-    failed: u64,
+    begun: u64,
+    bad: u64,
     /// Of the last second that had answers, in nanoseconds.
     mean: Option<f64>,
 }
@@ -136,7 +137,7 @@ impl View {
             unsent: 0,
             classes: BTreeMap::new(),
             statuses: BTreeMap::new(),
-            steps: Vec::new(),
+            rows: Vec::new(),
             is_open: false,
             due_a_second: 0.0,
             succeeded_a_second: 0.0,
@@ -219,19 +220,21 @@ impl View {
         self.p99.push(quantile(0.99));
     }
 
-    /// What was counted in the same interval: answers by status, and the steps of a scenario.
+    /// What was counted in the same interval: answers by status, and the rows of a scenario.
     pub fn counts(&mut self, counts: &Snapshot) {
         for (status, count) in counts.statuses() {
             *self.statuses.entry(status).or_default() += count;
         }
-        let rows = &counts.tally.steps;
-        if self.steps.len() != rows.len() {
-            self.steps = rows.iter().map(|row| Step { name: row.name.to_string(), due: 0, failed: 0, mean: None }).collect();
+        // Journeys have a line of their own.
+        let rows: Vec<Row<'_>> = counts.tally.rows().filter(|row| row.kind != RowKind::Journey).collect();
+        if self.rows.len() != rows.len() {
+            self.rows =
+                rows.iter().map(|row| RowSoFar { kind: row.kind, name: row.name.to_owned(), begun: 0, bad: 0, mean: None }).collect();
         }
-        for (step, row) in self.steps.iter_mut().zip(rows) {
-            step.due += row.due;
-            step.failed += row.failures.values().sum::<u64>();
-            step.mean = row.response_succeeded.mean().or(step.mean);
+        for (so_far, row) in self.rows.iter_mut().zip(rows) {
+            so_far.begun += row.begun;
+            so_far.bad += row.bad();
+            so_far.mean = row.times.mean().or(so_far.mean);
         }
     }
 
@@ -273,9 +276,11 @@ impl View {
             free -= statuses.len() as u16;
             lines.extend(statuses);
         }
-        let steps = self.steps_lines(width, usize::from(free));
-        free -= steps.len() as u16;
-        lines.extend(steps);
+        for kind in [RowKind::Population, RowKind::Transaction, RowKind::Step, RowKind::Url] {
+            let rows = self.rows_lines(kind, width, usize::from(free));
+            free -= rows.len() as u16;
+            lines.extend(rows);
+        }
         let reserved = if self.printed.is_empty() { 0 } else { PRINTED_ROWS };
         let rows = (least + free.saturating_sub(reserved) / 3).min(most);
         let [head, _, figures, health, printed, foot] = Layout::vertical([
@@ -396,30 +401,31 @@ impl View {
         vec![Line::raw(cut(&format!("  status     {}", told.join("   ")), width))]
     }
 
-    /// A row for each step of a scenario, as many as there is room for: all in their own order, else those with the most failures first, and
+    /// The rows of a kind, as many as there is room for: all in their own order, else those with the most failures first, and
     /// then those with the most requests.
-    fn steps_lines(&self, width: usize, room: usize) -> Vec<Line<'_>> {
-        let all = self.steps.len();
-        let rows = room.saturating_sub(STEPS_HEAD).min(STEPS_MAX);
+    fn rows_lines(&self, kind: RowKind, width: usize, room: usize) -> Vec<Line<'_>> {
+        let mut listed: Vec<&RowSoFar> = self.rows.iter().filter(|row| row.kind == kind).collect();
+        let all = listed.len();
+        let rows = room.saturating_sub(ROWS_HEAD).min(ROWS_MAX);
         // Of more than that, the last row says so.
         let shown = if all <= rows { all } else { rows.saturating_sub(1) };
         if shown == 0 {
             return Vec::new();
         }
-        let mut steps: Vec<&Step> = self.steps.iter().collect();
         if shown < all {
-            steps.sort_by_key(|step| std::cmp::Reverse((step.failed, step.due)));
-            steps.truncate(shown);
+            listed.sort_by_key(|row| std::cmp::Reverse((row.bad, row.begun)));
+            listed.truncate(shown);
         }
-        let longest = steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).clamp(4, 40);
-        let head = format!("  {:<longest$}  {:>12}  {:>10}  {:>10}", "step", "requests", "failed", "latency");
+        let longest = listed.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).clamp(kind.name().len(), 40);
+        let (begun, took) = if kind.is_of_several() { ("started", "time") } else { ("requests", "latency") };
+        let head = format!("  {:<longest$}  {begun:>12}  {:>10}  {took:>10}", kind.name(), "failed");
         let mut lines = vec![Line::default(), Line::styled(cut(&head, width), self.dim())];
-        for step in steps {
-            let mean = step.mean.map_or_else(|| NONE.to_owned(), quantity::time);
-            let (due, failed) = (quantity::count(step.due), quantity::count(step.failed));
-            let row = cut(&format!("  {:<longest$}  {due:>12}  {failed:>10}  {mean:>10}", cut(&step.name, longest)), width);
-            let style = if step.failed > 0 { self.tone(Color::Red) } else { Style::default() };
-            lines.push(Line::styled(row, style));
+        for row in listed {
+            let mean = row.mean.map_or_else(|| NONE.to_owned(), quantity::time);
+            let (begun, bad) = (quantity::count(row.begun), quantity::count(row.bad));
+            let style = if row.bad > 0 { self.tone(Color::Red) } else { Style::default() };
+            let text = format!("  {:<longest$}  {begun:>12}  {bad:>10}  {mean:>10}", cut(&row.name, longest));
+            lines.push(Line::styled(cut(&text, width), style));
         }
         if shown < all {
             lines.push(Line::styled(cut(&format!("  and {} more", all - shown), width), self.dim()));
@@ -671,8 +677,11 @@ mod tests {
         let mut view = View::new("run", Palette::Plain);
         view.begin(&plan(Draft::default()), "");
         ticks("closed_all_well").iter().take(1).for_each(|tick| view.tick(tick));
-        let step = |at: u64| Step { name: format!("step {at}"), due: 100 + at, failed: if at == 3 { 7 } else { 0 }, mean: None };
-        view.steps = (0..20).map(step).collect();
+        let step = |at: u64| {
+            let (name, bad) = (format!("step {at}"), if at == 3 { 7 } else { 0 });
+            RowSoFar { kind: RowKind::Step, name, begun: 100 + at, bad, mean: None }
+        };
+        view.rows = (0..20).map(step).collect();
         let listed = |height: u16| -> Vec<String> {
             let shown = screen(&view, (80, height));
             let rows = shown.lines().filter(|line| line.starts_with("  step ") || line.starts_with("  and "));
@@ -680,10 +689,26 @@ mod tests {
         };
         assert_eq!(listed(20 + 2), ["step 3", "step 19", "and 18 more"]);
         let many = listed(60);
-        assert_eq!((many.len(), many[0].as_str(), many.last().unwrap().as_str()), (STEPS_MAX, "step 3", "and 9 more"));
-        view.steps.truncate(3);
-        assert_eq!(view.steps_lines(80, 5).len(), 5, "all of them, in their own order");
-        assert!(view.steps_lines(80, 2).is_empty());
+        assert_eq!((many.len(), many[0].as_str(), many.last().unwrap().as_str()), (ROWS_MAX, "step 3", "and 9 more"));
+        view.rows.truncate(3);
+        assert_eq!(view.rows_lines(RowKind::Step, 80, 5).len(), 5, "all of them, in their own order");
+        assert!(view.rows_lines(RowKind::Step, 80, 2).is_empty());
+    }
+
+    #[test]
+    fn populations_transactions_and_steps_have_rows_of_their_own() {
+        let mut view = View::new("run", Palette::Plain);
+        let shop = fixtures::journeys_of_a_shop();
+        view.begin(&shop.plan, "");
+        view.tick(&shop.timeline[0]);
+        let mut counts = Snapshot::default();
+        let row = |name: &str, due| measure::PopulationCounts { due, unsent: 1, ..measure::PopulationCounts::named(name.to_owned()) };
+        counts.tally.populations = vec![row("customers", 900), row("office", 30)];
+        counts.tally.journeys = vec![measure::JourneyCounts::named("buy".into())];
+        counts.tally.transactions = vec![measure::JourneyCounts { started: 300, ..measure::JourneyCounts::named("checkout".into()) }];
+        counts.tally.steps = vec![measure::StepCounts { due: 930, ..measure::StepCounts::named("POST /login".into(), 0, []) }];
+        (0..2).for_each(|_| view.counts(&counts));
+        insta::assert_snapshot!(screen(&view, (80, 40)));
     }
 
     #[test]

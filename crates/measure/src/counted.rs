@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::{
     Collector, Connections, End, Ending, Example, Failure, Gaps, Histogram, OwnDelay, PackedHistogram, Quirk, Rates, Site, Snapshot,
-    SourceId, SummaryBuilder, TallyRecord,
+    SourceId, SummaryBuilder, Tally,
 };
 
 /// What one interval of the whole run counted.
@@ -68,8 +68,8 @@ pub struct SnapshotRecord {
     cpu_busiest_ns: Nanos,
     #[serde(default, skip_serializing_if = "Rates::is_empty")]
     worker_rates: Rates,
-    #[serde(default, skip_serializing_if = "TallyRecord::is_empty")]
-    scenario: TallyRecord,
+    #[serde(default, skip_serializing_if = "Tally::is_empty")]
+    scenario: Tally<PackedHistogram>,
 }
 
 impl From<&IntervalCounts> for SnapshotRecord {
@@ -150,7 +150,7 @@ impl From<&Snapshot> for SnapshotRecord {
             gaps: *gaps,
             cpu_ns: *cpu,
             worker_rates: worker_rates.clone(),
-            scenario: tally.into(),
+            scenario: tally.pack(),
             cpu_busiest_ns: Nanos::ZERO,
         }
     }
@@ -202,7 +202,7 @@ impl TryFrom<SnapshotRecord> for Snapshot {
             gaps: kept.gaps,
             cpu: kept.cpu_ns,
             worker_rates: kept.worker_rates,
-            tally: kept.scenario.try_into()?,
+            tally: kept.scenario.unpack()?,
             ..Snapshot::empty(kept.interval)
         };
         for (class, count) in kept.failures {

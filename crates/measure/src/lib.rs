@@ -21,6 +21,7 @@ mod rates;
 mod recorder;
 mod replayed;
 mod requests;
+mod row;
 mod site;
 mod snapshot;
 mod status;
@@ -45,6 +46,7 @@ pub use rates::Rates;
 pub use recorder::{Begun, Recorder, Span, SuccessRule};
 pub use replayed::{ComparisonCounts, ReplayComparison, RouteReplayed, StatusChange};
 pub use requests::Requests;
+pub use row::{Row, RowKind};
 pub use site::Site;
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use status::Status;
@@ -52,8 +54,6 @@ pub use summary::{
     Bytes, End, Ending, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord,
     WarmUpCounts,
 };
-pub use tally::{
-    CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, TallyRecord, TransactionRow,
-};
+pub use tally::{CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, Took};
 pub use tick::{JourneysTick, Tick};
 pub use warmup::{Series, WarmUp};

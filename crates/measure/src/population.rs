@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Histogram, PackedHistogram, Requests, Snapshot};
+use crate::{Failure, Histogram, Requests, Snapshot};
 
 /// What one population came to; `H` is how times are held.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,10 +99,6 @@ impl PopulationCounts {
         self.answered += answered;
         self.response_succeeded.add(response_succeeded);
         self.response_failed.add(response_failed);
-    }
-
-    pub(crate) fn pack(&self) -> PopulationCounts<PackedHistogram> {
-        self.convert(|times| Ok(times.pack())).expect("packing never fails")
     }
 }
 

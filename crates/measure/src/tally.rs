@@ -17,23 +17,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Example, Failure, Histogram, PackedHistogram, PopulationCounts, grouped};
 
-/// The rows of a scenario.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Tally {
+/// The rows of a scenario; `H` is how times are held: in a file, [`PackedHistogram`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tally<H = Histogram> {
     /// In the order of the scenario.
-    pub journeys: Vec<JourneyCounts>,
+    pub journeys: Vec<JourneyCounts<H>>,
     /// In the order of the scenario.
-    pub steps: Vec<StepCounts>,
+    pub steps: Vec<StepCounts<H>>,
     /// Groups of Steps that are timed as one, in the order of the scenario: counted as Journeys are.
-    pub transactions: Vec<JourneyCounts>,
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<JourneyCounts<H>>,
     /// In the order of the plan; none where there is one load.
-    pub populations: Vec<PopulationCounts>,
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub populations: Vec<PopulationCounts<H>>,
 }
 
-/// What one Journey came to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct JourneyCounts {
+/// What one Journey, or one transaction, came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JourneyCounts<H = Histogram> {
     /// What it is called.
+    #[serde(with = "text")]
     pub name: Arc<str>,
     /// Begun in the measured span: the first request of each fell due in it.
     pub started: u64,
@@ -48,13 +51,14 @@ pub struct JourneyCounts {
     /// Of these, without a Step that failed.
     pub ended_well: u64,
     /// From when the first request was due to the last byte of the last answer, pauses included; of those that were completed.
-    pub lasted: Histogram,
+    pub lasted: H,
 }
 
 /// What one Step came to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StepCounts {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepCounts<H = Histogram> {
     /// What it is called.
+    #[serde(with = "text")]
     pub name: Arc<str>,
     /// The place of its Journey.
     pub journey: u32,
@@ -67,9 +71,9 @@ pub struct StepCounts {
     /// Answers whose last byte came within the measured span.
     pub answered: u64,
     /// Response times of those that succeeded.
-    pub response_succeeded: Histogram,
+    pub response_succeeded: H,
     /// Response times of those that were answered and failed, or timed out.
-    pub response_failed: Histogram,
+    pub response_failed: H,
     /// Its Checks, in their order.
     pub checks: Vec<CheckCounts>,
     /// The first example of each class.
@@ -77,9 +81,10 @@ pub struct StepCounts {
 }
 
 /// What one Check of a Step came to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckCounts {
     /// What it promises, as it was written.
+    #[serde(with = "text")]
     pub check: Arc<str>,
     /// Answers that kept it.
     pub held: u64,
@@ -87,6 +92,21 @@ pub struct CheckCounts {
     pub failed: u64,
     /// The first of these.
     pub example: Option<Example>,
+}
+
+/// Names that every worker's rows share, as the text they are.
+mod text {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<str>, D::Error> {
+        String::deserialize(deserializer).map(Arc::from)
+    }
 }
 
 impl JourneyCounts {
@@ -175,24 +195,90 @@ fn add_classes(to: &mut BTreeMap<Failure, u64>, from: &BTreeMap<Failure, u64>) {
     }
 }
 
-impl Tally {
+impl<H> JourneyCounts<H> {
+    fn convert<T>(&self, convert: impl Fn(&H) -> Result<T, String>) -> Result<JourneyCounts<T>, String> {
+        let Self { name, started, completed, succeeded, broke_off, ended, ended_well, lasted } = self;
+        Ok(JourneyCounts {
+            name: name.clone(),
+            started: *started,
+            completed: *completed,
+            succeeded: *succeeded,
+            broke_off: broke_off.clone(),
+            ended: *ended,
+            ended_well: *ended_well,
+            lasted: convert(lasted)?,
+        })
+    }
+}
+
+impl<H> StepCounts<H> {
+    fn convert<T>(&self, convert: impl Fn(&H) -> Result<T, String>) -> Result<StepCounts<T>, String> {
+        let Self { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = self;
+        Ok(StepCounts {
+            name: name.clone(),
+            journey: *journey,
+            due: *due,
+            succeeded: *succeeded,
+            failures: failures.clone(),
+            answered: *answered,
+            response_succeeded: convert(response_succeeded)?,
+            response_failed: convert(response_failed)?,
+            checks: checks.clone(),
+            examples: examples.clone(),
+        })
+    }
+}
+
+impl<H> Default for Tally<H> {
+    fn default() -> Self {
+        Self { journeys: Vec::new(), steps: Vec::new(), transactions: Vec::new(), populations: Vec::new() }
+    }
+}
+
+impl<H> Tally<H> {
     /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.journeys.is_empty() && self.steps.is_empty() && self.populations.is_empty()
     }
 
+    /// The same with times that are held otherwise.
+    ///
+    /// # Errors
+    /// As `convert`.
+    fn convert<T>(&self, convert: impl Fn(&H) -> Result<T, String> + Copy) -> Result<Tally<T>, String> {
+        let journeys = |rows: &[JourneyCounts<H>]| rows.iter().map(|row| row.convert(convert)).collect::<Result<_, _>>();
+        Ok(Tally {
+            journeys: journeys(&self.journeys)?,
+            steps: self.steps.iter().map(|row| row.convert(convert)).collect::<Result<_, _>>()?,
+            transactions: journeys(&self.transactions)?,
+            populations: self.populations.iter().map(|row| row.convert(convert)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl Tally<PackedHistogram> {
+    /// The counts again; in words, if a histogram is none.
+    pub(crate) fn unpack(&self) -> Result<Tally, String> {
+        self.convert(PackedHistogram::unpack)
+    }
+}
+
+impl Tally {
+    /// The same as it stands in a file.
+    pub(crate) fn pack(&self) -> Tally<PackedHistogram> {
+        self.convert(|times| Ok(times.pack())).expect("packing never fails")
+    }
+
     /// The same rows with nothing counted yet.
     #[must_use]
     pub fn emptied(&self) -> Self {
+        let journeys = |rows: &[JourneyCounts]| rows.iter().map(|row| JourneyCounts::named(row.name.clone())).collect();
+        let checks = |row: &StepCounts| row.checks.iter().map(|check| check.check.clone()).collect::<Vec<_>>();
         Self {
-            journeys: self.journeys.iter().map(|row| JourneyCounts::named(row.name.clone())).collect(),
-            transactions: self.transactions.iter().map(|row| JourneyCounts::named(row.name.clone())).collect(),
-            steps: self
-                .steps
-                .iter()
-                .map(|row| StepCounts::named(row.name.clone(), row.journey, row.checks.iter().map(|check| check.check.clone())))
-                .collect(),
+            journeys: journeys(&self.journeys),
+            transactions: journeys(&self.transactions),
+            steps: self.steps.iter().map(|row| StepCounts::named(row.name.clone(), row.journey, checks(row))).collect(),
             populations: self.populations.iter().map(|row| PopulationCounts::named(row.name.clone())).collect(),
         }
     }
@@ -207,162 +293,6 @@ impl Tally {
         self.transactions.iter_mut().zip(&other.transactions).for_each(|(row, more)| row.add(more));
         self.steps.iter_mut().zip(&other.steps).for_each(|(row, more)| row.add(more));
         self.populations.iter_mut().zip(&other.populations).for_each(|(row, more)| row.add(more));
-    }
-}
-
-/// [`Tally`] as it stands in a file.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct TallyRecord {
-    journeys: Vec<JourneyAtRest>,
-    steps: Vec<StepAtRest>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    transactions: Vec<JourneyAtRest>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    populations: Vec<PopulationCounts<PackedHistogram>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct JourneyAtRest {
-    name: String,
-    started: u64,
-    completed: u64,
-    succeeded: u64,
-    broke_off: BTreeMap<Failure, u64>,
-    ended: u64,
-    ended_well: u64,
-    lasted: PackedHistogram,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct StepAtRest {
-    name: String,
-    journey: u32,
-    due: u64,
-    succeeded: u64,
-    failures: BTreeMap<Failure, u64>,
-    answered: u64,
-    response_succeeded: PackedHistogram,
-    response_failed: PackedHistogram,
-    checks: Vec<CheckAtRest>,
-    examples: BTreeMap<Failure, Example>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct CheckAtRest {
-    check: String,
-    held: u64,
-    failed: u64,
-    example: Option<Example>,
-}
-
-impl TallyRecord {
-    /// Whether there are no rows.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.journeys.is_empty() && self.steps.is_empty() && self.populations.is_empty()
-    }
-}
-
-impl From<&JourneyCounts> for JourneyAtRest {
-    fn from(row: &JourneyCounts) -> Self {
-        let JourneyCounts { name, started, completed, succeeded, broke_off, ended, ended_well, lasted } = row;
-        Self {
-            name: name.to_string(),
-            started: *started,
-            completed: *completed,
-            succeeded: *succeeded,
-            broke_off: broke_off.clone(),
-            ended: *ended,
-            ended_well: *ended_well,
-            lasted: lasted.pack(),
-        }
-    }
-}
-
-impl TryFrom<JourneyAtRest> for JourneyCounts {
-    type Error = String;
-
-    /// The counts again; in words, if the histogram is none.
-    fn try_from(row: JourneyAtRest) -> Result<Self, String> {
-        Ok(Self {
-            name: row.name.into(),
-            started: row.started,
-            completed: row.completed,
-            succeeded: row.succeeded,
-            broke_off: row.broke_off,
-            ended: row.ended,
-            ended_well: row.ended_well,
-            lasted: row.lasted.unpack()?,
-        })
-    }
-}
-
-impl From<&Tally> for TallyRecord {
-    fn from(tally: &Tally) -> Self {
-        let steps = tally.steps.iter().map(|row| {
-            let StepCounts { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } =
-                row;
-            StepAtRest {
-                name: name.to_string(),
-                journey: *journey,
-                due: *due,
-                succeeded: *succeeded,
-                failures: failures.clone(),
-                answered: *answered,
-                response_succeeded: response_succeeded.pack(),
-                response_failed: response_failed.pack(),
-                checks: checks
-                    .iter()
-                    .map(|CheckCounts { check, held, failed, example }| CheckAtRest {
-                        check: check.to_string(),
-                        held: *held,
-                        failed: *failed,
-                        example: example.clone(),
-                    })
-                    .collect(),
-                examples: examples.clone(),
-            }
-        });
-        let journeys = |rows: &[JourneyCounts]| rows.iter().map(JourneyAtRest::from).collect();
-        Self {
-            journeys: journeys(&tally.journeys),
-            steps: steps.collect(),
-            transactions: journeys(&tally.transactions),
-            populations: tally.populations.iter().map(PopulationCounts::pack).collect(),
-        }
-    }
-}
-
-impl TryFrom<TallyRecord> for Tally {
-    type Error = String;
-
-    /// The counts again; in words, if a histogram is none.
-    fn try_from(kept: TallyRecord) -> Result<Self, String> {
-        let steps = kept.steps.into_iter().map(|row| {
-            Ok(StepCounts {
-                name: row.name.into(),
-                journey: row.journey,
-                due: row.due,
-                succeeded: row.succeeded,
-                failures: row.failures,
-                answered: row.answered,
-                response_succeeded: row.response_succeeded.unpack()?,
-                response_failed: row.response_failed.unpack()?,
-                checks: row
-                    .checks
-                    .into_iter()
-                    .map(|CheckAtRest { check, held, failed, example }| CheckCounts { check: check.into(), held, failed, example })
-                    .collect(),
-                examples: row.examples,
-            })
-        });
-        let journeys = |rows: Vec<JourneyAtRest>| rows.into_iter().map(JourneyCounts::try_from).collect::<Result<_, String>>();
-        let populations = kept.populations.iter().map(|row| row.convert(PackedHistogram::unpack));
-        Ok(Self {
-            journeys: journeys(kept.journeys)?,
-            steps: steps.collect::<Result<_, String>>()?,
-            transactions: journeys(kept.transactions)?,
-            populations: populations.collect::<Result<_, String>>()?,
-        })
     }
 }
 
@@ -383,12 +313,12 @@ pub struct Scenario {
     pub steps: Vec<StepRow>,
     /// A row a transaction: a group of Steps that is timed as one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub transactions: Vec<TransactionRow>,
+    pub transactions: Vec<JourneyRow>,
 }
 
-/// A transaction of a finished run. `started = completed + broke_off + unfinished`, always.
+/// A Journey of a finished run, or a transaction. `started = completed + broke_off + unfinished`, always.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TransactionRow {
+pub struct JourneyRow {
     /// What it is called.
     pub name: String,
     /// Begun in the measured span: its first request fell due in it.
@@ -397,36 +327,26 @@ pub struct TransactionRow {
     pub completed: u64,
     /// Of these, without a Step that failed.
     pub succeeded: u64,
-    /// Ended with their Journey before their last Step, because of a failure.
+    /// Ended before their last Step because of a failure; a transaction ends with its Journey.
     pub broke_off: u64,
     /// Under way when the load ended.
     pub unfinished: u64,
     /// Completed a second.
     pub tps: f64,
-    /// What the requests took together, or from when the first was due to the last byte of the last answer where the scenario includes the
-    /// pauses; of those that were completed.
-    pub transaction_time: Histogram,
+    /// How long those took that were completed.
+    #[serde(flatten)]
+    pub took: Took,
 }
 
-/// A Journey of a finished run. `started = completed + broke_off + unfinished`, always.
+/// How long what a [`JourneyRow`] is about took, under the name that says what that is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct JourneyRow {
-    /// What it is called.
-    pub name: String,
-    /// Begun in the measured span.
-    pub started: u64,
-    /// Went to their last Step.
-    pub completed: u64,
-    /// Of these, without a Step that failed.
-    pub succeeded: u64,
-    /// Ended before their last Step because of a failure.
-    pub broke_off: u64,
-    /// Under way when the load ended.
-    pub unfinished: u64,
-    /// Completed a second.
-    pub tps: f64,
-    /// From when the first request was due to the last byte of the last answer, pauses included; of those that were completed.
-    pub journey_time: Histogram,
+pub enum Took {
+    /// Of a Journey: from when the first request was due to the last byte of the last answer, pauses included.
+    #[serde(rename = "journey_time")]
+    Journey(Histogram),
+    /// Of a transaction: what the requests took together, or the same as of a Journey where the scenario includes the pauses.
+    #[serde(rename = "transaction_time")]
+    Transaction(Histogram),
 }
 
 /// A Step of a finished run, or a URL of a list. `due = succeeded + failed`, always.
@@ -502,9 +422,9 @@ impl Scenario {
             tps_succeeded: a_second(tally.journeys.iter().map(|row| row.ended_well).sum()),
             tps_offered,
             requests_per_journey: (ended > 0).then(|| answered as f64 / ended as f64),
-            journeys: tally.journeys.iter().map(|row| JourneyRow::of(row, a_second)).collect(),
+            journeys: tally.journeys.iter().map(|row| JourneyRow::of(row, Took::Journey, a_second)).collect(),
             steps: StepRow::all_of(tally, conceal, a_second),
-            transactions: tally.transactions.iter().map(|row| JourneyRow::of(row, a_second).into()).collect(),
+            transactions: tally.transactions.iter().map(|row| JourneyRow::of(row, Took::Transaction, a_second)).collect(),
         })
     }
 }
@@ -574,7 +494,7 @@ impl StepRow {
 }
 
 impl JourneyRow {
-    fn of(row: &JourneyCounts, a_second: &dyn Fn(u64) -> f64) -> Self {
+    fn of(row: &JourneyCounts, took: fn(Histogram) -> Took, a_second: &dyn Fn(u64) -> f64) -> Self {
         let broke_off = row.broke_off.values().sum();
         Self {
             name: row.name.to_string(),
@@ -584,44 +504,28 @@ impl JourneyRow {
             broke_off,
             unfinished: row.started.saturating_sub(row.completed + broke_off),
             tps: a_second(row.ended),
-            journey_time: row.lasted.clone(),
+            took: took(row.lasted.clone()),
         }
+    }
+
+    /// How long those took that were completed.
+    #[must_use]
+    pub const fn time(&self) -> &Histogram {
+        let (Took::Journey(time) | Took::Transaction(time)) = &self.took;
+        time
     }
 
     /// Adds what another run of the same load came to; `weights` are how long each lasted.
     pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
-        let Self { name: _, started, completed, succeeded, broke_off, unfinished, tps, journey_time } = self;
+        let Self { name: _, started, completed, succeeded, broke_off, unfinished, tps, took } = self;
         *started += other.started;
         *completed += other.completed;
         *succeeded += other.succeeded;
         *broke_off += other.broke_off;
         *unfinished += other.unfinished;
         *tps = mean_of((*tps, other.tps), weights);
-        journey_time.add(&other.journey_time);
-    }
-}
-
-/// Both are counted alike; only their names differ, and those of their times.
-impl From<JourneyRow> for TransactionRow {
-    fn from(row: JourneyRow) -> Self {
-        let JourneyRow { name, started, completed, succeeded, broke_off, unfinished, tps, journey_time } = row;
-        Self { name, started, completed, succeeded, broke_off, unfinished, tps, transaction_time: journey_time }
-    }
-}
-
-impl From<&TransactionRow> for JourneyRow {
-    fn from(row: &TransactionRow) -> Self {
-        let TransactionRow { name, started, completed, succeeded, broke_off, unfinished, tps, transaction_time } = row.clone();
-        Self { name, started, completed, succeeded, broke_off, unfinished, tps, journey_time: transaction_time }
-    }
-}
-
-impl TransactionRow {
-    /// Adds what another run of the same load came to; `weights` are how long each lasted.
-    pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
-        let mut row = JourneyRow::from(&*self);
-        row.add(&other.into(), weights);
-        *self = row.into();
+        let (Took::Journey(time) | Took::Transaction(time)) = took;
+        time.add(other.time());
     }
 }
 
@@ -691,9 +595,9 @@ mod tests {
             let mut backward = second.clone();
             backward.add(&first);
             prop_assert_eq!(&forward, &backward);
-            let text = serde_json::to_string(&TallyRecord::from(&forward)).unwrap();
-            let read: TallyRecord = serde_json::from_str(&text).unwrap();
-            prop_assert_eq!(Tally::try_from(read).unwrap(), forward);
+            let text = serde_json::to_string(&forward.pack()).unwrap();
+            let read: Tally<PackedHistogram> = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(read.unpack().unwrap(), forward);
         }
     }
 

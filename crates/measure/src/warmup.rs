@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, Example, Failure, Gaps, OwnDelay, PackedHistogram, Quirk, Snapshot, TallyRecord};
+use crate::{Connections, Example, Failure, Gaps, OwnDelay, PackedHistogram, Quirk, Snapshot, Tally};
 
 /// Ten minutes of seconds: some 10 kB each, so at most 6 MB.
 pub(crate) const INTERVALS_MAX: usize = 600;
@@ -124,7 +124,7 @@ struct PackedSnapshot {
     service_of_warmup: Nanos,
     gaps: Gaps,
     cpu: Nanos,
-    tally: TallyRecord,
+    tally: Tally<PackedHistogram>,
 }
 
 impl PackedSnapshot {
@@ -158,7 +158,7 @@ impl PackedSnapshot {
             service_of_warmup: counts.service_of_warmup,
             gaps: counts.gaps,
             cpu: counts.cpu,
-            tally: (&counts.tally).into(),
+            tally: counts.tally.pack(),
         }
     }
 
@@ -228,7 +228,7 @@ impl PackedSnapshot {
             service_of_warmup: *service_of_warmup,
             gaps: *gaps,
             cpu: *cpu,
-            tally: tally.clone().try_into().expect("what was packed here unpacks"),
+            tally: tally.unpack().expect("what was packed here unpacks"),
             ..Snapshot::default()
         };
         statuses.iter().for_each(|(status, count)| counts.count_statuses(*status, *count));

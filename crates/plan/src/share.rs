@@ -48,6 +48,12 @@ impl Share {
         k % self.of.get() as u64 == self.index as u64
     }
 
+    /// The number among all things of the `k`-th (from 0) that belongs to this part.
+    #[must_use]
+    pub const fn number(self, k: u64) -> u64 {
+        k * self.of.get() as u64 + self.index as u64
+    }
+
     /// How many of `total` things belong to this part. The remainder is spread over the first parts.
     #[must_use]
     pub const fn part(self, total: u64) -> u64 {
@@ -73,6 +79,7 @@ mod tests {
             for share in Share::all(NonZeroU32::new(of).unwrap()) {
                 let owned = (0..total).filter(|k| share.owns(*k)).count() as u64;
                 prop_assert_eq!(owned, share.part(total));
+                prop_assert!((0..owned).all(|k| share.owns(share.number(k)) && share.number(k) < total));
             }
         }
     }

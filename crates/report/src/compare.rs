@@ -317,11 +317,13 @@ pub(crate) fn markdown(compared: &Comparison) -> String {
     }
     if let Some(transactions) = steps::transactions(compared) {
         say(&format!("{}.\n", escaped(&transactions)));
-        say(&format!("| {} |\n|---|---:|---:|---:|---:|---:|", steps::HEADS.join(" | ")));
-        for row in steps::rows(compared) {
-            say(&format!("| {} |", row.map(|cell| escaped(&cell)).join(" | ")));
+        for both in steps::both(compared) {
+            say(&format!("| {} |\n|---|---:|---:|---:|---:|---:|", both.heads.join(" | ")));
+            for row in both.rows {
+                say(&format!("| {} |", row.map(|cell| escaped(&cell)).join(" | ")));
+            }
+            say("");
         }
-        say("");
     }
     for judgement in &compared.checks {
         say(&format!("- {}", escaped(&promised(judgement))));

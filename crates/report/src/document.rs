@@ -200,7 +200,7 @@ impl Document {
                 for row in &rows {
                     text += &format!("{}\n", table::row(row, style));
                 }
-                text += &table::failed_steps_text(&rows, style);
+                text += &table::failed_parts_text(&rows, style);
                 text += &format!("\n{}\n", prose(table::legend(&rows).trim(), style.width));
                 let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref());
                 for sentence in said

@@ -1,7 +1,7 @@
 //! The rows of a scenario: journeys and steps, in the same columns for every format.
 
 use analysis::quantity::{NONE, count, nanos, time};
-use measure::{CheckRow, Histogram, JourneyRow, PopulationRow, Requests, Scenario, StepRow};
+use measure::{CheckRow, Histogram, JourneyRow, PopulationRow, Requests, RowKind, Scenario, StepRow, Summary};
 
 use crate::story;
 use crate::visible::{shortened, visible};
@@ -10,25 +10,25 @@ use crate::visible::{shortened, visible};
 const NAME_LETTERS_MAX: usize = 36;
 
 /// The heads of the table of journeys.
-pub(crate) const JOURNEYS: [&str; 9] = ["journey", "started", "finished", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
+const JOURNEYS: [&str; 9] = ["journey", "started", "finished", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
 /// The heads of the table of transactions.
-pub(crate) const TRANSACTIONS: [&str; 9] = ["transaction", "started", "finished", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
+const TRANSACTIONS: [&str; 9] = ["transaction", "started", "finished", "TPS", "broke off", "mean", "50 %", "99 %", "max"];
 /// The heads of the table of steps.
-pub(crate) const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
+const STEPS: [&str; 10] = ["step", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
 /// The heads of the table of populations.
-pub(crate) const POPULATIONS: [&str; 10] = ["population", "requests", "QPS", "failed", "unsent", "mean", "50 %", "90 %", "99 %", "max"];
+const POPULATIONS: [&str; 10] = ["population", "requests", "QPS", "failed", "unsent", "mean", "50 %", "90 %", "99 %", "max"];
 
 /// The heads of the table of URLs.
-pub(crate) const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
+const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
 /// What a narrow terminal does without, the least first.
-pub(crate) const JOURNEYS_LEAST: [&str; 5] = ["mean", "max", "50 %", "started", "broke off"];
+const JOURNEYS_LEAST: [&str; 5] = ["mean", "max", "50 %", "started", "broke off"];
 /// The same of steps and of URLs.
-pub(crate) const STEPS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "checks"];
+const STEPS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "checks"];
 
 /// The same of populations.
-pub(crate) const POPULATIONS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "unsent"];
+const POPULATIONS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "unsent"];
 
 /// Transactions beside queries, and how they hang together.
 pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
@@ -47,32 +47,82 @@ pub(crate) fn transactions(scenario: &Scenario, qps: f64) -> String {
 }
 
 /// What the columns mean.
-pub(crate) const LEGEND: &str = "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys under \
+const LEGEND: &str = "A journey's time runs from when its first request was due to the last byte of its last answer, pauses included. Journeys under \
      way when the load ended are not in the columns finished and broke off. Checks: passed of all.";
 
 /// What the columns of transactions mean.
-pub(crate) const TRANSACTIONS_LEGEND: &str = "A transaction's time is what its requests took together; with include_pauses it runs from when its first \
+const TRANSACTIONS_LEGEND: &str = "A transaction's time is what its requests took together; with include_pauses it runs from when its first \
      request was due to the last byte of its last answer.";
 
-/// A row for each group of steps that is timed as one.
-pub(crate) fn grouped(scenario: &Scenario) -> Vec<Vec<String>> {
-    scenario.transactions.iter().map(|row| journey(&row.into())).collect()
+/// Where a page has the rows of a kind, and what they are, as a heading.
+pub(crate) const fn titled(kind: RowKind) -> (&'static str, &'static str) {
+    match kind {
+        RowKind::Population => ("populations", "Populations"),
+        RowKind::Journey => ("journeys", "Journeys"),
+        RowKind::Transaction => ("transactions", "Transactions"),
+        RowKind::Step => ("steps", "Steps"),
+        RowKind::Url => ("urls", "URLs"),
+    }
 }
 
-pub(crate) fn journey(row: &JourneyRow) -> Vec<String> {
+/// The rows of one kind, in the same columns for every format.
+pub(crate) struct Rows {
+    pub(crate) kind: RowKind,
+    /// The heads of the columns; the first says what a row is.
+    pub(crate) heads: &'static [&'static str],
+    /// What a narrow terminal does without, the least first.
+    pub(crate) least: &'static [&'static str],
+    pub(crate) cells: Vec<Vec<String>>,
+    /// What the columns mean; empty where they say it themselves.
+    pub(crate) legend: &'static str,
+}
+
+impl Rows {
+    /// All rows of a run, kind by kind; a kind that it has none of is left out.
+    pub(crate) fn all(run: &Summary) -> Vec<Self> {
+        fn of<T>(
+            kind: RowKind,
+            (heads, least): (&'static [&'static str], &'static [&'static str]),
+            (rows, cells): (&[T], fn(&T) -> Vec<String>),
+            legend: &'static str,
+        ) -> Rows {
+            Rows { kind, heads, least, cells: rows.iter().map(cells).collect(), legend }
+        }
+        let (journeys, transactions, steps) = match &run.scenario {
+            Some(scenario) => (&*scenario.journeys, &*scenario.transactions, &*scenario.steps),
+            None => Default::default(),
+        };
+        let mut all = vec![
+            of(RowKind::Population, (&POPULATIONS, &POPULATIONS_LEAST), (&run.populations, population), ""),
+            of(RowKind::Journey, (&JOURNEYS, &JOURNEYS_LEAST), (journeys, journey), LEGEND),
+            of(RowKind::Transaction, (&TRANSACTIONS, &JOURNEYS_LEAST), (transactions, journey), TRANSACTIONS_LEGEND),
+            of(RowKind::Step, (&STEPS, &STEPS_LEAST), (steps, step), ""),
+            of(RowKind::Url, (&URLS, &STEPS_LEAST), (&run.urls, step), ""),
+        ];
+        all.retain(|rows| !rows.cells.is_empty());
+        all
+    }
+}
+
+/// The steps of a scenario, or the URLs of a list.
+pub(crate) fn counted(run: &Summary) -> &[StepRow] {
+    run.scenario.as_ref().map_or(&run.urls, |scenario| &scenario.steps)
+}
+
+fn journey(row: &JourneyRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(row.started), count(row.completed), story::rate(row.tps), count(row.broke_off)];
-    cells.extend(times(&row.journey_time, &[0.5, 0.99]));
+    cells.extend(times(row.time(), &[0.5, 0.99]));
     cells
 }
 
-pub(crate) fn population(row: &PopulationRow) -> Vec<String> {
+fn population(row: &PopulationRow) -> Vec<String> {
     let Requests { due, failed, unsent, .. } = row.requests;
     let mut cells = vec![name(&row.name), count(due), story::rate(row.qps), count(failed), count(unsent)];
     cells.extend(times(&row.response_time, &[0.5, 0.9, 0.99]));
     cells
 }
 
-pub(crate) fn step(row: &StepRow) -> Vec<String> {
+fn step(row: &StepRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(row.due), story::rate(row.qps), count(row.failed)];
     cells.extend(times(&row.response_time, &[0.5, 0.9, 0.99]));
     cells.push(checks(&row.checks));

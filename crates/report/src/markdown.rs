@@ -37,7 +37,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     if !summary.response_time.is_empty() {
         times(reading, out)?;
     }
-    scenario(summary, out)?;
+    rows(summary, out)?;
     let requests = &summary.requests;
     if !summary.failures.is_empty() {
         writeln!(out, "\n| failed | share | side | why |\n|---:|---:|---|---|")?;
@@ -146,32 +146,15 @@ fn against(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// The rows of a scenario.
-fn scenario(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
-    let Some(scenario) = &summary.scenario else { return urls(summary, out) };
-    writeln!(out, "\n{}.", visible::markdown(&journeys::transactions(scenario, summary.qps)))?;
-    if !summary.populations.is_empty() {
-        let rows: Vec<Vec<String>> = summary.populations.iter().map(journeys::population).collect();
-        table(&journeys::POPULATIONS, &rows, out)?;
+/// The rows of a scenario, or of a list of URLs.
+fn rows(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
+    if let Some(scenario) = &summary.scenario {
+        writeln!(out, "\n{}.", visible::markdown(&journeys::transactions(scenario, summary.qps)))?;
     }
-    let rows: Vec<Vec<String>> = scenario.journeys.iter().map(journeys::journey).collect();
-    table(&journeys::JOURNEYS, &rows, out)?;
-    if !scenario.transactions.is_empty() {
-        table(&journeys::TRANSACTIONS, &journeys::grouped(scenario), out)?;
+    for rows in journeys::Rows::all(summary) {
+        table(rows.heads, &rows.cells, out)?;
     }
-    let rows: Vec<Vec<String>> = scenario.steps.iter().map(journeys::step).collect();
-    table(&journeys::STEPS, &rows, out)?;
-    broken_checks(&scenario.steps, out)
-}
-
-/// A row for each URL.
-fn urls(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
-    if summary.urls.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<Vec<String>> = summary.urls.iter().map(journeys::step).collect();
-    table(&journeys::URLS, &rows, out)?;
-    broken_checks(&summary.urls, out)
+    broken_checks(journeys::counted(summary), out)
 }
 
 fn broken_checks(rows: &[measure::StepRow], out: &mut dyn io::Write) -> io::Result<()> {

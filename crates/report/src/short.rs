@@ -14,7 +14,7 @@ use analysis::quantity::{self, NONE, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances};
-use measure::{FailureCount, Histogram, Status, Summary, WarmUp};
+use measure::{FailureCount, Histogram, RowKind, Status, Summary, WarmUp};
 use plan::Nanos;
 
 use crate::columns::{Columns, wrapped};
@@ -74,18 +74,11 @@ pub fn short(reading: &Reading<'_>, style: &Style) -> String {
     head(reading, &mut page);
     checks(reading, &mut page);
     against(reading, &mut page);
-    match &summary.scenario {
-        // In the place of the times of all requests together.
-        Some(scenario) => {
-            populations(&summary.populations, &mut page);
-            transactions(scenario, &mut page);
-            rows(&journeys::STEPS, &scenario.steps, &mut page);
-        }
-        None => times(reading, &mut page),
+    // Steps stand in the place of the times of all requests together.
+    if summary.scenario.is_none() {
+        times(reading, &mut page);
     }
-    if !summary.urls.is_empty() {
-        rows(&journeys::URLS, &summary.urls, &mut page);
-    }
+    rows(summary, &mut page);
     answers(summary, &mut page);
     failures(summary, &mut page);
     limits(reading, &mut page);
@@ -318,52 +311,21 @@ fn differ(a: &Histogram, b: &Histogram) -> bool {
     means || tails
 }
 
-/// The populations, where there are several.
-fn populations(rows: &[measure::PopulationRow], page: &mut Screenful<'_>) {
-    if rows.is_empty() {
-        return;
+/// The rows of a scenario but for its journeys, or of a list of URLs.
+fn rows(summary: &Summary, page: &mut Screenful<'_>) {
+    for rows in journeys::Rows::all(summary).into_iter().filter(|rows| rows.kind != RowKind::Journey) {
+        let mut table = Columns::new(rows.heads);
+        rows.cells.iter().take(STEPS_MAX).for_each(|row| table.row(row));
+        let width = page.style.columns() - 2;
+        let lines = table.within(width, rows.least).into_iter().map(|line| format!("  {line}")).collect();
+        page.push(Rank::Kept, lines);
+        let more = rows.cells.len().saturating_sub(STEPS_MAX) as u64;
+        if more > 0 {
+            page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, rows.heads[0])));
+        }
+        page.gap();
     }
-    let mut table = Columns::new(&journeys::POPULATIONS);
-    rows.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::population(row)));
-    let width = page.style.columns() - 2;
-    let lines = table.within(width, &journeys::POPULATIONS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
-    page.push(Rank::Kept, lines);
-    and_more(rows.len(), "population", page);
-    page.gap();
-}
-
-/// The steps of a scenario that are timed as one.
-fn transactions(scenario: &measure::Scenario, page: &mut Screenful<'_>) {
-    if scenario.transactions.is_empty() {
-        return;
-    }
-    let mut table = Columns::new(&journeys::TRANSACTIONS);
-    journeys::grouped(scenario).iter().take(STEPS_MAX).for_each(|row| table.row(row));
-    let width = page.style.columns() - 2;
-    let lines = table.within(width, &journeys::JOURNEYS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
-    page.push(Rank::Kept, lines);
-    and_more(scenario.transactions.len(), "transaction", page);
-    page.gap();
-}
-
-/// Says how many rows there are beyond those that are shown.
-fn and_more(rows: usize, what: &str, page: &mut Screenful<'_>) {
-    let more = rows.saturating_sub(STEPS_MAX) as u64;
-    if more > 0 {
-        page.say(Rank::Kept, Tone::Aside, &format!("and {} more: --full", counted(more, what)));
-    }
-}
-
-/// The steps of a scenario, or the URLs of a list, each with its times.
-fn rows(heads: &[&str], rows: &[measure::StepRow], page: &mut Screenful<'_>) {
-    let mut table = Columns::new(heads);
-    rows.iter().take(STEPS_MAX).for_each(|row| table.row(&journeys::step(row)));
-    let width = page.style.columns() - 2;
-    let lines = table.within(width, &journeys::STEPS_LEAST).into_iter().map(|line| format!("  {line}")).collect();
-    page.push(Rank::Kept, lines);
-    and_more(rows.len(), heads[0], page);
-    page.gap();
-    for (at, line) in journeys::broken(rows).iter().take(REMARKS_MAX).enumerate() {
+    for (at, line) in journeys::broken(journeys::counted(summary)).iter().take(REMARKS_MAX).enumerate() {
         page.entry_of(Rank::Cause, if at == 0 { "broken" } else { "" }, Tone::Bad, line, 2);
     }
 }

@@ -49,7 +49,7 @@ fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::
     let mut page = Page { text: String::from("\n"), style };
     head(reading, &mut page);
     times(reading, &mut page);
-    scenario(summary, &mut page);
+    rows(summary, &mut page);
     steadiness(summary, &mut page);
     course(reading, &mut page);
     phases(summary, &mut page);
@@ -276,50 +276,25 @@ fn times(reading: &Reading<'_>, page: &mut Page) {
     }
 }
 
-/// The rows of a scenario.
-fn scenario(summary: &Summary, page: &mut Page) {
-    let Some(scenario) = &summary.scenario else { return urls(summary, page) };
-    page.gap();
-    page.entry("transactions", Tone::Normal, &journeys::transactions(scenario, summary.qps));
-    page.gap();
-    if !summary.populations.is_empty() {
-        let mut columns = Columns::new(&journeys::POPULATIONS);
-        summary.populations.iter().for_each(|row| columns.row(&journeys::population(row)));
-        page.table(&columns, &journeys::POPULATIONS_LEAST);
+/// The rows of a scenario, or of a list of URLs.
+fn rows(summary: &Summary, page: &mut Page) {
+    if let Some(scenario) = &summary.scenario {
         page.gap();
+        page.entry("transactions", Tone::Normal, &journeys::transactions(scenario, summary.qps));
     }
-    let mut columns = Columns::new(&journeys::JOURNEYS);
-    scenario.journeys.iter().for_each(|row| columns.row(&journeys::journey(row)));
-    page.table(&columns, &journeys::JOURNEYS_LEAST);
-    page.gap();
-    if !scenario.transactions.is_empty() {
-        let mut columns = Columns::new(&journeys::TRANSACTIONS);
-        journeys::grouped(scenario).iter().for_each(|row| columns.row(row));
-        page.table(&columns, &journeys::JOURNEYS_LEAST);
-        page.gap();
-    }
-    let mut columns = Columns::new(&journeys::STEPS);
-    scenario.steps.iter().for_each(|row| columns.row(&journeys::step(row)));
-    page.table(&columns, &journeys::STEPS_LEAST);
-    page.gap();
-    broken_checks(&scenario.steps, page);
-    page.say(Tone::Aside, journeys::LEGEND);
-    if !scenario.transactions.is_empty() {
-        page.say(Tone::Aside, journeys::TRANSACTIONS_LEGEND);
-    }
-}
-
-/// A row for each URL.
-fn urls(summary: &Summary, page: &mut Page) {
-    if summary.urls.is_empty() {
+    let all = journeys::Rows::all(summary);
+    if all.is_empty() {
         return;
     }
     page.gap();
-    let mut columns = Columns::new(&journeys::URLS);
-    summary.urls.iter().for_each(|row| columns.row(&journeys::step(row)));
-    page.table(&columns, &journeys::STEPS_LEAST);
-    page.gap();
-    broken_checks(&summary.urls, page);
+    for rows in &all {
+        let mut columns = Columns::new(rows.heads);
+        rows.cells.iter().for_each(|row| columns.row(row));
+        page.table(&columns, rows.least);
+        page.gap();
+    }
+    broken_checks(journeys::counted(summary), page);
+    all.iter().filter(|rows| !rows.legend.is_empty()).for_each(|rows| page.say(Tone::Aside, rows.legend));
 }
 
 fn broken_checks(rows: &[measure::StepRow], page: &mut Page) {

@@ -130,7 +130,7 @@ fn tables_fit_a_terminal_of_sixty_columns() {
         let curve = sweep::curve(&sweep);
         let mut lines = vec![sweep::table::header(sweep.levels[0], CountUnit::of(&rows[0]), &style)];
         lines.extend(rows.iter().map(|row| sweep::table::row(row, &style)));
-        lines.push(sweep::table::failed_steps_text(&rows, &style));
+        lines.push(sweep::table::failed_parts_text(&rows, &style));
         lines.push(diff::table(&curve, &curve, &style));
         lines.push(diff::judged(Some(&sweep), Some(&sweep), &style).to_string());
         let lines: Vec<&str> = lines.iter().flat_map(|text| text.lines()).collect();
@@ -331,10 +331,11 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
         let figures = line.split("   ").count();
         assert!(figures > 3 && line.starts_with(&format!(" {:>9}", row.level.value())), "{line}");
     }
-    let failed = sweep::table::failed_steps_text(&rows, &Style::PLAIN);
+    let failed = sweep::table::failed_parts_text(&rows, &Style::PLAIN);
     assert!(!failed.contains("5 users"), "nothing failed there: {failed}");
     let lines: Vec<&str> = failed.lines().filter(|line| line.contains("20 users")).collect();
-    assert!(lines.len() == 2 && lines[0].contains("buy · POST /login") && lines[1].contains("buy · order"), "{failed}");
+    let named = ["transaction checkout", "step buy · POST /login", "step buy · order"];
+    assert!(lines.len() == 3 && lines.iter().zip(named).all(|(line, name)| line.contains(name)), "{failed}");
     assert!(sweep::table::legend(&rows).contains("TPS: journeys finished a second."));
     let curve = sweep::curve(&sweep);
     for (point, row) in curve.points.iter().zip(&rows) {

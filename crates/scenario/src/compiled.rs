@@ -559,8 +559,12 @@ impl Compiling<'_> {
                     ops.push(Op::Meet(self.order.meetings.len() - 1));
                 }
                 Item::Transaction { name, pauses, items } => {
-                    let place = self.transactions.len();
-                    self.transactions.push(name.as_str().into());
+                    // Those of the same name are one.
+                    let known = self.transactions.iter().position(|known| **known == **name);
+                    let place = known.unwrap_or(self.transactions.len());
+                    if known.is_none() {
+                        self.transactions.push(name.as_str().into());
+                    }
                     self.order.is_timed = true;
                     ops.push(Op::Begin { place, pauses: *pauses });
                     self.items(items, journey, ops);

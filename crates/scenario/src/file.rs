@@ -7,7 +7,7 @@
 
 use analysis::gate;
 use plan::template::nearest;
-use plan::work::{Journey, Work, each_step};
+use plan::work::{Item, Journey, Work, each_item, each_step};
 use plan::{Draft, LoadRecord, PopulationDraft, Sources, Target};
 
 /// A scenario: what users do, and under which load.
@@ -71,18 +71,28 @@ impl Scenario {
     }
 }
 
+/// The names of the transactions, in order.
+fn transactions(journeys: &[Journey]) -> Vec<&str> {
+    let mut names = Vec::new();
+    for journey in journeys {
+        each_item(&journey.items, &mut |item| {
+            if let Item::Transaction { name, .. } = item {
+                names.push(name.as_str());
+            }
+        });
+    }
+    names
+}
+
 /// What is wrong with a part that the journeys do not have, and what to do.
 pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey], populations: &[PopulationDraft]) -> Option<(String, String)> {
     let mut names: Vec<&str> = Vec::new();
-    for journey in journeys {
-        match part {
-            gate::LoadPart::Journey(_) => names.push(&journey.name),
-            gate::LoadPart::Step(_) => each_step(&journey.items, &mut |step| names.push(&step.name)),
-            gate::LoadPart::Population(_) | gate::LoadPart::Url(_) => {}
-        }
-    }
-    if matches!(part, gate::LoadPart::Population(_)) {
-        names.extend(populations.iter().map(|population| population.name.as_str()));
+    match part {
+        gate::LoadPart::Journey(_) => names.extend(journeys.iter().map(|journey| journey.name.as_str())),
+        gate::LoadPart::Step(_) => journeys.iter().for_each(|journey| each_step(&journey.items, &mut |step| names.push(&step.name))),
+        gate::LoadPart::Transaction(_) => names.extend(transactions(journeys)),
+        gate::LoadPart::Population(_) => names.extend(populations.iter().map(|population| population.name.as_str())),
+        gate::LoadPart::Url(_) => {}
     }
     if names.iter().any(|name| part.is_called(name)) {
         return None;
@@ -90,7 +100,9 @@ pub(crate) fn unknown_part(part: &gate::LoadPart, journeys: &[Journey], populati
     let (kind, name) = (part.kind(), part.name().escape_debug().to_string());
     let help = match nearest(part.name(), names.iter().copied()) {
         Some(near) => format!("did you mean '{near}'?"),
-        None if names.is_empty() && kind == "population" => "the scenario has no populations: write step NAME or journey NAME".to_owned(),
+        None if names.is_empty() && matches!(part, gate::LoadPart::Population(_) | gate::LoadPart::Transaction(_)) => {
+            format!("the scenario has no {kind}s: write step NAME or journey NAME")
+        }
         None if names.is_empty() => "a scenario has steps and journeys: write step NAME or journey NAME".to_owned(),
         None => format!("there are {}", names.join(", ")),
     };

@@ -90,7 +90,7 @@ pub static SCENARIO: Shape = Shape {
         key(
             "checks",
             Kind::Texts,
-            "what the load must keep to, or the run fails: 'p99 < 200ms', 'step login p95 < 100ms', 'journey buy failed < 1%', 'status 5xx == 0'",
+            "what the load must keep to, or the run fails: 'p99 < 200ms', 'step login p95 < 100ms', 'journey buy failed < 1%', 'transaction checkout p99 < 1s', 'status 5xx == 0'",
         ),
         key("variables", Kind::Named, "texts that `{{NAME}}` writes, set anew for each journey"),
         key("data", Kind::Texts, "files of rows, CSV or JSON lines: `{{users.id}}` is the column id of users.csv; each journey has a row"),
@@ -106,28 +106,38 @@ pub static SCENARIO: Shape = Shape {
     ],
 };
 
+const USERS: Key = key(
+    "users",
+    Kind::Users,
+    "this many users, each on one connection, each beginning its next journey when the last is over; or stages: '0 to 50 for 1m, 50 for 5m'",
+);
+const CONNECTIONS: Key = key("connections", Kind::Users, "the same; with `rate`, at most this many journeys at once");
+const RATE: Key = key(
+    "rate",
+    Kind::Texts,
+    "start journeys at this rate, such as 50/s, whether answered or not; or stages: '0/s to 50/s for 1m, 50/s for 5m'",
+);
+const ARRIVALS: Key = key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even");
+const PAUSE: Key = key("pause", Kind::Text, "wait after every answer, beside the pauses of steps");
+const DURATION: Key = key("duration", Kind::Text, "measure for this long, such as 5m");
+const REQUESTS: Key = key("requests", Kind::Whole, "send exactly this many requests, of whatever step");
+
+/// Settings of one load, which populations have in place of the whole run.
+pub(crate) const OF_ONE_LOAD: [Key; 7] = [USERS, CONNECTIONS, RATE, ARRIVALS, PAUSE, REQUESTS, DURATION];
+
 /// Under `load`.
 pub static LOAD: Shape = Shape {
     name: "load",
     about: "How much and how long, named as the flags of `loadline run`.",
     keys: &[
-        key(
-            "users",
-            Kind::Users,
-            "this many users, each on one connection, each beginning its next journey when the last is over; or stages: '0 to 50 for 1m, \
-             50 for 5m'",
-        ),
-        key("connections", Kind::Users, "the same; with `rate`, at most this many journeys at once"),
-        key(
-            "rate",
-            Kind::Texts,
-            "start journeys at this rate, such as 50/s, whether answered or not; or stages: '0/s to 50/s for 1m, 50/s for 5m'",
-        ),
-        key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even"),
-        key("duration", Kind::Text, "measure for this long, such as 5m"),
-        key("requests", Kind::Whole, "send exactly this many requests, of whatever step; not with `rate`"),
+        USERS,
+        CONNECTIONS,
+        RATE,
+        ARRIVALS,
+        DURATION,
+        Key { about: "send exactly this many requests, of whatever step; not with `rate`", ..REQUESTS },
         key("warmup", Kind::Text, "load for this long before measuring, or auto"),
-        key("pause", Kind::Text, "wait after every answer, beside the pauses of steps"),
+        PAUSE,
         key("seed", Kind::Whole, "of everything drawn by chance"),
         key("threads", Kind::Whole, "generate load with this many threads"),
         key("timeout", Kind::Text, "give a request up after this long"),
@@ -155,14 +165,14 @@ pub static POPULATION: Shape = Shape {
     keys: &[
         key("name", Kind::Text, "what reports call it"),
         key("journeys", Kind::Texts, "the journeys its users go through, by name [default: all]"),
-        key("users", Kind::Users, "this many users; or stages: '0 to 50 for 1m, 50 for 5m'"),
-        key("rate", Kind::Texts, "start journeys at this rate, such as 5/s, whether answered or not; or stages"),
-        key("connections", Kind::Users, "with `rate`, at most this many journeys at once"),
-        key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even"),
-        key("pause", Kind::Text, "wait after every answer, beside the pauses of steps"),
+        USERS,
+        CONNECTIONS,
+        RATE,
+        ARRIVALS,
+        PAUSE,
         key("start_after", Kind::Text, "begin this long after the start of the run, such as 30s"),
-        key("duration", Kind::Text, "be there for this long [default: to the end of the run]"),
-        key("requests", Kind::Whole, "send at most this many requests; with `rate`, begin at most this many journeys"),
+        Key { about: "be there for this long [default: to the end of the run]", ..DURATION },
+        Key { about: "send at most this many requests; with `rate`, begin at most this many journeys", ..REQUESTS },
     ],
 };
 

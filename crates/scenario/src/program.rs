@@ -174,7 +174,7 @@ impl Journeys {
     fn number(&self, counter: &Cell<u64>) -> u64 {
         let number = counter.get();
         counter.set(number + 1);
-        number * u64::from(self.part.of_run.of()) + u64::from(self.part.of_run.index())
+        self.part.of_run.number(number)
     }
 
     /// The user begins its next journey and stands before its first request, if it has one.
@@ -226,7 +226,7 @@ impl Journeys {
     /// Writes a text as the user has it.
     fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.position.requests + self.sent.get() * u64::from(self.part.of_run.of()) + u64::from(self.part.of_run.index());
+        let number = self.position.requests + self.part.of_run.number(self.sent.get());
         let User { random, rows, variables, .. } = user;
         text.write(out, &mut Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe));
     }
@@ -425,7 +425,7 @@ impl Journeys {
     /// Computes something as the user has it.
     fn evaluate<T>(&self, user: &mut User, compute: impl FnOnce(&mut Evaluation<'_, '_>) -> Result<T, NoValue>) -> Result<T, NoValue> {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.position.requests + self.sent.get() * u64::from(self.part.of_run.of()) + u64::from(self.part.of_run.index());
+        let number = self.position.requests + self.part.of_run.number(self.sent.get());
         let User { random, rows, variables, .. } = user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
         compute(&mut Evaluation { writing: &mut writing, buffers: &self.lent.texts })
@@ -716,7 +716,7 @@ impl Journeys {
     /// An open load's user begins its journey: those that came before on its Lane are forgotten, their rows' memory is not.
     fn arrive(&self, user: &mut User) -> Result<(), BehaviourError> {
         let rows = std::mem::take(&mut user.rows);
-        *user = self.user(self.begun.get() * u64::from(self.part.share.of()) + u64::from(self.part.share.index()));
+        *user = self.user(self.part.share.number(self.begun.get()));
         user.rows = rows;
         self.begin(user)
     }

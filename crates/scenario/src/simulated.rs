@@ -141,7 +141,7 @@ fn a_user_takes_exactly_as_long_as_its_steps_and_pauses() {
     let journey = &scenario.journeys[0];
     assert_eq!((journey.started, journey.completed, journey.unfinished), (120, 120, 0));
     assert_eq!((summary.requests.due, summary.requests.succeeded, log.borrow().len()), (240, 240, 240));
-    assert_eq!((journey.journey_time.min(), journey.journey_time.max()), (Some(Nanos::from_millis(500)), Some(Nanos::from_millis(500))));
+    assert_eq!((journey.time().min(), journey.time().max()), (Some(Nanos::from_millis(500)), Some(Nanos::from_millis(500))));
     assert_eq!(summary.response_time.max(), Some(Nanos::from_millis(100)));
     for connection in 0..2 {
         let log = log.borrow();

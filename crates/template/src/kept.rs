@@ -30,7 +30,7 @@ impl UserRows {
                 return Vec::new();
             }
             let mut reader = data.reader();
-            let users = (0..share.part(users)).map(|place| first_user + place * u64::from(share.of()) + u64::from(share.index()));
+            let users = (0..share.part(users)).map(|place| first_user + share.number(place));
             let row = |user: u64| {
                 let mut fields = Fields::default();
                 // What cannot be read is told when it is asked for.

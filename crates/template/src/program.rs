@@ -230,7 +230,7 @@ impl TemplateBehaviour {
         }
         let index = self.chosen.get();
         self.chosen.set(index + 1);
-        let number = index * u64::from(self.share.of()) + u64::from(self.share.index());
+        let number = self.share.number(index);
         let mut sources = self.sources.borrow_mut();
         for (file, source) in sources.iter_mut().enumerate() {
             match source.advance(number) {

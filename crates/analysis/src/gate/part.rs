@@ -1,4 +1,4 @@
-//! A part of a load that a promise is about: a step, a journey, a population or a URL, by its name.
+//! A part of a load that a promise is about: a step, a journey, a transaction, a population or a URL, by its name.
 //!
 //! A part is counted by the rows that reports show, so that what a check judges is what its reader sees. Such a row knows response
 //! times, answers and failures; what belongs to connections is only known of the whole, and is refused when the check is read.
@@ -17,6 +17,8 @@ pub enum Part {
     Step(String),
     /// The journey of this name.
     Journey(String),
+    /// The transaction of this name.
+    Transaction(String),
     /// The population of this name.
     Population(String),
     /// The line of a list of URLs with this method and URL, or with this path.
@@ -30,12 +32,13 @@ impl fmt::Display for Part {
 }
 
 impl Part {
-    /// What it is: `step`, `journey`, `population` or `url`.
+    /// What it is: `step`, `journey`, `transaction`, `population` or `url`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Step(_) => "step",
             Self::Journey(_) => "journey",
+            Self::Transaction(_) => "transaction",
             Self::Population(_) => "population",
             Self::Url(_) => "url",
         }
@@ -45,7 +48,7 @@ impl Part {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Step(name) | Self::Journey(name) | Self::Population(name) | Self::Url(name) => name,
+            Self::Step(name) | Self::Journey(name) | Self::Transaction(name) | Self::Population(name) | Self::Url(name) => name,
         }
     }
 
@@ -56,14 +59,19 @@ impl Part {
         row == name || (matches!(self, Self::Url(_)) && row.split_once(' ').is_some_and(|(_, url)| url == name || path_of(url) == name))
     }
 
+    /// Whether it is made of several requests: then it is counted, and no request of it.
+    #[must_use]
+    pub const fn is_of_several(&self) -> bool {
+        matches!(self, Self::Journey(_) | Self::Transaction(_))
+    }
+
     /// Whether such a figure is known of it; else what is.
     pub(super) fn measures(&self, figure: Figure) -> Result<(), String> {
         let known = match (self, figure) {
             (_, Figure::Time(Span::Response, _) | Figure::Failed) => true,
-            (Self::Journey(_), figure) => figure == Figure::Tps,
-            (_, figure) => figure == Figure::Qps,
+            (part, figure) => figure == if part.is_of_several() { Figure::Tps } else { Figure::Qps },
         };
-        let (kind, rate) = (self.kind(), if matches!(self, Self::Journey(_)) { "tps" } else { "qps" });
+        let (kind, rate) = (self.kind(), if self.is_of_several() { "tps" } else { "qps" });
         if known { Ok(()) } else { Err(format!("of a {kind}, a check takes p50 … p99.9, mean, max, failed or {rate}")) }
     }
 }
@@ -82,6 +90,7 @@ pub(super) fn read(text: super::Part<'_>) -> Result<(Option<Part>, super::Part<'
     let of: fn(String) -> Part = match kind {
         "step" => Part::Step,
         "journey" => Part::Journey,
+        "transaction" => Part::Transaction,
         "population" => Part::Population,
         "url" => Part::Url,
         _ => return Ok((None, text)),
@@ -97,6 +106,7 @@ pub(super) fn read(text: super::Part<'_>) -> Result<(Option<Part>, super::Part<'
             match kind {
                 "url" => "/a",
                 "population" => "customers",
+                "transaction" => "checkout",
                 _ => "login",
             }
         ))),
@@ -130,6 +140,9 @@ impl<'a> Measurements<'a> {
             }),
             Some(part @ Part::Step(_)) => Self::of_steps(run, scenario?.steps.iter().filter(|row| part.is_called(&row.name))),
             Some(part @ Part::Journey(_)) => Some(Self::of_journey(run, scenario?.journeys.iter().find(|row| part.is_called(&row.name))?)),
+            Some(part @ Part::Transaction(_)) => {
+                Some(Self::of_journey(run, scenario?.transactions.iter().find(|row| part.is_called(&row.name))?))
+            }
             Some(part @ Part::Population(_)) => {
                 Some(Self::of_population(run, run.populations.iter().find(|row| part.is_called(&row.name))?))
             }
@@ -167,16 +180,12 @@ impl<'a> Measurements<'a> {
         }
     }
 
-    /// Of journeys that were under way at the end nobody knows what they would have come to.
+    /// Of journeys and transactions that were under way at the end nobody knows what they would have come to.
     fn of_journey(run: &'a Summary, row: &'a JourneyRow) -> Self {
         let ended = row.completed + row.broke_off;
         Self {
             run,
-            row: Some(Times {
-                histogram: Cow::Borrowed(&row.journey_time),
-                good: row.journey_time.count(),
-                all: row.journey_time.count() + row.broke_off,
-            }),
+            row: Some(Times { histogram: Cow::Borrowed(row.time()), good: row.time().count(), all: row.time().count() + row.broke_off }),
             due: ended,
             failed: ended - row.succeeded,
             qps: 0.0,
@@ -250,6 +259,23 @@ mod tests {
         assert_eq!(verdict(&format!("journey {} max < 1h", row.name), &run), Verdict::Broken);
         assert_eq!(verdict(&format!("journey {} failed == 0", row.name), &run), Verdict::Broken);
         assert_eq!(verdict("tps > 0.001", &run), Verdict::Held);
+    }
+
+    #[test]
+    fn a_transaction_is_judged_by_its_own_row() {
+        let run = fixtures::journeys_of_a_shop();
+        let row = &run.scenario.as_ref().unwrap().transactions[0];
+        assert!(row.broke_off > 0 && row.succeeded > 0, "{row:?}");
+        assert_eq!(verdict("transaction checkout p50 < 1h", &run), Verdict::Held);
+        assert_eq!(verdict("transaction checkout p50 < 1ns", &run), Verdict::Broken);
+        assert_eq!(verdict("transaction checkout failed == 0", &run), Verdict::Broken);
+        assert_eq!(verdict("transaction checkout tps > 0.001", &run), Verdict::Held);
+        assert_eq!(verdict("transaction nowhere p50 < 1h", &run), Verdict::NotJudgeable { why: crate::gate::Why::Nothing });
+        let why = "transaction checkout qps > 1".parse::<Check>().unwrap_err();
+        assert_eq!(why.message(), "of a transaction, a check takes p50 … p99.9, mean, max, failed or tps");
+        let measured = judge(&["transaction checkout failed < 99%".parse().unwrap()], &run).remove(0).measured;
+        let of = row.completed + row.broke_off;
+        assert_eq!(measured, Some(CheckFigure::Share(crate::proportion::Share { hits: of - row.succeeded, of })));
     }
 
     #[test]

@@ -381,7 +381,7 @@ fn tell(writing: &mut Writing<'_, SweepResult>, sweep: &SweepResult, event: &Eve
 /// What the columns mean, and what the levels show.
 fn ending(sweep: &SweepResult, width: u16) -> String {
     let rows = sweep.rows();
-    let mut text = table::failed_steps_text(&rows, &Style { width, ..Style::PLAIN });
+    let mut text = table::failed_parts_text(&rows, &Style { width, ..Style::PLAIN });
     text += &if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", prose(table::legend(&rows).trim(), width)) };
     for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
         text += &prose(&sentence, width);

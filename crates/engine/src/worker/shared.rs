@@ -245,7 +245,7 @@ impl<T: Transport> Shared<T> {
     pub(super) fn next_dial(&self) -> u64 {
         let number = self.dialled.get();
         self.dialled.set(number + 1);
-        number * u64::from(self.of_run.of()) + u64::from(self.of_run.index())
+        self.of_run.number(number)
     }
 
     #[inline]

@@ -32,7 +32,7 @@ pub(super) fn user<T: Transport, B: Behaviour>(
     async move {
         let shared = &*worker.shared;
         let until = presence.1.min(shared.task.end);
-        let global = number * u64::from(shared.share.of()) + u64::from(shared.share.index());
+        let global = shared.share.number(number);
         let mut client = Client::of_user(shared, until, Random::new(shared.task.plan.seed(), USERS + global));
         if !client.comes(presence.0).await {
             return client.leave();
@@ -60,7 +60,7 @@ pub(super) fn user<T: Transport, B: Behaviour>(
 pub(super) async fn carrier<T: Transport, B: Behaviour>(worker: Rc<Worker<T, B>>, first: Nanos) {
     let shared = &*worker.shared;
     let mut client = Client::of_arrivals(shared);
-    let mut user = worker.behaviour.user(u64::from(client.lane.place) * u64::from(shared.share.of()) + u64::from(shared.share.index()));
+    let mut user = worker.behaviour.user(shared.share.number(client.lane.place.into()));
     client.assign(first, first);
     loop {
         worker.goes_on(worker.behaviour.iterate(&mut user, &mut client).await);

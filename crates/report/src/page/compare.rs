@@ -1,6 +1,6 @@
 //! The page of a comparison in pairs.
 
-use measure::{Histogram, Summary};
+use measure::{Histogram, RowKind, Summary};
 use serde::Serialize;
 
 use super::checks;
@@ -10,7 +10,7 @@ use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, 
 use crate::compare;
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
-use crate::{Style, profiles, story};
+use crate::{Style, journeys, profiles, story};
 use analysis::compare::{Metric, Verdict};
 use analysis::comparison::{Comparison, Side};
 use analysis::quantity::{counted, figure};
@@ -183,10 +183,14 @@ fn tables(compared: &Comparison) -> Vec<Table> {
         );
     }
     if let Some(transactions) = compare::steps::transactions(compared) {
-        let heads = compare::steps::HEADS.map(|head| if head == "step" { head.to_owned() } else { format!("#{head}") });
-        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        let rows = compare::steps::rows(compared).into_iter().map(Vec::from).collect();
-        tables.push(Table::new("steps", "Steps", &heads, rows).noted(finished(&transactions)));
+        for both in compare::steps::both(compared) {
+            let heads: Vec<String> =
+                both.heads.iter().enumerate().map(|(at, head)| format!("{}{head}", if at == 0 { "" } else { "#" })).collect();
+            let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+            let (anchor, title) = journeys::titled(both.kind);
+            let table = Table::new(anchor, title, &heads, both.rows.into_iter().map(Vec::from).collect());
+            tables.push(if both.kind == RowKind::Step { table.noted(finished(&transactions)) } else { table });
+        }
     }
     let rows = (1..).zip(&compared.pairs).map(|(number, pair): (usize, _)| {
         let mut cells: Vec<String> = compare::pair_cells(number, pair).into();

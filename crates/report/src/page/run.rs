@@ -8,7 +8,7 @@ use analysis::bottleneck::Kind as Bottleneck;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
 use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
-use measure::{Failure, Histogram, QUANTILES, Summary, Tick};
+use measure::{Failure, Histogram, QUANTILES, RowKind, Summary, Tick};
 use plan::{Plan, Scheme};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, 
 use crate::reason::reason;
 use crate::text::{UNSENT, connections, lateness, side_named};
 use crate::visible::{excerpt, visible};
-use crate::{Format, Style, story};
+use crate::{Format, Style, journeys, story};
 
 /// A page for a browser.
 pub const FORMAT: Format = Format {
@@ -398,7 +398,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     let mut tables: Vec<Table> = checks::table(&reading.checks).into_iter().collect();
     tables.extend(against(reading));
     tables.push(percentiles(reading));
-    tables.extend(journeys(summary));
+    tables.extend(rows(summary));
     tables.extend(statuses(summary));
     tables.extend(failures(summary));
     tables.extend(replayed(summary));
@@ -413,42 +413,24 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
 }
 
 /// The rows of a scenario, or of the URLs of a list.
-fn journeys(summary: &Summary) -> Vec<Table> {
-    // Heads of figures begin with #.
-    let heads = |heads: &[&str]| -> Vec<String> {
-        heads.iter().enumerate().map(|(place, head)| if place == 0 { (*head).to_owned() } else { format!("#{head}") }).collect()
+fn rows(summary: &Summary) -> Vec<Table> {
+    let broken = journeys::broken(journeys::counted(summary));
+    let table = |rows: journeys::Rows| {
+        // Heads of figures begin with #.
+        let (anchor, title) = journeys::titled(rows.kind);
+        let heads: Vec<String> =
+            rows.heads.iter().enumerate().map(|(place, head)| if place == 0 { (*head).to_owned() } else { format!("#{head}") }).collect();
+        let table = Table::new(anchor, title, &heads.iter().map(String::as_str).collect::<Vec<_>>(), rows.cells);
+        match (rows.kind, &summary.scenario) {
+            (RowKind::Journey, Some(scenario)) => {
+                table.noted(format!("{}. {}", journeys::transactions(scenario, summary.qps), rows.legend))
+            }
+            (RowKind::Step | RowKind::Url, _) if !broken.is_empty() => table.noted(format!("Checks broken: {}.", broken.join("; "))),
+            _ if rows.legend.is_empty() => table,
+            _ => table.noted(rows.legend.to_owned()),
+        }
     };
-    let table = |anchor: &'static str, title: &'static str, names: &[&str], rows: Vec<Vec<String>>| {
-        let heads = heads(names);
-        Table::new(anchor, title, &heads.iter().map(String::as_str).collect::<Vec<_>>(), rows)
-    };
-    let counted = |anchor, title, names: &[&str], rows: &[measure::StepRow]| {
-        let steps = table(anchor, title, names, rows.iter().map(crate::journeys::step).collect());
-        let broken = crate::journeys::broken(rows);
-        if broken.is_empty() { steps } else { steps.noted(format!("Checks broken: {}.", broken.join("; "))) }
-    };
-    let Some(scenario) = &summary.scenario else {
-        let urls = || counted("urls", "URLs", &crate::journeys::URLS, &summary.urls);
-        return if summary.urls.is_empty() { Vec::new() } else { vec![urls()] };
-    };
-    let transactions = crate::journeys::transactions(scenario, summary.qps);
-    let steps = counted("steps", "Steps", &crate::journeys::STEPS, &scenario.steps);
-    let populations = || {
-        let rows = summary.populations.iter().map(crate::journeys::population).collect();
-        table("populations", "Populations", &crate::journeys::POPULATIONS, rows)
-    };
-    let mut tables = if summary.populations.is_empty() { Vec::new() } else { vec![populations()] };
-    tables.push(
-        table("journeys", "Journeys", &crate::journeys::JOURNEYS, scenario.journeys.iter().map(crate::journeys::journey).collect())
-            .noted(format!("{transactions}. {}", crate::journeys::LEGEND)),
-    );
-    if !scenario.transactions.is_empty() {
-        let rows = crate::journeys::grouped(scenario);
-        let legend = crate::journeys::TRANSACTIONS_LEGEND.to_owned();
-        tables.push(table("transactions", "Transactions", &crate::journeys::TRANSACTIONS, rows).noted(legend));
-    }
-    tables.push(steps);
-    tables
+    journeys::Rows::all(summary).into_iter().map(table).collect()
 }
 
 /// Quantiles of the times that users and servers have.

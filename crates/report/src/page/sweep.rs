@@ -119,10 +119,10 @@ fn view(sweep: &Sweep) -> View<Data> {
         let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         tables.push(Table::new("levels", "Levels", &heads, levels).noted(table::legend(&rows)));
     }
-    let failed = table::failed_steps(&rows);
-    if !failed.is_empty() {
-        let heads = ["#level", "step", "#requests", "#failed", "most often"];
-        tables.push(Table::new("failed-steps", "Steps with failures", &heads, failed.into_iter().map(Vec::from).collect()));
+    if let Some(table::Failed { heads: [level, part, begun, failed, most], rows }) = table::failed_parts(&rows) {
+        let heads = [&format!("#{level}"), part, &format!("#{begun}"), &format!("#{failed}"), most];
+        let title = if part == "step" { "Steps with failures" } else { "Where requests failed" };
+        tables.push(Table::new("failed-steps", title, &heads, rows.into_iter().map(Vec::from).collect()));
     }
     if let Some((curve, model)) = scaling.curve.as_ref().and_then(|curve| Some((curve, curve.reading.model.as_ref()?))) {
         let rows = parameters(model, curve.pausing).into_iter().map(|it| {
@@ -246,7 +246,7 @@ pub(crate) fn text(sweep: &Sweep) -> String {
     let Some(first) = rows.first() else { return "No level was measured.\n".to_owned() };
     let mut text = format!("{}\n", table::header(first.level, CountUnit::of(first), &Style::PLAIN));
     rows.iter().for_each(|row| text += &format!("{}\n", table::row(row, &Style::PLAIN)));
-    text += &table::failed_steps_text(&rows, &Style::PLAIN);
+    text += &table::failed_parts_text(&rows, &Style::PLAIN);
     text += "\n";
     let said = conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows));
     said.for_each(|sentence| text += &format!("{sentence}\n"));

@@ -59,10 +59,9 @@ fn page(sweep: &Sweep, scaling: &Scaling, charts: Charts) -> String {
         say(&format!("| {} | {} |", table::cells(row).join(" | "), visible::markdown(&table::remark(row))));
     }
     say(&format!("\n{}\n", table::legend(&rows)));
-    let failed = table::failed_steps(&rows);
-    if !failed.is_empty() {
-        say(&format!("| {} |\n|---:|---|---:|---:|---|", table::FAILED_HEADS.join(" | ")));
-        for row in failed {
+    if let Some(failed) = table::failed_parts(&rows) {
+        say(&format!("| {} |\n|---:|---|---:|---:|---|", failed.heads.join(" | ")));
+        for row in failed.rows {
             say(&format!("| {} |", row.map(|cell| visible::markdown(&cell)).join(" | ")));
         }
         say("");

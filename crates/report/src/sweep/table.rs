@@ -6,7 +6,8 @@
 
 use analysis::gate::{Verdict, Why};
 use analysis::quantity::{NONE, count, counted, figure, percent, time};
-use analysis::{Level, LevelRow, LevelStep, Standing};
+use analysis::{Level, LevelPart, LevelRow, Standing};
+use measure::RowKind;
 
 use crate::chart::sweep::Ladder;
 use crate::columns::{Column, grown, remarked};
@@ -123,52 +124,59 @@ pub(crate) fn cells(row: &LevelRow) -> Vec<String> {
     cells
 }
 
-/// The heads of the table of failures by step.
-pub(crate) const FAILED_HEADS: [&str; 5] = ["level", "step", "requests", "failed", "most often"];
-
-/// Where a scenario's requests failed: a row for each step of each level that has failures.
-pub(crate) fn failed_steps(rows: &[LevelRow]) -> Vec<[String; 5]> {
-    let of_row = |row: &LevelRow| -> Vec<[String; 5]> {
-        let Some(journeys) = &row.journeys else { return Vec::new() };
-        let several = journeys.steps.iter().any(|step| step.journey != journeys.steps[0].journey);
-        let failed = journeys.steps.iter().filter(|step| step.failed > 0);
-        let cells = |step: &LevelStep| {
-            let name = if several { format!("{} · {}", step.journey, step.step) } else { step.step.clone() };
-            [
-                row.level.to_string(),
-                shortened(&visible(&name), STEP_LETTERS_MAX),
-                count(step.due),
-                count(step.failed),
-                step.failure.map_or_else(|| NONE.to_owned(), |failure| failure.about().to_owned()),
-            ]
-        };
-        failed.map(cells).collect()
-    };
-    rows.iter().flat_map(of_row).collect()
+/// Where a scenario's requests failed: a row for each population, transaction and step of each level that has failures.
+pub(crate) struct Failed {
+    pub(crate) heads: [&'static str; 5],
+    pub(crate) rows: Vec<[String; 5]>,
 }
 
-/// The same for a terminal, under its title; nothing where no request of a step failed.
+/// `None` where nothing failed.
+pub(crate) fn failed_parts(rows: &[LevelRow]) -> Option<Failed> {
+    let parts =
+        || rows.iter().flat_map(|row| row.journeys.iter().flat_map(move |journeys| journeys.parts.iter().map(move |part| (row, part))));
+    let are_steps = parts().all(|(_, part)| part.kind == RowKind::Step);
+    let mut journeys = parts().filter(|(_, part)| part.kind == RowKind::Step).map(|(_, part)| &part.journey);
+    let first = journeys.next();
+    let several = journeys.any(|journey| Some(journey) != first);
+    let cells = |(row, part): (&LevelRow, &LevelPart)| {
+        let name = if several && part.kind == RowKind::Step { format!("{} · {}", part.journey, part.name) } else { part.name.clone() };
+        let name = if are_steps { name } else { format!("{} {name}", part.kind.name()) };
+        [
+            row.level.to_string(),
+            shortened(&visible(&name), PART_LETTERS_MAX),
+            count(part.begun),
+            count(part.failed),
+            part.failure.map_or_else(|| NONE.to_owned(), |failure| failure.about().to_owned()),
+        ]
+    };
+    let rows: Vec<[String; 5]> = parts().filter(|(_, part)| part.failed > 0).map(cells).collect();
+    let heads = if are_steps {
+        ["level", "step", "requests", "failed", "most often"]
+    } else {
+        ["level", "where", "number", "failed", "most often"]
+    };
+    (!rows.is_empty()).then_some(Failed { heads, rows })
+}
+
+/// The same for a terminal, under its title; nothing where no request failed.
 #[must_use]
-pub fn failed_steps_text(rows: &[LevelRow], style: &Style) -> String {
-    let failed = failed_steps(rows);
-    if failed.is_empty() {
-        return String::new();
-    }
-    let heads = FAILED_HEADS.map(str::to_owned);
+pub fn failed_parts_text(rows: &[LevelRow], style: &Style) -> String {
+    let Some(Failed { heads, rows: failed }) = failed_parts(rows) else { return String::new() };
+    let heads = heads.map(str::to_owned);
     let width = |column: usize| std::iter::once(&heads).chain(&failed).map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let step_width = width(1);
+    let part_width = width(1);
     let columns =
-        [Column::wide(width(0) + 1, 0), Column::wide(step_width + 1, 0), Column::wide(width(2) + 1, 1), Column::wide(width(3) + 1, 0)];
+        [Column::wide(width(0) + 1, 0), Column::wide(part_width + 1, 0), Column::wide(width(2) + 1, 1), Column::wide(width(3) + 1, 0)];
     let line = |row: &[String; 5]| {
-        let [level, step, due, failed, most] = row.clone();
-        grown(&columns, &[level, format!(" {step:<step_width$}"), due, failed], &most, style.columns())
+        let [level, part, begun, failed, most] = row.clone();
+        grown(&columns, &[level, format!(" {part:<part_width$}"), begun, failed], &most, style.columns())
     };
     let lines: String = failed.iter().map(|row| line(row) + "\n").collect();
     format!("\n{}\n{lines}", style.paint(Tone::Aside, &line(&heads)))
 }
 
 /// Longer names would push the figures off the page; the JSON holds them whole.
-const STEP_LETTERS_MAX: usize = 40;
+const PART_LETTERS_MAX: usize = 40;
 
 /// What failed, and whether the generator was the limit.
 pub(crate) fn remark(row: &LevelRow) -> String {

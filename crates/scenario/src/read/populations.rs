@@ -6,11 +6,12 @@ use plan::{Nanos, PopulationDraft};
 use serde_json::Value as Json;
 
 use super::Reading;
-use crate::keys::{Key, POPULATION};
+use crate::keys::{Key, OF_ONE_LOAD, POPULATION};
 use crate::yaml::Node;
 
-/// Settings of a load that populations have in place of the whole run.
-const OF_ONE_LOAD: [&str; 7] = ["users", "connections", "rate", "arrivals", "pause", "requests", "duration"];
+fn is_of_one_load(name: &str) -> bool {
+    OF_ONE_LOAD.iter().any(|key| key.name == name)
+}
 
 impl Reading<'_> {
     /// Reads the populations. `load` is the node of the whole run's load, whose settings must not be theirs.
@@ -39,7 +40,7 @@ impl Reading<'_> {
             }
             let names = entries.value("journeys").map_or_else(Vec::new, |node| self.journey_names(node, journeys));
             let start_after = entries.value("start_after").and_then(|node| self.time(node));
-            let settings: Vec<Key> = POPULATION.keys.iter().copied().filter(|key| OF_ONE_LOAD.contains(&key.name)).collect();
+            let settings: Vec<Key> = POPULATION.keys.iter().copied().filter(|key| is_of_one_load(key.name)).collect();
             let settings = self.settings(&mut entries, &settings);
             if !settings.contains_key("connections") && !settings.contains_key("rate") {
                 self.wrong(
@@ -58,7 +59,7 @@ impl Reading<'_> {
     /// Complains of settings of one load where populations have loads of their own.
     fn refuse_one_load(&mut self, load: Option<&Node>) {
         let Some(crate::yaml::Value::Map(entries)) = load.map(|load| &load.value) else { return };
-        for (word, _) in entries.iter().filter(|(word, _)| word.text != "duration" && OF_ONE_LOAD.contains(&word.text.as_str())) {
+        for (word, _) in entries.iter().filter(|(word, _)| word.text != "duration" && is_of_one_load(&word.text)) {
             let message = format!("'{}' and populations contradict: each population has a load of its own", word.text);
             self.wrong(word.spot, message, "write it into a population");
         }

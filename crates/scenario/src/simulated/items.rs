@@ -1,7 +1,7 @@
 //! Items about others in the simulated engine: what is sent, in which order, and when.
 
 use super::*;
-use measure::TransactionRow;
+use measure::JourneyRow;
 
 /// What a server was asked for, in order, without the method.
 fn paths(log: &Log) -> Vec<String> {
@@ -155,7 +155,7 @@ fn pauses_may_be_written_by_templates_and_what_is_no_time_ends_the_journey() {
     assert_eq!((sent, failed(&summary, Failure::RequestValue)), (vec!["/".to_owned(), "/".to_owned()], 2));
 }
 
-fn transactions(load: &str, steps: &str) -> Vec<TransactionRow> {
+fn transactions(load: &str, steps: &str) -> Vec<JourneyRow> {
     let (server, _) = serving(|seen| match seen.line.as_str() {
         "GET /bad" => (100, 500, String::new(), String::new()),
         "GET /none" => (100, 404, String::new(), String::new()),
@@ -189,7 +189,7 @@ steps:
     for (row, (name, ms)) in rows.iter().zip([("bare", 300), ("inner", 450), ("shop / paused", 600)]) {
         assert_eq!((row.name.as_str(), row.started, row.completed, row.succeeded), (name, 4, 4, 4));
         let time = Some(Nanos::from_millis(ms));
-        assert_eq!((row.transaction_time.min(), row.transaction_time.max()), (time, time), "{name}");
+        assert_eq!((row.time().min(), row.time().max()), (time, time), "{name}");
     }
     assert_eq!(rows.len(), 3);
 }

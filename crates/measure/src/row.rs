@@ -1,0 +1,222 @@
+//! A row of any kind, for those who treat all kinds alike: screens, exporters, and tables of levels and of two sides.
+//!
+//! A step counts requests, a transaction passes through several, a population all that its users send; what is asked of each is the
+//! same: how many there were, how they ended, how long they took. A walk through three lists in every place was the alternative, and a kind that
+//! is added would be missing in most of them.
+//!
+//! Invariant: rows come kind by kind, in the order of [`RowKind`], and within a kind as the scenario has them.
+
+use crate::{Failure, Histogram, JourneyCounts, JourneyRow, PopulationCounts, PopulationRow, StepCounts, StepRow, Summary, Tally};
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowKind {
+    /// One of several loads side by side.
+    Population,
+    /// A pass of a user through its steps.
+    Journey,
+    /// Steps that are timed as one.
+    Transaction,
+    /// A request of a scenario.
+    Step,
+    /// A line of a list of URLs.
+    Url,
+}
+
+impl RowKind {
+    /// In a word, as a table is headed.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Population => "population",
+            Self::Journey => "journey",
+            Self::Transaction => "transaction",
+            Self::Step => "step",
+            Self::Url => "URL",
+        }
+    }
+
+    /// Whether it counts passes through several requests, and not requests.
+    #[must_use]
+    pub const fn is_of_several(self) -> bool {
+        matches!(self, Self::Journey | Self::Transaction)
+    }
+}
+
+/// One row, of an interval or of a finished run.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    /// What it is about.
+    pub kind: RowKind,
+    /// Of a step, what its journey is called; else empty.
+    pub journey: &'a str,
+    /// What it is called.
+    pub name: &'a str,
+    /// Requests that fell due; passes that began.
+    pub begun: u64,
+    /// Those that succeeded.
+    pub succeeded: u64,
+    /// Those that failed; passes that were completed with a step that failed.
+    pub failed: u64,
+    /// Requests that were never sent; passes that broke off.
+    pub cut_off: u64,
+    /// Failures by class, where they are known.
+    pub failures: Vec<(Failure, u64)>,
+    /// How long they took; of an interval, those that succeeded.
+    pub times: &'a Histogram,
+    /// Of an interval, how long those took that failed.
+    pub times_failed: Option<&'a Histogram>,
+}
+
+impl Tally {
+    /// The rows of an interval.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let populations = self.populations.iter().map(Row::from);
+        let journeys = self.journeys.iter().map(|row| Row::counted(RowKind::Journey, row));
+        let transactions = self.transactions.iter().map(|row| Row::counted(RowKind::Transaction, row));
+        let steps = self.steps.iter().map(|row| match self.journeys.get(row.journey as usize) {
+            Some(journey) => Row { journey: &journey.name, ..Row::from(row) },
+            None => Row { kind: RowKind::Url, ..Row::from(row) },
+        });
+        populations.chain(journeys).chain(transactions).chain(steps)
+    }
+}
+
+impl Summary {
+    /// The rows of the run.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        let of_scenario = self.scenario.iter().flat_map(|scenario| {
+            let journeys = scenario.journeys.iter().map(|row| Row::finished(RowKind::Journey, row));
+            let transactions = scenario.transactions.iter().map(|row| Row::finished(RowKind::Transaction, row));
+            journeys.chain(transactions).chain(scenario.steps.iter().map(Row::from))
+        });
+        let urls = self.urls.iter().map(|row| Row { kind: RowKind::Url, ..Row::from(row) });
+        self.populations.iter().map(Row::from).chain(of_scenario).chain(urls)
+    }
+}
+
+impl<'a> Row<'a> {
+    /// All that went wrong.
+    #[must_use]
+    pub const fn bad(&self) -> u64 {
+        self.failed + self.cut_off
+    }
+
+    fn counted(kind: RowKind, row: &'a JourneyCounts) -> Self {
+        Self {
+            kind,
+            journey: "",
+            name: &row.name,
+            begun: row.started,
+            succeeded: row.ended_well,
+            failed: row.ended - row.ended_well,
+            cut_off: row.broke_off.values().sum(),
+            failures: row.broke_off.iter().map(|(class, count)| (*class, *count)).collect(),
+            times: &row.lasted,
+            times_failed: None,
+        }
+    }
+
+    fn finished(kind: RowKind, row: &'a JourneyRow) -> Self {
+        Self {
+            kind,
+            journey: "",
+            name: &row.name,
+            begun: row.started,
+            succeeded: row.succeeded,
+            failed: row.completed - row.succeeded,
+            cut_off: row.broke_off,
+            failures: Vec::new(),
+            times: row.time(),
+            times_failed: None,
+        }
+    }
+}
+
+impl<'a> From<&'a StepCounts> for Row<'a> {
+    fn from(row: &'a StepCounts) -> Self {
+        Self {
+            kind: RowKind::Step,
+            journey: "",
+            name: &row.name,
+            begun: row.due,
+            succeeded: row.succeeded,
+            failed: row.failures.values().sum(),
+            cut_off: 0,
+            failures: row.failures.iter().map(|(class, count)| (*class, *count)).collect(),
+            times: &row.response_succeeded,
+            times_failed: Some(&row.response_failed),
+        }
+    }
+}
+
+impl<'a> From<&'a PopulationCounts> for Row<'a> {
+    fn from(row: &'a PopulationCounts) -> Self {
+        Self {
+            kind: RowKind::Population,
+            journey: "",
+            name: &row.name,
+            begun: row.due,
+            succeeded: row.succeeded,
+            failed: row.failures.values().sum(),
+            cut_off: row.unsent,
+            failures: row.failures.iter().map(|(class, count)| (*class, *count)).collect(),
+            times: &row.response_succeeded,
+            times_failed: Some(&row.response_failed),
+        }
+    }
+}
+
+impl<'a> From<&'a StepRow> for Row<'a> {
+    fn from(row: &'a StepRow) -> Self {
+        Self {
+            kind: RowKind::Step,
+            journey: &row.journey,
+            name: &row.name,
+            begun: row.due,
+            succeeded: row.succeeded,
+            failed: row.failed,
+            cut_off: 0,
+            failures: row.failures.iter().map(|failure| (failure.class, failure.count)).collect(),
+            times: &row.response_time,
+            times_failed: None,
+        }
+    }
+}
+
+impl<'a> From<&'a PopulationRow> for Row<'a> {
+    fn from(row: &'a PopulationRow) -> Self {
+        Self {
+            kind: RowKind::Population,
+            journey: "",
+            name: &row.name,
+            begun: row.requests.due,
+            succeeded: row.requests.succeeded,
+            failed: row.requests.failed,
+            cut_off: row.requests.unsent,
+            failures: row.failures.iter().map(|(class, count)| (*class, *count)).collect(),
+            times: &row.response_time,
+            times_failed: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn rows_of_a_run_come_kind_by_kind_and_those_of_its_steps_are_the_whole() {
+        let mut run = fixtures::journeys_of_a_shop();
+        run.edit_for_test().populations = vec![PopulationRow::of(&PopulationCounts::named("office".to_owned()), &|count| count as f64)];
+        let rows: Vec<Row<'_>> = run.rows().collect();
+        assert!(rows.is_sorted_by_key(|row| row.kind));
+        let kinds = [RowKind::Population, RowKind::Journey, RowKind::Transaction, RowKind::Step];
+        assert!(kinds.iter().all(|kind| rows.iter().any(|row| row.kind == *kind)));
+        let steps = || rows.iter().filter(|row| row.kind == RowKind::Step);
+        assert_eq!(steps().map(|row| row.begun).sum::<u64>(), run.requests.due);
+        assert_eq!(steps().map(Row::bad).sum::<u64>(), run.requests.failed);
+        assert!(steps().all(|row| row.failures.iter().map(|(_, count)| count).sum::<u64>() == row.failed && !row.journey.is_empty()));
+    }
+}
