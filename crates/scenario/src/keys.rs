@@ -120,7 +120,7 @@ const RATE: Key = key(
 const ARRIVALS: Key = key("arrivals", Kind::Text, "how journeys stand within the rate: poisson or even");
 const PAUSE: Key = key("pause", Kind::Text, "wait after every answer, beside the pauses of steps");
 const DURATION: Key = key("duration", Kind::Text, "measure for this long, such as 5m");
-const REQUESTS: Key = key("requests", Kind::Whole, "send exactly this many requests, of whatever step");
+const REQUESTS: Key = key("requests", Kind::Whole, "send exactly this many requests, of whatever step; not with `rate`");
 
 /// Settings of one load, which populations have in place of the whole run.
 pub(crate) const OF_ONE_LOAD: [Key; 7] = [USERS, CONNECTIONS, RATE, ARRIVALS, PAUSE, REQUESTS, DURATION];
@@ -135,7 +135,7 @@ pub static LOAD: Shape = Shape {
         RATE,
         ARRIVALS,
         DURATION,
-        Key { about: "send exactly this many requests, of whatever step; not with `rate`", ..REQUESTS },
+        REQUESTS,
         key("warmup", Kind::Text, "load for this long before measuring, or auto"),
         PAUSE,
         key("seed", Kind::Whole, "of everything drawn by chance"),
