@@ -446,7 +446,6 @@ const LONG: &[(&str, &str)] = &[
     ("import/collection/curl", "curl's options, one by one"),
     ("import/collection/openapi", "one format, read and sampled"),
     ("live/view", "one picture, from the top to the bottom"),
-    ("measure/tally", "the rows of a scenario: counted, at rest, and in a finished run"),
     ("plan/plan", "every setting decided in one place, which is to be split by what is decided"),
     ("plan/template", "one language: read, printed and its mistakes"),
     ("report/page/run", "one page, from the top to the bottom"),
