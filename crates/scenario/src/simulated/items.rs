@@ -349,7 +349,8 @@ fn what_users_wait_for_each_other_is_time_for_paces_and_loops() {
     let slow = |ms: u64| format!("{{interleave: [{{pause: {ms}ms}}, {{pause: 1ms}}]}}, {{rendezvous: 2}}");
     let paced = format!("steps: [{}, {{pacing: 1s}}, {{get: /}}]\n", slow(5_000));
     assert_eq!(times("{users: 2, requests: 4, duration: 1m}", &paced), [5_000, 5_000, 10_100, 10_100]);
-    let looped = format!("steps:\n  - run_for: 1s\n    steps: [{{get: /a}}, {}]\n  - get: /after\n", slow(700));
+    // In a group, so that nobody looks at the time between the pause and the wait.
+    let looped = format!("steps:\n  - run_for: 1s\n    steps: [{{get: /a}}, {{group: g, steps: [{}]}}]\n  - get: /after\n", slow(700));
     let (server, log) = serving(|_| plain(100, ""));
     run(&server, &format!("load: {{users: 2, requests: 6, duration: 1m}}\n{looped}"));
     let seen: Vec<(u64, String)> = log.borrow().iter().map(|seen| (seen.at_ms, seen.line.clone())).collect();

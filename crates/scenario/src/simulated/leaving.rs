@@ -89,10 +89,10 @@ fn a_teardown_that_takes_too_long_ends_and_is_told() {
 #[test]
 fn a_user_whose_connection_was_closed_while_others_had_their_last_answers_leaves_on_another() {
     let log: Rc<RefCell<Vec<(u64, String)>>> = Rc::default();
-    let kept = log.clone();
+    let (kept, opened) = (log.clone(), std::cell::Cell::new(0));
     // Keeps a connection for 5 s, and answers on one of the two after 6 s.
-    let server = Simulation::of(move |mut stream: DuplexStream, connection| {
-        let log = kept.clone();
+    let server = Simulation::of(move |mut stream: DuplexStream, _| {
+        let (log, connection) = (kept.clone(), opened.replace(opened.get() + 1));
         async move {
             while let Ok(Some(head)) = tokio::time::timeout(Duration::from_secs(5), read_request(&mut stream)).await {
                 let line = head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
