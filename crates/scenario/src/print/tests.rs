@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use plan::Draft;
-use plan::work::{Amount, AwsKeys, Case, Expression, Field, Journey, Think, Variable, Weights};
+use plan::work::{Amount, AwsKeys, Case, Expression, Field, Journey, Think, Variable, Weights, each_item};
 use proptest::prelude::*;
 
 use super::*;
@@ -282,7 +282,13 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 let amount = if is_percent { Amount::Percent(f64::from(share) / 10.0) } else { Amount::Times(share.into()) };
                 Item::Share { amount, per_user, items }
             }),
-            (name(), sending(items.clone())).prop_map(|(name, items)| Item::CriticalSection { name, items }),
+            (name(), sending(items.clone())).prop_map(|(name, items)| {
+                let mut waits = false;
+                let mut look = |item: &Item| waits |= matches!(item, Item::CriticalSection { .. } | Item::Rendezvous { within: None, .. });
+                each_item(&items, &mut look);
+                // Neither may stand in a section.
+                if waits { Item::Transaction { name, pauses: false, items } } else { Item::CriticalSection { name, items } }
+            }),
             (2u64..90, proptest::option::of(1u64..90_000))
                 .prop_map(|(users, within)| Item::Rendezvous { users, within: within.map(Nanos::from_millis) }),
             (name(), any::<bool>(), sending(items)).prop_map(|(name, pauses, items)| Item::Transaction { name, pauses, items }),
