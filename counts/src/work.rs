@@ -2,15 +2,18 @@
 
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::io::{BufWriter, Write as _};
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use engine::simulation::Simulation;
 use engine::{Message, Runner, Stop};
 use plan::{Draft, Nanos, Plan, Resolved, Setting, Share};
+use replay::{Log, Options};
 use script::{Globals, Script, Source};
+use tempfile::NamedTempFile;
 use tokio::io::{AsyncRead as _, AsyncWrite as _, DuplexStream, ReadBuf};
 use tokio::task::LocalSet;
 
@@ -23,6 +26,7 @@ pub enum Work {
     OpenLoad,
     Template,
     Journey,
+    Replay,
     Script,
 }
 
@@ -36,8 +40,11 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: simulated.test\r\nUser-Agent: l
 const JOURNEY: &str = include_str!("../../bench/scripts/journey.yaml");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bench/scripts/path.lua");
 
+/// That of open load.
+const RATE: &str = "100000/s";
+
 impl Work {
-    pub const ALL: [Self; 5] = [Self::Plain, Self::OpenLoad, Self::Template, Self::Journey, Self::Script];
+    pub const ALL: [Self; 6] = [Self::Plain, Self::OpenLoad, Self::Template, Self::Journey, Self::Replay, Self::Script];
 
     /// Its name in tables and files.
     pub const fn name(self) -> &'static str {
@@ -46,6 +53,7 @@ impl Work {
             Self::OpenLoad => "open-load",
             Self::Template => "template",
             Self::Journey => "journey",
+            Self::Replay => "replay",
             Self::Script => "script",
         }
     }
@@ -62,7 +70,7 @@ impl Work {
     pub fn run(self, requests: u64) -> Result<()> {
         let mut draft = Draft { connections: given("10"), requests: given(&requests.to_string()), ..Draft::default() };
         if self == Self::OpenLoad {
-            (draft.rate, draft.arrivals, draft.duration) = (given("100000/s"), given("even"), given("1h"));
+            (draft.rate, draft.arrivals, draft.duration) = (given(RATE), given("even"), given("1h"));
         }
         let (mut told, mut failed) = (0, None);
         self.carry_out(draft, &Simulation::of(answering), &mut |message| {
@@ -119,6 +127,15 @@ impl Work {
                 let series = ready.begin(&stop)?;
                 ready.start(&series, runner.prepare(&plan)?, plan.parts(), &stop)?
             }
+            Self::Replay => {
+                let Some(Setting::Value(requests)) = draft.requests else { bail!("a log has a number of requests") };
+                let log = log(requests.get())?;
+                let log = Log::open(&log.path().display().to_string())?;
+                let found = replay::look(vec![log], Options::default()).map_err(|(_, why)| why)?;
+                let plan = plan(Draft { rate: given(RATE), requests: None, duration: Some(Setting::Value(found.length())), ..draft })?;
+                let ready = replay::Ready::new(&plan, found)?;
+                ready.start(runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
+            }
             Self::Script => {
                 let text = std::fs::read(SCRIPT)?;
                 let plan = plan(Resolved::from(Draft { script: Some(SCRIPT.to_owned()), ..draft }).with_file(SCRIPT, text))?;
@@ -132,6 +149,19 @@ impl Work {
         {}
         Ok(())
     }
+}
+
+/// A log of so many requests of one second, each of a page of its own.
+fn log(requests: u64) -> Result<NamedTempFile> {
+    let mut file = NamedTempFile::new()?;
+    let mut lines = BufWriter::new(file.as_file_mut());
+    for number in 0..requests {
+        let asked = format!("[01/Mar/2016:00:00:01 +0000] \"GET /items/{number} HTTP/1.1\"");
+        writeln!(lines, "192.0.2.1 - - {asked} 200 28 \"-\" \"curl/8.5.0\"")?;
+    }
+    lines.flush()?;
+    drop(lines);
+    Ok(file)
 }
 
 fn plan(load: impl Into<Resolved>) -> Result<Plan> {

@@ -22,7 +22,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-use engine::protocol::http1::{Header, ResponseFraming, ResponseSink};
+use engine::protocol::http1::ResponseFraming;
+use engine::protocol::{Header, ResponseSink};
 use engine::{Behaviour, Client, End, Request, Spoken, Stop, Transport, Urgency, Wire};
 use jiff::tz::TimeZone;
 use measure::{Ending, Failure, IntervalCounts, Outcome, Summary, Tick};

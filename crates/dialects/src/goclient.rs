@@ -5,8 +5,9 @@
 
 use std::net::IpAddr;
 
+use engine::protocol::ResponseSink;
+use engine::protocol::http1::ResponseFraming;
 use engine::protocol::http1::request::Written;
-use engine::protocol::http1::{ResponseFraming, ResponseSink};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Client, Request, Transport};
 use measure::{Failure, Outcome, Status};

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use engine::protocol::http1::{Header, ResponseSink};
+use engine::protocol::{Header, ResponseSink};
 use engine::{Behaviour, Client, End, Transport};
 use measure::Outcome;
 use plan::{Nanos, plainly};

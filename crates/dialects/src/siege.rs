@@ -23,7 +23,8 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use engine::protocol::http1::{Header, ResponseFraming, ResponseSink, request};
+use engine::protocol::http1::{ResponseFraming, request};
+use engine::protocol::{Header, ResponseSink};
 use engine::redirect::{self, Convention, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request, Stop, Transport};
 use measure::{Outcome, Status};

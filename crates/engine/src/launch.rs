@@ -10,6 +10,8 @@ use crate::collect::{Collected, collect};
 use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::net::{Network, Wire};
+#[cfg(any(test, feature = "simulated"))]
+use crate::protocol::http1::Http1;
 use crate::protocol::http1::ResponseFraming;
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
@@ -183,7 +185,9 @@ impl Prepared {
         Ok(Messages(match place {
             Place::Threads(network) => Sources::Threads(Threads::start(&tasks, network, behaviour, parts, patience, stop)?),
             #[cfg(any(test, feature = "simulated"))]
-            Place::Simulated(simulation) => Sources::Simulated(simulation.start(&tasks, |_, part| behaviour(part), parts, stop)),
+            Place::Simulated(simulation) => {
+                Sources::Simulated(simulation.start::<Http1, B>(&tasks, |_, part| behaviour(part), parts, stop))
+            }
         }))
     }
 }

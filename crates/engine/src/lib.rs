@@ -8,7 +8,6 @@ pub mod body;
 mod clock;
 mod collect;
 mod error;
-mod exchange;
 mod fence;
 mod launch;
 pub mod machine;

@@ -1,6 +1,21 @@
-//! What is spoken on a connection.
+//! What is spoken on connections: how a request goes out, how its answer comes, and how many share a connection.
 //!
-//! A protocol is written sans I/O: bytes come in as slices, verdicts go out as values. A reader that owned its
+//! [`Lane::send`](crate::worker) and all above it know a [`Protocol`] and no more: a Lane has a [`Place`] on a connection, begins an
+//! [`Exchange`] there, polls it, and asks whether the place carries another. With HTTP/1 a place is a connection; where connections
+//! carry several exchanges, a place is a share of one. Everything is compiled for the protocol that is spoken: an object would be
+//! called through a table for each read.
+//!
+//! A protocol's reader is written sans I/O: bytes come in as slices, verdicts go out as values. A reader that owned its
 //! socket could only be tested against timing; one that is handed slices is tested on every reply cut at every byte.
 
+mod exchange;
 pub mod http1;
+mod place;
+mod sink;
+
+pub(crate) use exchange::{
+    Answer, Answered, Answers, EXAMPLE_BYTES, Encoded, Exchange, FailureSample, Past, READ_BUFFER_BYTES, Surroundings,
+};
+pub use httparse::Header;
+pub(crate) use place::{Place, Protocol};
+pub use sink::ResponseSink;

@@ -14,6 +14,8 @@ mod gaps;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod lines;
+#[cfg(test)]
 mod load;
 
 use std::cell::Cell;
@@ -40,6 +42,8 @@ use crate::collect::{Collected, collect};
 use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::net::{Dial, DialFailed, Dialed};
+use crate::protocol::Protocol;
+use crate::protocol::http1::Http1;
 use crate::task::Task;
 use crate::transport::Path;
 use crate::worker::{self, Behaviour, Worker};
@@ -147,7 +151,7 @@ impl Simulation {
     /// # Panics
     /// As [`Simulation::carry_out`].
     pub fn carry_out_parts<B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(Part) -> B) -> Collected {
-        self.collect(plan, |_, part| behaviour(part), &mut |_| ())
+        self.collect::<Http1, B>(plan, |_, part| behaviour(part), &mut |_| ())
     }
 
     /// Runs the plan to its end.
@@ -170,19 +174,30 @@ impl Simulation {
         behaviour: impl Fn(&Arc<Task>, Share) -> B,
         watch: &mut dyn FnMut(&Tick),
     ) -> (Summary, Option<BehaviourError>) {
-        let Collected { summary, broken, .. } = self.collect(plan, |task, part| behaviour(task, part.share), watch);
+        let Collected { summary, broken, .. } = self.collect::<Http1, B>(plan, |task, part| behaviour(task, part.share), watch);
         (summary.close(), broken)
     }
 
-    fn collect<B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(&Arc<Task>, Part) -> B, watch: &mut dyn FnMut(&Tick)) -> Collected {
+    /// The same where something else is spoken.
+    #[cfg(test)]
+    pub(crate) fn speaking<P: Protocol, B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(Share) -> B) -> Summary {
+        self.collect::<P, B>(plan, |_, part| behaviour(part.share), &mut |_| ()).summary.close()
+    }
+
+    fn collect<P: Protocol, B: Behaviour>(
+        &self,
+        plan: &Plan,
+        behaviour: impl Fn(&Arc<Task>, Part) -> B,
+        watch: &mut dyn FnMut(&Tick),
+    ) -> Collected {
         let body = body::encode(&plan.request().body, plan.contents()).expect("bodies in tests can be read");
         let tasks = Task::of_populations(plan, &body).expect("a valid request");
-        let workers = self.start(&tasks, behaviour, &plan.parts(), &self.stop);
+        let workers = self.start::<P, B>(&tasks, behaviour, &plan.parts(), &self.stop);
         collect(plan, workers, &mut |tick, _| watch(tick))
     }
 
     /// Starts a worker for each part; they go on while their messages are asked for.
-    pub(crate) fn start<B: Behaviour>(
+    pub(crate) fn start<P: Protocol, B: Behaviour>(
         &self,
         tasks: &[Arc<Task>],
         behaviour: impl Fn(&Arc<Task>, Part) -> B,
@@ -200,7 +215,7 @@ impl Simulation {
                 let task = &tasks[part.population as usize];
                 let behaviour = behaviour(task, *part);
                 let opens_first = behaviour.opens_first();
-                let opened = if opens_first { worker::ready(task, *part, &self.dial, stop).await } else { worker::Ready::none() };
+                let opened = if opens_first { worker::ready::<P, _>(task, *part, &self.dial, stop).await } else { worker::Ready::none() };
                 ready.push((*part, task, behaviour, opened));
             }
             let clock = Simulated::starting_now();
@@ -210,7 +225,7 @@ impl Simulation {
                     // Nobody listens any more where a test has seen enough.
                     let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
                 });
-                let worker = Worker::<Path<InMemory, Simulated, B>, B>::new(
+                let worker = Worker::<Path<InMemory, P, Simulated, B>, B>::new(
                     task.clone(),
                     behaviour,
                     part,

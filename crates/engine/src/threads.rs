@@ -17,6 +17,7 @@ use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::neighbours::Sought;
 use crate::net::Network;
+use crate::protocol::http1::Http1;
 use crate::task::Task;
 use crate::transport::Path;
 use crate::worker::{self, Behaviour, Worker};
@@ -270,7 +271,8 @@ fn thread_main<B: Behaviour>(
         .build()
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
-        let ready = if behaviour.opens_first() { worker::ready(task, part, &network, stop).await } else { worker::Ready::none() };
+        let ready =
+            if behaviour.opens_first() { worker::ready::<Http1, _>(task, part, &network, stop).await } else { worker::Ready::none() };
         let Some(clock) = line.cross(place) else { return };
         let source = SourceId(part.of_run.index());
         let counts = sender.clone();
@@ -278,7 +280,8 @@ fn thread_main<B: Behaviour>(
             // Nobody listens any more only when the collector panicked; then the thread ends with the run.
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
-        let worker = Worker::<Path<Network, Monotonic, B>, B>::new(task.clone(), behaviour, part, network, clock, stop.clone(), hand_over);
+        let worker =
+            Worker::<Path<Network, Http1, Monotonic, B>, B>::new(task.clone(), behaviour, part, network, clock, stop.clone(), hand_over);
         let waited = machine::run_queue_wait();
         let mut finished = worker.clone().work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));

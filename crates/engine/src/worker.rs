@@ -28,6 +28,7 @@ use tokio::task::JoinSet;
 use crate::clock::Clock;
 use crate::message::Finished;
 use crate::net::Dial;
+use crate::protocol::Protocol;
 use crate::task::Task;
 use crate::transport::Transport;
 use crate::{Stop, Urgency};
@@ -61,17 +62,17 @@ impl<D: Dial> Ready<D> {
 }
 
 /// A worker's connections opened before the run: closed load begins with all of its first users', so that opening is not measured.
-pub(crate) async fn ready<D: Dial + Clone + 'static>(task: &Task, part: Part, dial: &D, stop: &Stop) -> Ready<D> {
+pub(crate) async fn ready<P: Protocol, D: Dial + Clone + 'static>(task: &Task, part: Part, dial: &D, stop: &Stop) -> Ready<D> {
     let Part { share, of_run, .. } = part;
     let Some(users) = task.plan.users() else { return Ready::none() };
-    let users = share.part(users.at(Nanos::ZERO).into());
+    let needed = share.part(users.at(Nanos::ZERO).into()).div_ceil(P::places(&task.plan));
     let mut connections = Vec::new();
     let open = async {
         let mut opening = JoinSet::new();
         let mut failed = 0;
         let mut number = 0;
-        while number < users || !opening.is_empty() {
-            if number < users && opening.len() < DIALS_AT_ONCE {
+        while number < needed || !opening.is_empty() {
+            if number < needed && opening.len() < DIALS_AT_ONCE {
                 let dial = dial.clone();
                 let global = of_run.number(number);
                 opening.spawn_local(async move { dial.dial(global).await.ok() });

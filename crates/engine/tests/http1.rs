@@ -3,7 +3,8 @@
 //! The one property that matters: a verdict is a function of what the server sent, not of how the network cut it.
 
 use engine::protocol::http1::cases::{Case, Expected, Then, cases};
-use engine::protocol::http1::{Finished, HEAD_BYTES_MAX, Header, KnownHead, Progress, Reply, ResponseFraming, ResponseSink};
+use engine::protocol::http1::{Finished, HEAD_BYTES_MAX, KnownHead, Progress, Reply, ResponseFraming};
+use engine::protocol::{Header, ResponseSink};
 use measure::{Failure, Quirk};
 use proptest::prelude::*;
 

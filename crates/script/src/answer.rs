@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use engine::protocol::http1::{Header, ResponseSink};
+use engine::protocol::{Header, ResponseSink};
 use mlua::{Function, Lua, Table};
 
 use crate::state::State;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use engine::protocol::http1::{Header, ResponseSink};
+use engine::protocol::{Header, ResponseSink};
 use measure::Failure;
 use plan::Nanos;
 use step::Check;

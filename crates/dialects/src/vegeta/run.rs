@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
-use engine::protocol::http1::{Header, ResponseSink};
+use engine::protocol::{Header, ResponseSink};
 use engine::{Behaviour, Client, End, Stop, Transport};
 use measure::{Failure, Status};
 use plan::{Draft, Nanos, Scheme, Setting, Target, plainly};

@@ -16,6 +16,7 @@
 #[doc(hidden)]
 pub mod cases;
 mod chunks;
+mod connection;
 mod fields;
 mod head;
 mod known;
@@ -23,10 +24,10 @@ mod opening;
 mod reply;
 pub mod request;
 
-pub use httparse::Header;
+pub(crate) use connection::Http1;
 pub use known::KnownHead;
 pub use opening::{OPENING_BYTES_MAX, Opening};
-pub use reply::{Finished, Progress, Reply, ResponseFraming, ResponseSink, is_blank};
+pub use reply::{Finished, Progress, Reply, ResponseFraming, is_blank};
 
 /// The longest head of a reply, its empty line included. curl allows 300 KiB, nghttp2 64 KiB, wrk 80 KiB.
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;

@@ -11,7 +11,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use super::{Simulation, answer, given, plan, read_request};
 use crate::error::BehaviourError;
-use crate::protocol::http1::{Header, ResponseFraming, ResponseSink};
+use crate::protocol::http1::ResponseFraming;
+use crate::protocol::{Header, ResponseSink};
 use crate::transport::Transport;
 use crate::worker::{Arrivals, Behaviour, Client, End, Request};
 

@@ -15,8 +15,9 @@ use super::lane::{Acquired, Lane, without_secrets};
 use super::shared::Shared;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
-use crate::exchange::{Answered, EXAMPLE_BYTES, One, Several};
-use crate::protocol::http1::{Header, ResponseFraming, ResponseSink};
+use crate::protocol::http1::ResponseFraming;
+use crate::protocol::http1::request::Written;
+use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, Header, ResponseSink};
 use crate::redirect::{self, Convention, Hop, Hops, RedirectError};
 use crate::slot::GiveUp;
 use crate::transport::Transport;
@@ -39,8 +40,7 @@ impl<E: Into<BehaviourError>> From<E> for End {
 /// A request as it goes over the wire.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) framing: ResponseFraming,
+    pub(super) encoded: Encoded<'a>,
     pub(super) to: Option<&'a Target>,
     pub(super) is_judged: bool,
     pub(super) limit: Option<Nanos>,
@@ -51,7 +51,7 @@ impl<'a> Request<'a> {
     #[inline]
     #[must_use]
     pub const fn new(bytes: &'a [u8], framing: ResponseFraming) -> Self {
-        Self { bytes, framing, to: None, is_judged: false, limit: None }
+        Self { encoded: Encoded { bytes, is_head: matches!(framing, ResponseFraming::Head) }, to: None, is_judged: false, limit: None }
     }
 
     /// To the server of this target.
@@ -488,7 +488,7 @@ impl<'w, T: Transport> Client<'w, T> {
 
     /// A request whose redirects are followed as the plan says.
     async fn follow<S: ResponseSink>(&mut self, request: &Request<'_>, sink: &mut S) -> Outcome {
-        let (task, first) = (self.shared.task.clone(), request.bytes);
+        let (task, first) = (self.shared.task.clone(), request.encoded.bytes);
         let home = task.plan.target();
         let mut place = task.place_of(first);
         let mut bytes = first.to_vec();
@@ -498,7 +498,8 @@ impl<'w, T: Transport> Client<'w, T> {
         let mut followed = 0;
         loop {
             let mut location = Location::default();
-            let part = Request { bytes: &bytes, framing: ResponseFraming::of(&method), to: Some(&place), ..*request };
+            let encoded = Encoded { bytes: &bytes, is_head: method == "HEAD" };
+            let part = Request { encoded, to: Some(&place), ..*request };
             let sink = &mut Chained { location: &mut location, sink };
             let outcome = match &so_far {
                 None => self.exchange(&part, sink).await,
@@ -556,23 +557,24 @@ impl<'w, T: Transport> Client<'w, T> {
                 return Ok(told?);
             }
         }
+        let mut counted = 0;
         let answered = |sink: &mut S, answered: &Answered<'_>| {
-            let Answered { finished, sent, first_byte, done, received, bytes } = *answered;
+            let Answered { answer, sent, first_byte, done, received, bytes } = *answered;
             shared.came_back(done);
-            shared.quirks(finished.quirks);
-            if !Status(finished.status).is_success() {
+            shared.quirks(answer.quirks);
+            if !Status(answer.status).is_success() {
                 let seen = &bytes[..bytes.len().min(EXAMPLE_BYTES)];
-                shared.example(Failure::CheckStatus, done, || without_secrets(&seen.escape_ascii().to_string(), request.bytes));
+                shared.example(Failure::CheckStatus, done, || without_secrets(&seen.escape_ascii().to_string(), request.encoded.bytes));
             }
-            let ready = ready.min(sent);
-            let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in: received, result: Ok(finished.status) };
+            let (ready, bytes_in) = (ready.min(sent), received - std::mem::replace(&mut counted, received));
+            let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in, result: Ok(answer.status) };
             shared.record(&outcome);
             wrong = wrong.take().or(ended(sink, &outcome).err());
         };
-        let mut several = Several { sink, framing: request.framing, left: count, received: 0, answered };
+        let mut several = Several { sink, left: count, answered };
         let mut last = self.lane.send(shared, request, &mut several, due, ready).await;
-        let Several { sink, left, received, .. } = several;
-        last.bytes_in = received;
+        let Several { sink, left, .. } = several;
+        last.bytes_in -= counted;
         // An answer that ended with the connection leaves the rest unanswered.
         let lost = last.result.err().unwrap_or(Failure::RecvEofBeforeResponse);
         for _ in 1..left {
@@ -584,6 +586,48 @@ impl<'w, T: Transport> Client<'w, T> {
         wrong = wrong.take().or(ended(sink, &last).err());
         self.record(&last);
         wrong.map_or(Ok(()), |wrong| Err(wrong.into()))
+    }
+}
+
+/// One answer, and what sees it.
+struct One<'a, S>(&'a mut S);
+
+impl<S: ResponseSink> Answers for One<'_, S> {
+    type Sink = S;
+
+    #[inline]
+    fn left(&self) -> u32 {
+        1
+    }
+
+    #[inline]
+    fn sink(&mut self) -> &mut S {
+        self.0
+    }
+}
+
+/// The answers to a batch, which come one after the other, in whatever pieces.
+struct Several<'a, S, F> {
+    sink: &'a mut S,
+    left: u32,
+    /// Called with every answer but the last.
+    answered: F,
+}
+
+impl<S: ResponseSink, F: FnMut(&mut S, &Answered<'_>)> Answers for Several<'_, S, F> {
+    type Sink = S;
+
+    fn left(&self) -> u32 {
+        self.left
+    }
+
+    fn sink(&mut self) -> &mut S {
+        self.sink
+    }
+
+    fn answered(&mut self, answered: &Answered<'_>) {
+        (self.answered)(self.sink, answered);
+        self.left -= 1;
     }
 }
 

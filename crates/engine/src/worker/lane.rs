@@ -1,4 +1,4 @@
-//! A Lane: a place from which one request at a time is sent, and the connections it keeps.
+//! A Lane: sends one request at a time, from its places on connections.
 //!
 //! A user in closed load has one, and so has an arrival in open load. Every request of every kind of work goes through [`Lane::send`]:
 //! a connection, the exchange, whether the connection stays, and what is noted. Redirects, sending again, batches and users' teardown
@@ -12,35 +12,31 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use measure::{Closer, Failure, Outcome, Quirk, Status};
+use measure::{Closer, Failure, Outcome, Status};
 use plan::{Keepalive, Nanos, Secrets, Target};
 use tokio::time::Sleep;
 
 use super::client::Request;
 use super::shared::Shared;
 use crate::clock::Clock;
-use crate::exchange::{Connection, Exchange, FailureSample, Past, Take};
 use crate::net::{Dial, DialFailed, Dialed};
-use crate::protocol::http1::Finished;
+use crate::protocol::{Answer, Answers, Exchange, FailureSample, Past, Place as _, ResponseSink};
 use crate::slot::{GiveUp, Slot};
-use crate::transport::Transport;
+use crate::transport::{Place, State, Stream, Transport};
 
-/// One place, and the connections it has.
+/// Its place among the slots, and its places on connections.
 pub(super) struct Lane<T: Transport> {
     pub(super) slot: Rc<Slot>,
     pub(super) place: u32,
     /// To the plan's target.
-    home: Option<Connection<Stream<T>>>,
+    home: Option<Place<T>>,
     /// To other origins, the one used last on top.
-    others: Vec<(Target, Connection<Stream<T>>)>,
+    others: Vec<(Target, Place<T>)>,
     /// What pauses are waited for with, made by the first of them.
     timer: Option<Pin<Box<Sleep>>>,
     /// Whether it is used for a teardown, which goes on when the load is over.
     pub(super) is_in_teardown: bool,
 }
-
-/// What connections are read from and written to.
-type Stream<T> = <<T as Transport>::Dial as Dial>::Stream;
 
 /// So many origins beside the plan's a Lane keeps connections to.
 const OTHERS_MAX: usize = 8;
@@ -52,15 +48,15 @@ impl<T: Transport> Lane<T> {
     }
 
     /// Closes what is open and gives the place back.
-    pub(super) fn leave(self, shared: &Shared<T>) {
+    pub(super) fn leave(mut self, shared: &Shared<T>) {
         self.count_closed(shared);
         shared.leave_slot(self.place);
     }
 
-    /// Counts all that is open as closed by us.
-    pub(super) fn count_closed(&self, shared: &Shared<T>) {
-        for _ in 0..usize::from(self.home.is_some()) + self.others.len() {
-            shared.closed(Closer::Us);
+    /// Counts all that is closed with this Lane as closed by us.
+    pub(super) fn count_closed(&mut self, shared: &Shared<T>) {
+        for place in self.home.iter_mut().chain(self.others.iter_mut().map(|(_, place)| place)) {
+            release(shared, place, Closer::Us);
         }
     }
 
@@ -71,31 +67,31 @@ impl<T: Transport> Lane<T> {
 
     /// Takes a connection to the plan's target that was opened for it.
     pub(super) fn adopt(&mut self, shared: &Shared<T>, dialed: Dialed<Stream<T>>) {
-        self.home = Some(opened(shared, dialed));
+        self.home = Some(opened(shared, dialed, None));
     }
 
     fn close(&mut self, shared: &Shared<T>, to: Option<&Target>, by: Closer) {
-        let had = if to.is_none() { self.home.take().is_some() } else { self.others.pop().is_some() };
-        if had {
-            shared.closed(by);
+        let place = if to.is_none() { self.home.take() } else { self.others.pop().map(|(_, place)| place) };
+        if let Some(mut place) = place {
+            release(shared, &mut place, by);
         }
     }
 
-    /// The connection that is used for a request.
+    /// The place that is used for a request.
     #[inline]
-    fn connection(&mut self, to: Option<&Target>) -> &mut Connection<Stream<T>> {
-        let connection = if to.is_none() { self.home.as_mut() } else { self.others.last_mut().map(|(_, connection)| connection) };
-        connection.expect("a Lane sends on a connection that it has")
+    fn place_on(&mut self, to: Option<&Target>) -> &mut Place<T> {
+        let place = if to.is_none() { self.home.as_mut() } else { self.others.last_mut().map(|(_, place)| place) };
+        place.expect("a Lane sends from a place that it has")
     }
 
     /// Sends one request, or several at once, and reads their answers. What it tells is about the last of them.
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
     #[inline]
-    pub(super) fn send<A: Take>(
+    pub(super) fn send<A: Answers>(
         &mut self,
         shared: &Shared<T>,
         request: &Request<'_>,
-        mut take: A,
+        mut answers: A,
         due: Nanos,
         free_at: Nanos,
     ) -> impl Future<Output = Outcome> {
@@ -109,21 +105,21 @@ impl<T: Transport> Lane<T> {
                     Err((failure, text)) => return self.unsent(shared, due, failure, text),
                 }
             }
-            // Without a call: the plain path's connection is the Lane's own.
-            let connection = if to.is_none() { self.home.as_mut() } else { self.others.last_mut().map(|other| &mut other.1) };
-            let connection = connection.expect("a Lane sends on a connection that it has");
-            connection.begin(request.framing);
+            // Without a call: the plain path's place is the Lane's own.
+            let place = if to.is_none() { self.home.as_mut() } else { self.others.last_mut().map(|other| &mut other.1) };
+            let place = place.expect("a Lane sends from a place that it has");
+            place.begin(request.encoded);
             let around = shared.around(&self.slot);
             let mut exchange = Exchange::beginning(shared.clock.now());
-            for _ in 0..take.answers() {
+            for _ in 0..answers.left() {
                 shared.left(exchange.sent);
             }
             let mut sample = FailureSample::Nothing;
-            let result = poll_fn(|cx| connection.poll_exchange(cx, request.bytes, &mut exchange, &around, &mut take, &mut sample)).await;
+            let result = poll_fn(|cx| place.poll_exchange(cx, request.encoded, &mut exchange, &around, &mut answers, &mut sample)).await;
             // When the exchange ended: with its last byte, exactly at its limit, or now.
             let done = match result {
                 Ok(_) => {
-                    take.spoken(|| T::Dial::spoken(connection.stream()));
+                    answers.sink().spoken(|| place.look(T::Dial::spoken));
                     exchange.last_byte
                 }
                 Err(_) => self.ended_at(shared),
@@ -138,56 +134,70 @@ impl<T: Transport> Lane<T> {
                 done,
                 bytes_out: u32::try_from(exchange.written).unwrap_or(u32::MAX),
                 bytes_in: exchange.received,
-                result: result.map(|finished| finished.status),
+                result: result.map(|answer| answer.status),
             }
         }
     }
 
-    /// Makes a connection to the place the one that is used: one that is kept, or a new one.
+    /// Makes a place on a connection to the origin the one that is used: one that is kept, one that is free, or the first on a new one.
     pub(super) async fn acquire(&mut self, shared: &Shared<T>, to: Option<&Target>) -> Result<Acquired, (Failure, String)> {
         let is_kept = match to {
             None => self.home.is_some(),
-            Some(place) => self.recall(shared, place).await,
+            Some(to) => self.recall(shared, to).await,
         };
         if is_kept {
             return Ok(Acquired::Kept);
         }
-        let number = shared.next_dial();
-        let dialled = match to {
-            None => self.slot.unless_given_up(shared.dial.dial(number)).await,
-            Some(place) => self.slot.unless_given_up(shared.dial.dial_other(place, number)).await,
+        let free = if shared.task.keepalive == Keepalive::Reuse {
+            self.slot.unless_given_up(poll_fn(|cx| Place::<T>::poll_free(cx, &shared.memory, to))).await
+        } else {
+            Ok(None)
         };
-        match (dialled, to) {
-            (Ok(Ok(dialed)), None) => self.adopt(shared, dialed),
-            (Ok(Ok(dialed)), Some(place)) => {
-                if self.others.len() == OTHERS_MAX {
-                    self.others.remove(0);
-                    shared.closed(Closer::Us);
+        let place = match free {
+            Ok(Some(place)) => place,
+            Ok(None) => match self.dial(shared, to).await {
+                Ok(dialed) => opened(shared, dialed, to),
+                Err(why) => {
+                    Place::<T>::not_opened(&shared.memory, to);
+                    return Err(why);
                 }
-                self.others.push((place.clone(), opened(shared, dialed)));
+            },
+            Err(give_up) => return Err(unopened(give_up)),
+        };
+        match to {
+            None => self.home = Some(place),
+            Some(to) => {
+                if self.others.len() == OTHERS_MAX {
+                    release(shared, &mut self.others.remove(0).1, Closer::Us);
+                }
+                self.others.push((to.clone(), place));
             }
-            (Ok(Err(DialFailed { failure, text })), _) => return Err((failure, text)),
-            (Err(GiveUp::Expired), _) => {
-                return Err((Failure::ConnectTimeout, "no connection before the request's own timeout".to_owned()));
-            }
-            (Err(GiveUp::Aborted), _) => return Err((Failure::ClientInterrupted, String::new())),
         }
         Ok(Acquired::New)
     }
 
-    /// Puts the connection that is kept to an origin on top, unless there is none or the server has closed it meanwhile.
-    async fn recall(&mut self, shared: &Shared<T>, place: &Target) -> bool {
-        let Some(at) = self.others.iter().position(|(other, _)| other.same_origin(place)) else { return false };
+    async fn dial(&self, shared: &Shared<T>, to: Option<&Target>) -> Result<Dialed<Stream<T>>, (Failure, String)> {
+        let number = shared.next_dial();
+        let dialed = match to {
+            None => self.slot.unless_given_up(shared.dial.dial(number)).await,
+            Some(to) => self.slot.unless_given_up(shared.dial.dial_other(to, number)).await,
+        };
+        dialed.map_err(unopened)?.map_err(|DialFailed { failure, text }| (failure, text))
+    }
+
+    /// Puts the place that is kept to an origin on top, unless there is none or the server has closed its connection meanwhile.
+    async fn recall(&mut self, shared: &Shared<T>, to: &Target) -> bool {
+        let Some(at) = self.others.iter().position(|(other, _)| other.same_origin(to)) else { return false };
         self.others[at..].rotate_left(1);
         let lost = poll_fn(|cx| {
             let around = shared.around(&self.slot);
-            let idle = self.others.last_mut().map(|(_, connection)| connection.poll_idle(cx, &around));
+            let idle = self.others.last_mut().map(|(_, place)| place.poll_idle(cx, &around));
             Poll::Ready(if let Some(Poll::Ready(quirks)) = idle { Some(quirks) } else { None })
         })
         .await;
         let Some(quirks) = lost else { return true };
         shared.quirks(quirks);
-        self.close(shared, Some(place), if quirks.is_empty() { Closer::Server } else { Closer::Us });
+        self.close(shared, Some(to), if quirks.is_empty() { Closer::Server } else { Closer::Us });
         false
     }
 
@@ -196,33 +206,27 @@ impl<T: Transport> Lane<T> {
         &mut self,
         shared: &Shared<T>,
         (request, to): (&Request<'_>, Option<&Target>),
-        exchange: &Exchange,
-        result: Result<Finished, Failure>,
+        exchange: &Exchange<State<T>>,
+        result: Result<Answer, Failure>,
         sample: &FailureSample,
         done: Nanos,
     ) {
         shared.quirks(exchange.quirks);
-        let closer = match result {
-            Ok(finished) => {
-                let mut quirks = finished.quirks;
-                if finished.interims > 0 {
-                    quirks.insert(Quirk::Interim);
+        let encoded = request.encoded;
+        match result {
+            Ok(answer) => {
+                shared.quirks(answer.quirks);
+                if !Status(answer.status).is_success() && !request.is_judged {
+                    shared.example(Failure::CheckStatus, done, || without_secrets(&sample.text(&shared.buffer.borrow()), encoded.bytes));
                 }
-                shared.quirks(quirks);
-                if !Status(finished.status).is_success() && !request.is_judged {
-                    shared.example(Failure::CheckStatus, done, || without_secrets(&sample.text(&shared.buffer.borrow()), request.bytes));
-                }
-                let reuses = shared.task.keepalive == Keepalive::Reuse;
-                if finished.reusable && exchange.written == request.bytes.len() && reuses {
-                    return self.connection(to).answered(done);
-                }
-                if finished.reusable || !reuses { Closer::Us } else { Closer::Server }
             }
-            Err(failure) => {
-                let past = self.connection(to).past();
-                note_failure(shared, failure, (sample, request.bytes), past, done);
-                closer(failure)
-            }
+            Err(failure) => note_failure(shared, failure, (sample, encoded.bytes), self.place_on(to).past(), done),
+        }
+        let reuses = shared.task.keepalive == Keepalive::Reuse;
+        let closer = match self.place_on(to).end(encoded, exchange, result, done) {
+            Ok(()) if reuses => return,
+            Err(closer) if reuses || result.is_err() => closer,
+            _ => Closer::Us,
         };
         self.close(shared, to, closer);
     }
@@ -301,10 +305,10 @@ impl<T: Transport> Lane<T> {
         .await
     }
 
-    /// Lets go of an idle connection that the server closed or sent something on that nobody asked for.
+    /// Lets go of an idle place on a connection that the server closed or sent something on that nobody asked for.
     fn poll_lost(&mut self, cx: &mut Context<'_>, shared: &Shared<T>) {
-        let Some(connection) = &mut self.home else { return };
-        if let Poll::Ready(quirks) = connection.poll_idle(cx, &shared.around(&self.slot)) {
+        let Some(place) = &mut self.home else { return };
+        if let Poll::Ready(quirks) = place.poll_idle(cx, &shared.around(&self.slot)) {
             shared.quirks(quirks);
             self.close(shared, None, if quirks.is_empty() { Closer::Server } else { Closer::Us });
         }
@@ -317,9 +321,24 @@ pub(super) enum Acquired {
     New,
 }
 
-fn opened<T: Transport>(shared: &Shared<T>, dialed: Dialed<Stream<T>>) -> Connection<Stream<T>> {
+fn opened<T: Transport>(shared: &Shared<T>, dialed: Dialed<Stream<T>>, to: Option<&Target>) -> Place<T> {
     shared.count_connection(|recorder| recorder.opened(dialed.connect, dialed.tls));
-    Connection::new(dialed.stream)
+    Place::<T>::open(dialed.stream, &shared.memory, to)
+}
+
+/// Gives a place up, and counts the connection that is closed with it, if one is.
+fn release<T: Transport>(shared: &Shared<T>, place: &mut Place<T>, by: Closer) {
+    if place.release() {
+        shared.closed(by);
+    }
+}
+
+/// What a request failed with that gave up before it had a connection.
+fn unopened(give_up: GiveUp) -> (Failure, String) {
+    match give_up {
+        GiveUp::Expired => (Failure::ConnectTimeout, "no connection before the request's own timeout".to_owned()),
+        GiveUp::Aborted => (Failure::ClientInterrupted, String::new()),
+    }
 }
 
 fn note_failure<T: Transport>(shared: &Shared<T>, failure: Failure, (sample, request): (&FailureSample, &[u8]), past: Past, done: Nanos) {
@@ -333,18 +352,4 @@ fn note_failure<T: Transport>(shared: &Shared<T>, failure: Failure, (sample, req
 /// was, from whichever file or script it came.
 pub(super) fn without_secrets(seen: &str, request: &[u8]) -> String {
     Secrets::of_request(request).conceal(seen)
-}
-
-/// Who ended the connection on which a request failed so.
-fn closer(failure: Failure) -> Closer {
-    match failure {
-        Failure::RecvReset
-        | Failure::RecvEofBeforeResponse
-        | Failure::RecvEofInHead
-        | Failure::RecvEofInBody
-        | Failure::SendReset
-        | Failure::SendClosed
-        | Failure::StaleReuse => Closer::Server,
-        _ => Closer::Us,
-    }
 }

@@ -16,11 +16,10 @@ use super::heartbeat::{BEAT, Heartbeat};
 use super::teardown::Mute;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
-use crate::exchange::{READ_BUFFER_BYTES, Surroundings};
-use crate::protocol::http1::KnownHead;
+use crate::protocol::{READ_BUFFER_BYTES, Surroundings};
 use crate::slot::Slot;
 use crate::task::Task;
-use crate::transport::Transport;
+use crate::transport::{Memory, Transport};
 use crate::{Stop, Urgency};
 
 /// Counts are handed over this often.
@@ -47,8 +46,8 @@ pub(super) struct Shared<T: Transport> {
     cpu: Cell<Nanos>,
     heartbeat: Heartbeat,
     pub(super) buffer: RefCell<Box<[u8]>>,
-    /// The last head of an answer.
-    known: RefCell<KnownHead>,
+    /// What its connections share.
+    pub(super) memory: Memory<T>,
     pub(super) slots: RefCell<Vec<Rc<Slot>>>,
     /// Slots of Lanes that ended, to be used again.
     vacant: RefCell<Vec<u32>>,
@@ -110,7 +109,7 @@ impl<T: Transport> Shared<T> {
             cpu: Cell::new(clock.cpu()),
             heartbeat: Heartbeat::new(&clock),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice()),
-            known: RefCell::default(),
+            memory: Memory::<T>::default(),
             slots: RefCell::default(),
             vacant: RefCell::default(),
             budget: Cell::new(budget),
@@ -216,8 +215,8 @@ impl<T: Transport> Shared<T> {
         self.stopped_at.get().is_some()
     }
 
-    pub(super) fn around<'a>(&'a self, slot: &'a Slot) -> Surroundings<'a, T::Clock> {
-        Surroundings { clock: &self.clock, buffer: &self.buffer, known: &self.known, slot }
+    pub(super) fn around<'a>(&'a self, slot: &'a Slot) -> Surroundings<'a, T::Clock, Memory<T>> {
+        Surroundings { clock: &self.clock, buffer: &self.buffer, memory: &self.memory, slot }
     }
 
     /// A place among the slots: one that is vacant, or a new one.

@@ -34,7 +34,7 @@ pub(super) struct UserTeardown<T: Transport, B: Behaviour> {
 
 impl<T: Transport, B: Behaviour> UserTeardown<T, B> {
     /// As far as is counted, its connections are closed with the load.
-    pub(super) fn after_the_load(client: Client<'_, T>, user: B::User, worker: &Worker<T, B>) {
+    pub(super) fn after_the_load(mut client: Client<'_, T>, user: B::User, worker: &Worker<T, B>) {
         client.lane.count_closed(&worker.shared);
         worker.teardowns.borrow_mut().push(Self { lane: client.lane, user });
     }

@@ -10,9 +10,8 @@
 use measure::{Failure, Quirk, Quirks};
 
 use super::head::{is_token, is_value};
-use super::{
-    CHUNK_EXTENSION_BYTES_MAX, CHUNK_OVERHEAD_BYTES, CHUNK_OVERHEAD_RATIO, CHUNK_SIZE_DIGITS_MAX, ResponseSink, TRAILER_BYTES_MAX, work,
-};
+use super::{CHUNK_EXTENSION_BYTES_MAX, CHUNK_OVERHEAD_BYTES, CHUNK_OVERHEAD_RATIO, CHUNK_SIZE_DIGITS_MAX, TRAILER_BYTES_MAX, work};
+use crate::protocol::ResponseSink;
 
 /// Where in a chunked body the next byte stands.
 #[derive(Debug, Clone, Copy)]

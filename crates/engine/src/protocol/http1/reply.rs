@@ -4,7 +4,6 @@
 //! worker's shared read buffer and keeps none of them; only a head that is cut gets memory of its own. Who wants to
 //! see headers or bodies passes a [`ResponseSink`]; `()` sees nothing and costs nothing.
 
-use httparse::Header;
 use measure::{Failure, Quirk, Quirks};
 
 use super::chunks::Chunks;
@@ -12,7 +11,7 @@ use super::fields::{Coding, Fields};
 use super::head::{self, Gathering, Head};
 use super::known::{Decided, KnownHead};
 use super::{BLANK_LINES_MAX, INTERIMS_MAX, work};
-use crate::net::Spoken;
+use crate::protocol::ResponseSink;
 
 /// Framing of the reply to a request: where it ends, as far as the request decides it (RFC 9112 section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -120,61 +119,6 @@ pub fn is_blank(bytes: &[u8]) -> bool {
         };
     }
     rest.is_empty()
-}
-
-/// Sees what the reader passes over. Each method does nothing by default.
-pub trait ResponseSink {
-    /// Whether it looks at heads; if not, [`ResponseSink::head`] may be left out.
-    #[inline]
-    fn wants_head(&self) -> bool {
-        true
-    }
-
-    /// What was just read, before any of it is judged.
-    #[inline]
-    fn received(&mut self, _bytes: &[u8]) {}
-
-    /// The final head: its status and headers, values without whitespace around them.
-    #[inline]
-    fn head(&mut self, _status: u16, _headers: &[Header<'_>]) {}
-
-    /// A piece of content, without chunk framing.
-    #[inline]
-    fn body(&mut self, _bytes: &[u8]) {}
-
-    /// The reply is complete, and `tell` says what the TLS handshake of its connection came to.
-    #[inline]
-    fn spoken(&mut self, _tell: impl FnOnce() -> Option<Spoken>) {}
-}
-
-/// Sees nothing.
-impl ResponseSink for () {
-    #[inline]
-    fn wants_head(&self) -> bool {
-        false
-    }
-}
-
-impl<O: ResponseSink> ResponseSink for &mut O {
-    #[inline]
-    fn wants_head(&self) -> bool {
-        (**self).wants_head()
-    }
-
-    #[inline]
-    fn received(&mut self, bytes: &[u8]) {
-        (**self).received(bytes);
-    }
-
-    #[inline]
-    fn head(&mut self, status: u16, headers: &[Header<'_>]) {
-        (**self).head(status, headers);
-    }
-
-    #[inline]
-    fn body(&mut self, bytes: &[u8]) {
-        (**self).body(bytes);
-    }
 }
 
 /// The reader of one connection's replies, one at a time.

@@ -1,0 +1,88 @@
+//! What a Lane needs of a protocol.
+//!
+//! Little: a place on a connection, an exchange on it, whether it carries another, and to be told when it is lost while nobody uses
+//! it. What several places of a connection share is behind this: a worker keeps a [`Memory`](Place::Memory) for each protocol it
+//! speaks, in which places find each other. One trait for a connection and its places was chosen over two: with HTTP/1 they are the
+//! same thing, and a Lane would have to hold both.
+//!
+//! Invariant: a connection is counted as closed once, by whoever gives up its last place or first finds it broken.
+
+use std::task::{Context, Poll};
+
+use measure::{Closer, Failure, Quirks};
+use plan::{Nanos, Plan, Target};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::exchange::{Answer, Answers, Encoded, Exchange, FailureSample, Past, Surroundings};
+use crate::clock::Clock;
+
+/// What is spoken on the connections of a worker.
+pub trait Protocol: 'static {
+    /// A Lane's place on a connection over such a stream.
+    type Place<S: AsyncRead + AsyncWrite + Unpin + 'static>: Place<Stream = S>;
+
+    /// How many places a connection has at most, for a load as planned.
+    fn places(plan: &Plan) -> u64;
+}
+
+/// A place on a connection: it carries one exchange at a time.
+pub trait Place: Sized + 'static {
+    /// What the connection is read from and written to.
+    type Stream;
+    /// What the connections of one worker share: what was learned from answers, and which places are free.
+    type Memory: Default;
+    /// What the protocol itself has to know of an exchange under way.
+    type State: Default;
+
+    /// The first place on a connection that was opened, to another origin than the plan's target if one is named.
+    fn open(stream: Self::Stream, memory: &Self::Memory, to: Option<&Target>) -> Self;
+
+    /// A free place on a connection that is open; `None` if one has to be opened. Pending while somebody opens one that will have a
+    /// place for this Lane.
+    fn poll_free(_cx: &mut Context<'_>, _memory: &Self::Memory, _to: Option<&Target>) -> Poll<Option<Self>> {
+        Poll::Ready(None)
+    }
+
+    /// The connection that had to be opened could not be.
+    fn not_opened(_memory: &Self::Memory, _to: Option<&Target>) {}
+
+    /// An exchange begins.
+    fn begin(&mut self, request: Encoded<'_>);
+
+    /// Drives the exchange. `sample` is filled when it fails or is answered with an error status.
+    fn poll_exchange<C: Clock, A: Answers>(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: Encoded<'_>,
+        exchange: &mut Exchange<Self::State>,
+        around: &Surroundings<'_, C, Self::Memory>,
+        answers: &mut A,
+        sample: &mut FailureSample,
+    ) -> Poll<Result<Answer, Failure>>;
+
+    /// The exchange has ended.
+    ///
+    /// # Errors
+    /// Who ended the connection, if the place carries no other.
+    fn end(
+        &mut self,
+        request: Encoded<'_>,
+        exchange: &Exchange<Self::State>,
+        result: Result<Answer, Failure>,
+        at: Nanos,
+    ) -> Result<(), Closer>;
+
+    /// What its connection had been through when the exchange began.
+    fn past(&self) -> Past;
+
+    /// Watches a place without an exchange: ready when it cannot be used any more, with what was odd.
+    fn poll_idle<C: Clock>(&mut self, cx: &mut Context<'_>, around: &Surroundings<'_, C, Self::Memory>) -> Poll<Quirks>;
+
+    /// Looks at what carries the connection.
+    fn look<R>(&self, at: impl FnOnce(&Self::Stream) -> R) -> R;
+
+    /// Gives the place up, as far as is counted; whether its connection is closed with it.
+    fn release(&mut self) -> bool {
+        true
+    }
+}
