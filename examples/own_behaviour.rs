@@ -2,14 +2,15 @@
 //!
 //! `cargo run -p loadline-trial --example own_behaviour -- http://127.0.0.1:8080/`
 
-use engine::protocol::http1::{ResponseFraming, request};
+use engine::protocol::Encoded;
+use engine::protocol::http1::request;
 use engine::{Behaviour, Client, End, Request, Runner, Stop, Transport};
 use measure::Summary;
 use plan::{Draft, Nanos, Plan};
 
 /// What every user does.
 struct Reader {
-    pages: Vec<Vec<u8>>,
+    pages: Vec<Encoded>,
 }
 
 impl Behaviour for Reader {
@@ -19,7 +20,7 @@ impl Behaviour for Reader {
 
     async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
         for page in &self.pages {
-            let outcome = client.send(&Request::new(page, ResponseFraming::Other), &mut ()).await?;
+            let outcome = client.send(&Request::new(page.as_ref()), &mut ()).await?;
             let looks = if outcome.result.is_ok() { Nanos::from_millis(10) } else { Nanos::ZERO };
             client.turn(looks).await?;
         }

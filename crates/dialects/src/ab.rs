@@ -22,8 +22,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-use engine::protocol::http1::ResponseFraming;
-use engine::protocol::{Header, ResponseSink};
+use engine::protocol::{Encoded, EncodedRef, Header, ResponseSink};
 use engine::{Behaviour, Client, End, Request, Spoken, Stop, Transport, Urgency, Wire};
 use jiff::tz::TimeZone;
 use measure::{Ending, Failure, IntervalCounts, Outcome, Summary, Tick};
@@ -139,8 +138,7 @@ fn begin(options: &Options, host: &dyn Host, head: &[u8]) {
 
 /// What the workers have in common. Touched once a worker, or when something fails.
 struct Shared {
-    request: Vec<u8>,
-    framing: ResponseFraming,
+    request: Encoded,
     verbosity: i64,
     rows: bool,
     go_on: bool,
@@ -153,11 +151,11 @@ struct Shared {
 
 impl Shared {
     fn new(options: &Options, head: Vec<u8>) -> Self {
-        let mut request = head;
-        request.extend(options.body.iter().flat_map(|(_, body)| body));
+        let layout = EncodedRef::read(&head).layout();
+        let mut bytes = head;
+        bytes.extend(options.body.iter().flat_map(|(_, body)| body));
         Self {
-            request,
-            framing: if options.method.as_deref() == Some("HEAD") { ResponseFraming::Head } else { ResponseFraming::Other },
+            request: Encoded { bytes, layout },
             verbosity: options.verbosity,
             rows: options.samples.is_some(),
             go_on: options.go_on,
@@ -358,7 +356,7 @@ impl Behaviour for Ab {
     async fn iterate<T: Transport>(&self, sink: &mut AnswerSink, client: &mut Client<'_, T>) -> Result<(), End> {
         sink.clear();
         sink.is_first = self.document_bytes.get().is_none();
-        let request = Request::new(&self.shared.request, self.shared.framing);
+        let request = Request::new(self.shared.request.as_ref());
         let mut outcome = client.fetch(&request, sink).await?;
         if outcome.result == Err(Failure::StaleReuse) {
             // As ab does, unseen.

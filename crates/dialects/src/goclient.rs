@@ -5,9 +5,7 @@
 
 use std::net::IpAddr;
 
-use engine::protocol::ResponseSink;
-use engine::protocol::http1::ResponseFraming;
-use engine::protocol::http1::request::Written;
+use engine::protocol::{Encoded, EncodedRef, ResponseSink};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Client, Request, Transport};
 use measure::{Failure, Outcome, Status};
@@ -112,31 +110,31 @@ pub struct SentRequest {
 /// these; `None`: along none. It must be its turn.
 pub async fn send<T: Transport, S: AnswerWithLocation>(
     client: &mut Client<'_, T>,
-    (first, target): (&[u8], &Target),
+    (first, target): (EncodedRef<'_>, &Target),
     redirects_max: Option<u8>,
     sink: &mut S,
 ) -> SentRequest {
     client.begin(None);
-    let mut outcome = client.exchange(&request_of(first).to(target), sink).await;
+    let mut outcome = client.exchange(&Request::new(first).to(target), sink).await;
     let mut hops = 0;
     let mut led: Option<Redirect> = None;
     loop {
-        let (bytes, from) = led.as_ref().map_or((first, target), |led| (&led.bytes, &led.target));
+        let (request, from) = led.as_ref().map_or((first, target), |led| (led.request.as_ref(), &led.target));
         if let Err(failure) = outcome.result
-            && sends_again(bytes, failure)
+            && sends_again(request, failure)
         {
-            outcome = client.exchange_more(&outcome, &request_of(bytes).to(from), sink).await;
+            outcome = client.exchange_more(&outcome, &Request::new(request).to(from), sink).await;
             continue;
         }
         let (Ok(status), Some(max)) = (outcome.result, redirects_max) else { break };
-        match redirected(bytes, from, status, sink.location(), Hops { followed: hops, max }) {
+        match redirected(request, from, status, sink.location(), Hops { followed: hops, max }) {
             Ok(None) => break,
             Ok(Some(next)) => {
                 if let Err(refused) = client.redirect(&outcome, &next.target) {
                     outcome = refused;
                     break;
                 }
-                outcome = client.exchange_more(&outcome, &request_of(&next.bytes).to(&next.target), sink).await;
+                outcome = client.exchange_more(&outcome, &Request::new(next.request.as_ref()).to(&next.target), sink).await;
                 (led, hops) = (Some(next), hops + 1);
             }
             Err(failure) => {
@@ -148,36 +146,33 @@ pub async fn send<T: Transport, S: AnswerWithLocation>(
     SentRequest { outcome, hops }
 }
 
-fn request_of(bytes: &[u8]) -> Request<'_> {
-    Request::new(bytes, if bytes.starts_with(b"HEAD ") { ResponseFraming::Head } else { ResponseFraming::Other })
-}
-
-fn method_of(request: &[u8]) -> &str {
-    Written::of(request).map_or("", |written| written.method)
-}
-
 /// The request a redirect leads to.
 #[derive(Debug, Clone, PartialEq)]
 struct Redirect {
-    bytes: Vec<u8>,
+    request: Encoded,
     target: Target,
 }
 
 /// Whether Go's client sends a request once more, unseen: one that changes nothing and met a connection that the server had just closed
 /// (`Request.isReplayable` in net/http).
-fn sends_again(request: &[u8], failure: Failure) -> bool {
-    failure == Failure::StaleReuse && ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&method_of(request))
+fn sends_again(request: EncodedRef<'_>, failure: Failure) -> bool {
+    failure == Failure::StaleReuse && ["GET", "HEAD", "OPTIONS", "TRACE"].contains(&request.method())
 }
 
 /// The request that follows `request` to `from` where it was answered with this status and Location; `None` if it is no redirect. Go's
 /// client goes wherever it is led; here a load stays on the server that was named.
-fn redirected(request: &[u8], from: &Target, status: u16, location: Option<&str>, hops: Hops) -> Result<Option<Redirect>, Failure> {
+fn redirected(
+    request: EncodedRef<'_>,
+    from: &Target,
+    status: u16,
+    location: Option<&str>,
+    hops: Hops,
+) -> Result<Option<Redirect>, Failure> {
     let Some(location) = location.filter(|_| Status(status).is_redirect()) else { return Ok(None) };
     let target = redirect::destination(from, location, hops, |to| to.same_server(from)).map_err(|error| error.failure())?;
-    let method = method_of(request);
-    let hop = Hop { convention: Convention::Go, began: from, from, to: &target, status: Status(status), method };
-    let Some(bytes) = hop.rewritten(request, |_| false) else { return Err(Failure::RedirectTarget) };
-    Ok(Some(Redirect { bytes, target }))
+    let hop = Hop { convention: Convention::Go, began: from, from, to: &target, status: Status(status), method: request.method() };
+    let Some(request) = hop.rewritten(request, |_| false) else { return Err(Failure::RedirectTarget) };
+    Ok(Some(Redirect { request, target }))
 }
 
 #[cfg(test)]
@@ -202,17 +197,17 @@ mod tests {
 
     #[test]
     fn what_changes_nothing_is_sent_again_on_another_connection() {
-        assert!(sends_again(b"GET / HTTP/1.1\r\n\r\n", Failure::StaleReuse));
-        assert!(!sends_again(b"POST / HTTP/1.1\r\n\r\n", Failure::StaleReuse));
-        assert!(!sends_again(b"GET / HTTP/1.1\r\n\r\n", Failure::RecvEofBeforeResponse));
+        assert!(sends_again(EncodedRef::read(b"GET / HTTP/1.1\r\n\r\n"), Failure::StaleReuse));
+        assert!(!sends_again(EncodedRef::read(b"POST / HTTP/1.1\r\n\r\n"), Failure::StaleReuse));
+        assert!(!sends_again(EncodedRef::read(b"GET / HTTP/1.1\r\n\r\n"), Failure::RecvEofBeforeResponse));
     }
 
     const HOPS: Hops = Hops { followed: 0, max: 10 };
 
     fn led(request: &str, status: u16, location: &str) -> String {
         let from: Target = "http://h/a/b".parse().unwrap();
-        let led = redirected(request.as_bytes(), &from, status, Some(location), HOPS).unwrap().unwrap();
-        format!("{}|{}", led.target.authority(), String::from_utf8(led.bytes).unwrap())
+        let led = redirected(EncodedRef::read(request.as_bytes()), &from, status, Some(location), HOPS).unwrap().unwrap();
+        format!("{}|{}", led.target.authority(), String::from_utf8(led.request.bytes).unwrap())
     }
 
     #[test]
@@ -225,11 +220,11 @@ mod tests {
         );
         assert!(led("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", 301, "/x").starts_with("h|HEAD /x HTTP/1.1\r\n"));
         let from: Target = "http://h/".parse().unwrap();
-        assert_eq!(redirected(b"", &from, 200, Some("/x"), HOPS), Ok(None));
-        assert_eq!(redirected(b"", &from, 302, None, HOPS), Ok(None));
-        assert_eq!(redirected(b"", &from, 302, Some("ftp://x/"), HOPS), Err(Failure::RedirectTarget));
+        assert_eq!(redirected(EncodedRef::read(b""), &from, 200, Some("/x"), HOPS), Ok(None));
+        assert_eq!(redirected(EncodedRef::read(b""), &from, 302, None, HOPS), Ok(None));
+        assert_eq!(redirected(EncodedRef::read(b""), &from, 302, Some("ftp://x/"), HOPS), Err(Failure::RedirectTarget));
         for location in ["http://i/", "http://h:81/", "//i/"] {
-            assert_eq!(redirected(b"", &from, 302, Some(location), HOPS), Err(Failure::RedirectOutside), "{location}");
+            assert_eq!(redirected(EncodedRef::read(b""), &from, 302, Some(location), HOPS), Err(Failure::RedirectOutside), "{location}");
         }
         assert_eq!(canonical("x-my-ID"), "X-My-Id");
     }

@@ -198,7 +198,8 @@ impl Behaviour for Hey {
         client.turn(delay).await?;
         user.sink = AnswerSink::default();
         let Options { request, target, redirects, .. } = &*self.options;
-        let sent = Box::pin(goclient::send(client, (request, target), (*redirects > 0).then_some(*redirects), &mut user.sink)).await;
+        let sent =
+            Box::pin(goclient::send(client, (request.as_ref(), target), (*redirects > 0).then_some(*redirects), &mut user.sink)).await;
         self.count(&user.sink, &sent.outcome);
         client.record(&sent.outcome);
         Ok(())

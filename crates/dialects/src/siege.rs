@@ -23,8 +23,8 @@ use std::thread;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use engine::protocol::http1::{ResponseFraming, request};
-use engine::protocol::{Header, ResponseSink};
+use engine::protocol::http1::request;
+use engine::protocol::{Encoded, Header, ResponseSink};
 use engine::redirect::{self, Convention, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request, Stop, Transport};
 use measure::{Outcome, Status};
@@ -286,7 +286,7 @@ impl Visit {
     }
 
     /// Its request, as siege writes it.
-    fn request(&self, options: &Options, cookies: Option<String>) -> Result<Vec<u8>, String> {
+    fn request(&self, options: &Options, cookies: Option<String>) -> Result<Encoded, String> {
         let lines = &options.lines;
         let given = |name: &str| lines.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
         let mut headers: Vec<(&str, String)> = Vec::new();
@@ -471,9 +471,9 @@ impl Behaviour for Visits {
         let options = &self.shared.options;
         let cookies = if options.cookies { visitor.cookies.line(visit.target.host()) } else { None };
         let help = "mend the list of URLs".to_owned();
-        let bytes = visit.request(options, cookies).map_err(|message| BehaviourError { message, help })?;
+        let encoded = visit.request(options, cookies).map_err(|message| BehaviourError { message, help })?;
         visitor.answer = Answer::default();
-        let request = Request::new(&bytes, ResponseFraming::of(&visit.method)).to(&visit.target);
+        let request = Request::new(encoded.as_ref()).to(&visit.target);
         let outcome = client.fetch(&request, visitor).await?;
         self.count(visit, visitor, &outcome);
         client.record(&outcome);

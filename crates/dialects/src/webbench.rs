@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 
-use engine::protocol::http1::ResponseFraming;
+use engine::protocol::{Encoded, EncodedRef};
 use engine::{Behaviour, Client, End, Request, Transport};
 use measure::{Failure, Summary};
 use plan::{Draft, Nanos, Setting};
@@ -252,8 +252,7 @@ impl Options {
 
 /// The same bytes for everybody.
 struct FixedRequest {
-    request: Vec<u8>,
-    framing: ResponseFraming,
+    request: Encoded,
 }
 
 impl Behaviour for FixedRequest {
@@ -266,7 +265,7 @@ impl Behaviour for FixedRequest {
     fn user(&self, _number: u64) {}
 
     async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
-        client.send(&Request::new(&self.request, self.framing), &mut ()).await?;
+        client.send(&Request::new(self.request.as_ref()), &mut ()).await?;
         Ok(())
     }
 }
@@ -304,11 +303,12 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
     if host.print(&options.info()).is_err() {
         return NOBODY;
     }
-    let (request, framing) = (options.request().into_bytes(), ResponseFraming::of(options.method));
+    let bytes = options.request().into_bytes();
+    let request = Encoded { layout: EncodedRef::read(&bytes).layout(), bytes };
     let runner = host.runner();
     let measured = session.stop().and_then(|stop| {
         session.measure(&plan, Some(PATIENCE), &stop, None, |watch, stop| {
-            runner.prepare(&plan)?.run_with(move |_| FixedRequest { request: request.clone(), framing }, watch, stop)
+            runner.prepare(&plan)?.run_with(move |_| FixedRequest { request: request.clone() }, watch, stop)
         })
     });
     match measured {

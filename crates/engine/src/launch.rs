@@ -12,7 +12,6 @@ use crate::message::Message;
 use crate::net::{Network, Wire};
 #[cfg(any(test, feature = "simulated"))]
 use crate::protocol::http1::Http1;
-use crate::protocol::http1::ResponseFraming;
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
 use crate::worker::{Behaviour, Fixed};
@@ -84,12 +83,6 @@ impl Prepared {
             #[cfg(any(test, feature = "simulated"))]
             Place::Simulated(_) => Vec::new(),
         }
-    }
-
-    /// The plan's own request, for behaviours that send it.
-    #[must_use]
-    pub fn request(&self) -> (Vec<u8>, ResponseFraming) {
-        (self.tasks[0].request.clone(), self.tasks[0].framing)
     }
 
     /// The same with other sockets.

@@ -8,14 +8,14 @@
 //! A protocol's reader is written sans I/O: bytes come in as slices, verdicts go out as values. A reader that owned its
 //! socket could only be tested against timing; one that is handed slices is tested on every reply cut at every byte.
 
+mod encoded;
 mod exchange;
 pub mod http1;
 mod place;
 mod sink;
 
-pub(crate) use exchange::{
-    Answer, Answered, Answers, EXAMPLE_BYTES, Encoded, Exchange, FailureSample, Past, READ_BUFFER_BYTES, Surroundings,
-};
+pub use encoded::{Encoded, EncodedRef, Layout};
+pub(crate) use exchange::{Answer, Answered, Answers, EXAMPLE_BYTES, Exchange, FailureSample, Past, READ_BUFFER_BYTES, Surroundings};
 pub use httparse::Header;
 pub(crate) use place::{Place, Protocol};
 pub use sink::ResponseSink;

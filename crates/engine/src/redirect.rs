@@ -9,7 +9,7 @@
 use measure::{Failure, Status};
 use plan::{Scheme, Target, is_secret};
 
-use crate::protocol::http1::request::Written;
+use crate::protocol::{Encoded, EncodedRef, Layout};
 
 /// Whose way of following redirects is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,13 +133,12 @@ impl<'a> Hop<'a> {
     }
 
     /// The request that follows `request`, without the headers that are `dropped` beside, by their names in small letters; `None` if it
-    /// cannot be read.
+    /// has a line that is no header.
     #[must_use]
-    pub fn rewritten(&self, request: &[u8], dropped: impl Fn(&str) -> bool) -> Option<Vec<u8>> {
+    pub fn rewritten(&self, request: EncodedRef<'_>, dropped: impl Fn(&str) -> bool) -> Option<Encoded> {
         let Self { convention, from, to, .. } = *self;
         let becomes_get = self.becomes_get();
-        let request = Written::of(request)?;
-        let asks_a_proxy = request.target.starts_with("http://");
+        let asks_a_proxy = request.target().starts_with("http://");
         let place = if asks_a_proxy { to.absolute() } else { to.path_and_query().to_owned() };
         let mut out = format!("{} {place} HTTP/1.1\r\n", self.method()).into_bytes();
         let names_the_page = convention == Convention::Go;
@@ -158,10 +157,11 @@ impl<'a> Hop<'a> {
             out.extend_from_slice(format!("Referer: {}{}\r\n", from.origin(), from.path_and_query()).as_bytes());
         }
         out.extend_from_slice(b"\r\n");
+        let layout = Layout::new(self.method(), out.len());
         if !becomes_get {
-            out.extend_from_slice(request.body);
+            out.extend_from_slice(request.body());
         }
-        Some(out)
+        Some(Encoded { bytes: out, layout })
     }
 }
 
@@ -221,8 +221,9 @@ mod tests {
         let hop = Hop { convention: Convention::Browser, began: &home, from: &home, to: &to, status: Status(status), method: "POST" };
         let first = b"POST /login HTTP/1.1\r\nHost: a.test\r\nCookie: old=1\r\nAuthorization: x\r\nx-key: k\r\nContent-Type: t\r\n\
             Content-Length: 3\r\n\r\na=1";
-        let bytes = hop.rewritten(first, |name| name == "cookie" || name == "x-key" && hop.leaves_secrets()).unwrap();
-        String::from_utf8(bytes).unwrap()
+        let next = hop.rewritten(EncodedRef::read(first), |name| name == "cookie" || name == "x-key" && hop.leaves_secrets()).unwrap();
+        assert_eq!(next.layout, EncodedRef::read(&next.bytes).layout());
+        String::from_utf8(next.bytes).unwrap()
     }
 
     #[test]
@@ -236,9 +237,12 @@ mod tests {
     fn a_proxy_is_asked_with_the_whole_url_again() {
         let (home, to) = (target("http://a.test/"), target("http://a.test/x"));
         let hop = Hop { convention: Convention::Go, began: &home, from: &home, to: &to, status: Status(307), method: "GET" };
-        let bytes = hop.rewritten(b"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n", |_| false).unwrap();
-        assert_eq!(bytes, b"GET http://a.test/x HTTP/1.1\r\nHost: a.test\r\nReferer: http://a.test/\r\n\r\n");
-        assert_eq!(hop.rewritten(b"no request", |_| false), None);
+        let first = EncodedRef::read(b"GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\n\r\n");
+        assert_eq!(
+            hop.rewritten(first, |_| false).unwrap().bytes,
+            b"GET http://a.test/x HTTP/1.1\r\nHost: a.test\r\nReferer: http://a.test/\r\n\r\n"
+        );
+        assert_eq!(hop.rewritten(EncodedRef::read(b"GET / HTTP/1.1\r\nno header\r\n\r\n"), |_| false), None);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use plan::{Bounds, Keepalive, Nanos, Plan, Scheme, Target};
 
 use crate::RunError;
-use crate::protocol::http1::ResponseFraming;
-use crate::protocol::http1::request::{self, Written};
+use crate::protocol::http1::request;
+use crate::protocol::{Encoded, EncodedRef};
 use crate::redirect::Hop;
 
 /// A Plan made ready; shared by all workers.
@@ -17,8 +17,7 @@ use crate::redirect::Hop;
 pub(crate) struct Task {
     pub(crate) plan: Plan,
     /// The whole request.
-    pub(crate) request: Vec<u8>,
-    pub(crate) framing: ResponseFraming,
+    pub(crate) request: Encoded,
     pub(crate) timeout: Nanos,
     pub(crate) connect_timeout: Nanos,
     pub(crate) keepalive: Keepalive,
@@ -56,11 +55,13 @@ impl Task {
     fn of_load(plan: &Plan, run: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
         let sent = plan.request();
         // What is filled in is written by a behaviour, request by request.
-        let request =
-            if plan.is_filled_in() { Vec::new() } else { serialise(plan, plan.target(), &sent.method, lines(&sent.headers), body)? };
+        let request = if plan.is_filled_in() {
+            Encoded::default()
+        } else {
+            serialise(plan, plan.target(), &sent.method, lines(&sent.headers), body)?
+        };
         let connection = plan.connection();
         Ok(Arc::new(Self {
-            framing: ResponseFraming::of(&sent.method),
             request,
             timeout: connection.timeout,
             connect_timeout: connection.connect_timeout,
@@ -75,12 +76,11 @@ impl Task {
     }
 
     /// Where a request that was written for the plan's target goes: its path is its own.
-    pub(crate) fn place_of(&self, sent: &[u8]) -> Target {
+    pub(crate) fn place_of(&self, sent: EncodedRef<'_>) -> Target {
         let target = self.plan.target().clone();
-        let origin = format!("{}://{}", target.scheme(), target.authority());
-        match Written::of(sent).map(|written| written.target.strip_prefix(&origin).unwrap_or(written.target)) {
-            Some(path) if path.starts_with('/') => target.with_path_and_query(path.to_owned()),
-            _ => target,
+        match sent.path() {
+            Some(path) => target.with_path_and_query(path.to_owned()),
+            None => target,
         }
     }
 
@@ -88,10 +88,9 @@ impl Task {
     /// began the chain, as it was sent: a program may have written it.
     ///
     /// It is made from the first and not from the one before, so that a chain that comes home has its secrets again.
-    pub(crate) fn redirected(&self, hop: &Hop<'_>, first: &[u8]) -> Option<Vec<u8>> {
-        let first = Written::of(first)?;
+    pub(crate) fn redirected(&self, hop: &Hop<'_>, first: EncodedRef<'_>) -> Option<Encoded> {
         // What has become a GET stays one.
-        let has_body = !hop.becomes_get() && first.method == hop.method;
+        let has_body = !hop.becomes_get() && first.method() == hop.method;
         let elsewhere = !hop.to.same_origin(hop.began);
         let is_kept = |name: &str| {
             // They follow from the body, and from the proxy that is asked.
@@ -104,7 +103,7 @@ impl Task {
             headers.push(("Host", authority.as_bytes()));
         }
         headers.extend(first.headers().ok()?.into_iter().filter(|(name, _)| is_kept(&name.to_ascii_lowercase())));
-        let body = if has_body { first.body } else { &[] };
+        let body = if has_body { first.body() } else { &[] };
         serialise(&self.plan, hop.to, hop.method(), headers, body).ok()
     }
 
@@ -118,13 +117,13 @@ fn lines(headers: &[(String, String)]) -> Vec<(&str, &[u8])> {
     headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect()
 }
 
-/// The head of a request as a program sends it to `target`, up to the line break of its last header: closed and sent through a
+/// The head of a request as a behaviour sends it to `target`, up to the line break of its last header: closed and sent through a
 /// proxy as the plan says, without a Content-Length.
 ///
 /// # Errors
 /// If the request would not be valid on the wire.
 pub fn head(plan: &Plan, target: &Target, method: &str, headers: &[(String, String)]) -> Result<Vec<u8>, RunError> {
-    let mut bytes = serialise(plan, target, method, lines(headers), &[])?;
+    let Encoded { mut bytes, .. } = serialise(plan, target, method, lines(headers), &[])?;
     // The blank line, and the length of a body that is not there yet.
     bytes.truncate(bytes.len() - 2);
     if bytes.ends_with(NO_BODY) {
@@ -142,7 +141,7 @@ fn serialise<'a>(
     method: &str,
     mut headers: Vec<(&'a str, &'a [u8])>,
     body: &[u8],
-) -> Result<Vec<u8>, RunError> {
+) -> Result<Encoded, RunError> {
     if plan.connection().keepalive == Keepalive::CloseEach && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("connection")) {
         headers.push(("Connection", b"close"));
     }
@@ -170,7 +169,7 @@ mod tests {
         let task = Task::new(&Plan::try_from(draft).unwrap(), b"").unwrap();
         let (home, to) = (task.plan.target(), to.parse().unwrap());
         let hop = Hop { convention: Convention::Browser, began: home, from: home, to: &to, status: Status(status), method };
-        String::from_utf8(task.redirected(&hop, first.as_bytes()).unwrap()).unwrap()
+        String::from_utf8(task.redirected(&hop, EncodedRef::read(first.as_bytes())).unwrap().bytes).unwrap()
     }
 
     const FIRST: &str = "POST /n/7 HTTP/1.1\r\nHost: a.test\r\nX-Id: 7\r\nCookie: c=7\r\nX-Api-Key: k7\r\nContent-Type: x/y\r\nContent-Length: 3\r\n\r\nn=7";
@@ -202,7 +201,7 @@ mod tests {
             (None, "OPTIONS * HTTP/1.1\r\n", "/plan"),
         ] {
             let task = Task::new(&Plan::try_from(draft(proxy)).unwrap(), b"").unwrap();
-            assert_eq!(task.place_of(line.as_bytes()).path_and_query(), expected);
+            assert_eq!(task.place_of(EncodedRef::read(line.as_bytes())).path_and_query(), expected);
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use engine::protocol::{EncodedRef, Layout};
 use plan::{Nanos, Share};
 
 use crate::found::due;
@@ -35,7 +36,7 @@ pub(crate) struct Row {
     pub(crate) route: u32,
     pub(crate) client: u64,
     pub(crate) logged: u16,
-    pub(crate) is_head: bool,
+    layout: Layout,
     pub(crate) is_late: bool,
 }
 
@@ -53,9 +54,10 @@ impl QueuedRequest {
     }
 
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub(crate) fn request(&self) -> EncodedRef<'_> {
         let start = if self.at == 0 { 0 } else { self.block.rows[self.at as usize - 1].end };
-        &self.block.bytes[start as usize..self.row().end as usize]
+        let row = self.row();
+        EncodedRef::new(&self.block.bytes[start as usize..row.end as usize], row.layout)
     }
 }
 
@@ -126,14 +128,14 @@ fn read_ahead(score: Arc<ReplayPlan>, begins_ns: i64, share: Share, sender: &Syn
     let mut merged = Merged::new(score, share);
     let mut block = Block::default();
     for shot in merged.by_ref() {
-        block.bytes.extend_from_slice(&shot.bytes);
+        block.bytes.extend_from_slice(&shot.request.bytes);
         block.rows.push(Row {
             due: due(shot.at_ns, begins_ns, factor),
             end: block.bytes.len() as u32,
             route: shot.route,
             client: shot.client,
             logged: shot.logged,
-            is_head: shot.is_head,
+            layout: shot.request.layout,
             is_late: shot.is_late,
         });
         if block.bytes.len() >= BLOCK_BYTES && sender.send(Ok(std::mem::take(&mut block))).is_err() {

@@ -8,17 +8,17 @@
 //! Invariants: the requests of all shares together are what was found, each at the same time whatever the number of threads; memory
 //! does not grow with the log; nothing that a log holds is written anywhere but to the server.
 
+mod behaviour;
 mod feed;
 mod found;
 mod log;
 mod order;
 mod pick;
-mod program;
 mod request;
 mod rules;
 
+pub use behaviour::Ready;
 pub use found::{Examples, FileFound, LogFacts, look, wanted};
 pub use log::Log;
 pub use pick::{Clients, LeftOut, Moment, Options, Writes};
-pub use program::Ready;
 pub use rules::{Pattern, Rewrite};

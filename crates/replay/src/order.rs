@@ -16,6 +16,7 @@ use std::hash::Hasher as _;
 use std::io;
 use std::sync::Arc;
 
+use engine::protocol::Encoded;
 use import::{Entries, Entry, LogEvent, RouteIndex};
 use plan::{Random, Share, Spacing};
 use rustc_hash::FxHasher;
@@ -46,10 +47,9 @@ pub(crate) struct TimedRequest {
     pub(crate) client: u64,
     pub(crate) route: u32,
     pub(crate) logged: u16,
-    pub(crate) is_head: bool,
     /// Whether it is sent after its time, since more lines than may be held back lay between its place and its time.
     pub(crate) is_late: bool,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) request: Encoded,
 }
 
 impl Ord for TimedRequest {
@@ -203,9 +203,8 @@ impl Ordered {
                 client,
                 route: score.routed.number(entry.method, entry.path),
                 logged: entry.status,
-                is_head: entry.method == b"HEAD",
                 is_late: false,
-                bytes: score.writer.write(&entry, rewritten.as_deref().unwrap_or(target)),
+                request: score.writer.write(&entry, rewritten.as_deref().unwrap_or(target)),
             }
         });
         let before_ns = entry.stamp_ns - entry.start_ns;

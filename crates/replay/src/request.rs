@@ -7,6 +7,7 @@
 //! Invariant: what a log holds cannot end the request line or a header, whatever bytes it has.
 
 use engine::RunError;
+use engine::protocol::{Encoded, Layout};
 use import::{Entry, sendable, unescaped};
 use plan::Plan;
 
@@ -66,7 +67,7 @@ impl Writer {
     }
 
     /// A request for this path and query, as a log has them.
-    pub(crate) fn write(&self, entry: &Entry<'_>, path_and_query: &[u8]) -> Vec<u8> {
+    pub(crate) fn write(&self, entry: &Entry<'_>, path_and_query: &[u8]) -> Encoded {
         let sent = entry.sent.unwrap_or_default();
         let mut bytes = Vec::with_capacity(64 + path_and_query.len() + self.all.len() + sent.len());
         bytes.extend_from_slice(entry.method);
@@ -75,8 +76,8 @@ impl Writer {
         sendable(path_and_query, &mut bytes);
         bytes.extend_from_slice(b" HTTP/1.1\r\n");
         if entry.sent.is_some() {
-            self.write_captured(entry.method, sent, &mut bytes);
-            return bytes;
+            let body = self.write_captured(entry.method, sent, &mut bytes);
+            return Encoded { bytes, layout: Layout::new(entry.method, body) };
         }
         let agent = entry.agent.filter(|_| !self.is_given("user-agent"));
         let referer = entry.referer.filter(|_| !self.is_given("referer"));
@@ -92,7 +93,8 @@ impl Writer {
             bytes.extend_from_slice(b"Content-Length: 0\r\n");
         }
         bytes.extend_from_slice(b"\r\n");
-        bytes
+        let layout = Layout::new(entry.method, bytes.len());
+        Encoded { bytes, layout }
     }
 
     /// Whether the user gave a header of this name.
@@ -100,7 +102,8 @@ impl Writer {
         self.headers.iter().any(|line| !line.is_default && line.name == name)
     }
 
-    fn write_captured(&self, method: &[u8], sent: &[u8], bytes: &mut Vec<u8>) {
+    /// Writes the headers and the body of a captured request; where the body begins.
+    fn write_captured(&self, method: &[u8], sent: &[u8], bytes: &mut Vec<u8>) -> usize {
         let (head, body) = parts(sent);
         let captured: Vec<(&[u8], &[u8])> = head
             .split(|letter| *letter == b'\n')
@@ -133,6 +136,7 @@ impl Writer {
         }
         bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(body);
+        bytes.len() - body.len()
     }
 }
 
@@ -166,6 +170,7 @@ fn parts(sent: &[u8]) -> (&[u8], &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::protocol::EncodedRef;
     use plan::Draft;
     use proptest::prelude::*;
 
@@ -196,7 +201,9 @@ mod tests {
     }
 
     fn written(plan: &Plan, entry: &Entry<'_>, target: &[u8]) -> String {
-        String::from_utf8(Writer::new(plan).unwrap().write(entry, target)).unwrap()
+        let request = Writer::new(plan).unwrap().write(entry, target);
+        assert_eq!(request.layout, EncodedRef::read(&request.bytes).layout());
+        String::from_utf8(request.bytes).unwrap()
     }
 
     #[test]
@@ -257,7 +264,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_target_ends_the_request_line(target in prop::collection::vec(any::<u8>(), 0..40)) {
-            let request = Writer::new(&plan(|_| ())).unwrap().write(&entry("GET", None), &target);
+            let request = Writer::new(&plan(|_| ())).unwrap().write(&entry("GET", None), &target).bytes;
             let line = request.split(|letter| *letter == b'\n').next().unwrap();
             prop_assert_eq!(line.iter().filter(|letter| **letter == b' ').count(), 2);
             prop_assert!(line.ends_with(b" HTTP/1.1\r"));

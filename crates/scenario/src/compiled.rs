@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use engine::protocol::http1::ResponseFraming;
+use engine::protocol::Layout;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
 use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
@@ -181,7 +181,8 @@ pub(crate) struct Request {
     pub(crate) name: Arc<str>,
     pub(crate) journey: u32,
     pub(crate) method: String,
-    pub(crate) framing: ResponseFraming,
+    /// Where the parts of its request stand, but for its body.
+    pub(crate) layout: Layout,
     /// Where it goes, if not home.
     pub(crate) elsewhere: Option<Target>,
     /// Up to the line break of the last header.
@@ -713,7 +714,7 @@ impl Compiling<'_> {
         Some(Request {
             name: step.name.as_str().into(),
             journey,
-            framing: ResponseFraming::of(&step.method),
+            layout: Layout::new(&step.method, 0),
             method: step.method.clone(),
             elsewhere: elsewhere.cloned(),
             head,

@@ -10,6 +10,7 @@
 //! Invariants: a scenario that was read needs no more looking at; what a server answers is never a mistake of the scenario but
 //! a failure that is counted; memory does not grow with the number of journeys.
 
+mod behaviour;
 mod buffers;
 mod compiled;
 mod expression;
@@ -21,7 +22,6 @@ mod meeting;
 mod mistake;
 mod order;
 mod print;
-mod program;
 mod read;
 mod ready;
 pub mod schema;

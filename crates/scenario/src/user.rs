@@ -1,5 +1,6 @@
 //! One user on its journeys: what it knows, where it stands, and what it hears.
 
+use engine::protocol::Encoded;
 use measure::Begun;
 use plan::{Nanos, Random, Target};
 use step::Jar;
@@ -43,7 +44,7 @@ pub(crate) struct User {
     /// What the journey before left, where users leave with that.
     pub(crate) before: Option<Box<LeftState>>,
     /// The request, while it is under way.
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) sent: Encoded,
     pub(crate) sink: AnswerSink,
     /// Its answers to the challenge of a server.
     pub(crate) digest: Option<Box<Digest>>,
@@ -113,7 +114,7 @@ impl User {
             set_out: false,
             is_fresh: true,
             before: None,
-            bytes: Vec::new(),
+            sent: Encoded::default(),
             sink: AnswerSink::default(),
             digest: None,
             challenged: false,

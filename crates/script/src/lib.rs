@@ -9,10 +9,10 @@
 
 mod answer;
 mod attended;
+mod behaviour;
 mod done;
 mod error;
 mod globals;
-mod program;
 mod requests;
 mod script;
 mod state;

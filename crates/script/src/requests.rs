@@ -6,18 +6,25 @@
 
 use std::mem::MaybeUninit;
 
-use engine::protocol::http1::ResponseFraming;
+use engine::protocol::Layout;
 use memchr::memchr;
 
-/// How many requests a string holds, and the framing of their answers.
+/// How many requests a string holds, and where the parts of the first stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Batch {
-    pub(crate) framing: ResponseFraming,
+    pub(crate) layout: Layout,
     pub(crate) requests: u32,
 }
 
 /// The most header lines of one request.
 const HEADERS_MAX: usize = 128;
+
+impl Batch {
+    /// The same where the path of the first request made the string longer or shorter.
+    pub(crate) fn resized(self, before: usize, now: usize) -> Self {
+        Self { layout: self.layout.with_body(self.layout.body() + now - before), ..self }
+    }
+}
 
 /// Reads a string of one or more complete requests.
 ///
@@ -25,19 +32,17 @@ const HEADERS_MAX: usize = 128;
 /// In words, with line and column, if it holds none, or something else besides.
 pub(crate) fn read(bytes: &[u8]) -> Result<Batch, String> {
     let mut rest = bytes;
-    let mut requests = 0;
-    let mut framing = ResponseFraming::Other;
-    while requests == 0 || !rest.is_empty() {
-        let (length, is_head) = one(rest).map_err(|why| format!("{why} at {}", place(bytes, bytes.len() - rest.len())))?;
-        let this = if is_head { ResponseFraming::Head } else { ResponseFraming::Other };
-        if requests > 0 && this != framing {
-            return Err(format!("HEAD among other methods in one batch at {}", place(bytes, bytes.len() - rest.len())));
+    let mut batch: Option<Batch> = None;
+    while batch.is_none() || !rest.is_empty() {
+        let (length, layout) = one(rest).map_err(|why| format!("{why} at {}", place(bytes, bytes.len() - rest.len())))?;
+        match &mut batch {
+            None => batch = Some(Batch { layout, requests: 1 }),
+            Some(batch) if batch.layout.is_head() == layout.is_head() => batch.requests += 1,
+            Some(_) => return Err(format!("HEAD among other methods in one batch at {}", place(bytes, bytes.len() - rest.len()))),
         }
-        framing = this;
-        requests += 1;
         rest = &rest[length..];
     }
-    Ok(Batch { framing, requests })
+    batch.ok_or_else(|| "incomplete request".to_owned())
 }
 
 /// The same, and whatever stands between the method and the version is a path, as for wrk, which reads no string but the first: a list
@@ -49,7 +54,8 @@ pub(crate) fn read_with_any_path(bytes: &[u8]) -> Result<Batch, String> {
     read(bytes).or_else(|why| {
         let (line, rest) = first_line(bytes).ok_or_else(|| why.clone())?;
         let method = method(line).filter(|_| line.ends_with(VERSION)).ok_or_else(|| why.clone())?;
-        read(&[method, b"/", VERSION, rest].concat()).map_err(|_| why)
+        let plain = [method, b"/", VERSION, rest].concat();
+        read(&plain).map(|batch| batch.resized(plain.len(), bytes.len())).map_err(|_| why)
     })
 }
 
@@ -75,8 +81,8 @@ fn method(line: &[u8]) -> Option<&[u8]> {
     memchr(b' ', line).map(|at| &line[..=at])
 }
 
-/// The length of the first request, and whether its method is HEAD.
-fn one(bytes: &[u8]) -> Result<(usize, bool), String> {
+/// The length of the first request, and where its parts stand.
+fn one(bytes: &[u8]) -> Result<(usize, Layout), String> {
     let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut []);
     let head = match request.parse_with_uninit_headers(bytes, &mut headers) {
@@ -84,7 +90,7 @@ fn one(bytes: &[u8]) -> Result<(usize, bool), String> {
         Ok(httparse::Status::Partial) => return Err("incomplete request".to_owned()),
         Err(why) => return Err(why.to_string()),
     };
-    let is_head = request.method == Some("HEAD");
+    let layout = Layout::new(request.method.unwrap_or_default(), head);
     let mut length = 0;
     for header in request.headers.iter() {
         if header.name.eq_ignore_ascii_case("content-length") {
@@ -93,11 +99,11 @@ fn one(bytes: &[u8]) -> Result<(usize, bool), String> {
                 .and_then(|text| text.trim().parse::<usize>().ok())
                 .ok_or_else(|| "invalid Content-Length".to_owned())?;
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") && header.value.to_ascii_lowercase().ends_with(b"chunked") {
-            return Ok((head + chunks(&bytes[head..])?, is_head));
+            return Ok((head + chunks(&bytes[head..])?, layout));
         }
     }
     let end = head.checked_add(length).filter(|end| *end <= bytes.len()).ok_or_else(|| "incomplete request".to_owned())?;
-    Ok((end, is_head))
+    Ok((end, layout))
 }
 
 /// The length of a chunked body.
@@ -151,7 +157,7 @@ mod tests {
         assert_eq!(count("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nGET GET / HTTP/1.0\r\n\r\n"), Ok(2));
         let chunked = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
         assert_eq!(count(&chunked.repeat(2)), Ok(2));
-        assert_eq!(read(b"HEAD / HTTP/1.1\r\n\r\n").map(|batch| batch.framing), Ok(ResponseFraming::Head));
+        assert_eq!(read(b"HEAD / HTTP/1.1\r\n\r\n"), Ok(Batch { layout: Layout::new("HEAD", 19), requests: 1 }));
     }
 
     proptest! {
@@ -164,7 +170,7 @@ mod tests {
             let [first, second] = paths.map(|path| format!("{method} {path} HTTP/1.1{rest}"));
             let before = read(first.as_bytes());
             if before.is_ok() && differs_in_path(second.as_bytes(), first.as_bytes()) {
-                prop_assert_eq!(read(second.as_bytes()), before);
+                prop_assert_eq!(read(second.as_bytes()), before.map(|batch| batch.resized(first.len(), second.len())));
             }
         }
     }
@@ -173,7 +179,7 @@ mod tests {
     fn a_path_with_a_blank_is_the_servers_to_refuse() {
         let text = b"HEAD /a b HTTP/1.1\r\nHost: a\r\n\r\n";
         assert!(read(text).is_err());
-        assert_eq!(read_with_any_path(text).map(|batch| (batch.framing, batch.requests)), Ok((ResponseFraming::Head, 1)));
+        assert_eq!(read_with_any_path(text), Ok(Batch { layout: Layout::new("HEAD", text.len()), requests: 1 }));
         for other in ["GET /a b HTTP/1.1\r\nHost: a\r\n", "GET /a b\r\n\r\n", "hello", "GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"] {
             assert_eq!(read_with_any_path(other.as_bytes()), read(other.as_bytes()), "{other:?}");
         }

@@ -8,15 +8,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::protocol::http1::ResponseFraming;
+use engine::protocol::Layout;
 use engine::{Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme, Share};
 
 use crate::attended::{attended, limit_of};
+use crate::behaviour::{Defines, Repeated, Scripted, said};
 use crate::done::{DoneArguments, arguments};
-use crate::program::{Defines, RepeatedBehaviour, ScriptBehaviour, said};
 use crate::requests::{self, Batch};
 use crate::state::{Libraries, State, addresses};
 use crate::thread::Shared;
@@ -143,13 +143,13 @@ impl Script {
                 numbers.into_iter().zip(parts.into_iter().map(|part| (part.fixed, part.shared.address()))).collect();
             let program = move |share: Share| {
                 let ((bytes, batch), address) = parts[&share.index()].clone();
-                RepeatedBehaviour { bytes, batch, address }
+                Repeated { bytes, batch, address }
             };
             return prepared.start_with(program, shares, stop);
         }
         let mut programs = BTreeMap::new();
         for (number, Part { state, shared, fixed }) in numbers.into_iter().zip(parts) {
-            programs.insert(number, Mutex::new(Some(ScriptBehaviour::new(state, shared, defines, fixed)?)));
+            programs.insert(number, Mutex::new(Some(Scripted::new(state, shared, defines, fixed)?)));
         }
         let program = move |share: Share| {
             let place = programs[&share.index()].lock();
@@ -265,7 +265,7 @@ impl SettingUp {
             let text: Value = state.call("built", "wrk.request()", ())?;
             read(&state, &text)?
         } else {
-            (Vec::new(), Batch { framing: ResponseFraming::Other, requests: 1 })
+            (Vec::new(), Batch { layout: Layout::default(), requests: 1 })
         };
         Ok(Part { state, shared, fixed })
     }

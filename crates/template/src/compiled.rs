@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use engine::protocol::http1::ResponseFraming;
+use engine::protocol::Layout;
 use plan::template::{Digest, Piece, Template, Value, is_templated};
 use plan::{Body, Contents, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating};
 use ring::hmac;
@@ -16,7 +16,8 @@ use crate::write::{Part, Place, Writer};
 
 /// One route's request.
 pub(crate) struct Compiled {
-    pub(crate) framing: ResponseFraming,
+    /// Where the parts of its request stand, but for its body.
+    pub(crate) layout: Layout,
     /// Where it goes.
     pub(crate) target: Target,
     /// Up to the line break of the last header; with the length of the body and the blank line, where that is known.
@@ -209,8 +210,7 @@ impl Compiling<'_> {
             head.extend_from_slice(b"\r\n");
         }
         let head = self.pieces.cut(&mark, &head, &values);
-        let framing = ResponseFraming::of(method);
-        Some(Compiled { framing, target: target.clone(), head, body })
+        Some(Compiled { layout: Layout::new(method, 0), target: target.clone(), head, body })
     }
 }
 

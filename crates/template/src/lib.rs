@@ -6,12 +6,12 @@
 //!
 //! Invariant: the n-th request of a run is a function of the plan, the files and n; only `{{now}}` is not.
 
+mod behaviour;
 mod compiled;
 mod data;
 mod expectations;
 mod feed;
 mod kept;
-mod program;
 mod record;
 mod rows;
 mod sink;
@@ -19,9 +19,9 @@ mod text;
 mod witness;
 mod write;
 
+pub use behaviour::Ready;
 pub use data::{Data, DataError, MEMORY_BYTES_MAX};
 pub use kept::too_few_rows;
-pub use program::Ready;
 pub use record::Fields;
 pub use rows::{RowOutcome, Rows};
 pub use sink::{AllAnswers, AnswerNeeds, AnswerSink};

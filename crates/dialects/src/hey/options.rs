@@ -6,6 +6,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::body::BYTES_MAX;
+use engine::protocol::Encoded;
 use engine::protocol::http1::request;
 use plan::{Draft, Nanos, Setting, plainly};
 use report::wrk::Formulas;
@@ -81,7 +82,7 @@ pub struct Options {
     pub method: String,
     pub target: plan::Target,
     /// The whole request.
-    pub request: Vec<u8>,
+    pub request: Encoded,
     pub workers: NonZeroU32,
     pub amount: Amount,
     /// Between two requests of a worker, at least.
@@ -325,7 +326,7 @@ mod tests {
     }
 
     fn request(line: &str) -> String {
-        String::from_utf8(read(line).unwrap().request).unwrap()
+        String::from_utf8(read(line).unwrap().request.bytes).unwrap()
     }
 
     #[test]

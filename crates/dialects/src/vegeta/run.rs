@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
-use engine::protocol::{Header, ResponseSink};
+use engine::protocol::{Encoded, Header, ResponseSink};
 use engine::{Behaviour, Client, End, Stop, Transport};
 use measure::{Failure, Status};
 use plan::{Draft, Nanos, Scheme, Setting, Target, plainly};
@@ -75,7 +75,7 @@ const FLUSH_EVERY: Nanos = Nanos::from_millis(100);
 
 /// One carrier's request and what is heard of its answer.
 struct User {
-    bytes: Vec<u8>,
+    request: Encoded,
     sink: AnswerSink,
 }
 
@@ -213,7 +213,7 @@ impl Behaviour for Attack {
     fn user(&self, _number: u64) -> User {
         let body_bytes_max = self.shared.body_bytes_max.unwrap_or(u64::MAX);
         let sink = AnswerSink { location: None, headers: BTreeMap::new(), body: Vec::new(), body_bytes_max, compressed: false };
-        User { bytes: Vec::new(), sink }
+        User { request: Encoded::default(), sink }
     }
 
     async fn iterate<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Result<(), End> {
@@ -225,13 +225,13 @@ impl Behaviour for Attack {
             client.stop();
             return Err(End::Over);
         };
-        let User { bytes, sink } = user;
-        shot.numbered(number, bytes);
+        let User { request, sink } = user;
+        shot.numbered(number, request);
         sink.headers.clear();
         sink.body.clear();
         sink.location = None;
         let redirects_max = if let Redirects::Follow(max) = self.shared.redirects { Some(max) } else { None };
-        let sent = Box::pin(goclient::send(client, (bytes, &shot.target), redirects_max, sink)).await;
+        let sent = Box::pin(goclient::send(client, (request.as_ref(), &shot.target), redirects_max, sink)).await;
         self.hit((&shot, number), sink, &sent);
         client.record(&sent.outcome);
         self.looks(client)

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use engine::protocol::http1::{ResponseFraming, request};
+use engine::protocol::http1::request;
+use engine::protocol::{Encoded, EncodedRef, Layout};
 use plan::Keepalive;
 
 use super::targets::Target;
@@ -21,13 +22,14 @@ pub struct ReadyTarget {
     pub target: plan::Target,
     pub method: String,
     pub url: String,
-    pub framing: ResponseFraming,
     /// Of the body alone.
     pub body_bytes: u64,
     /// The request line.
     line: Vec<u8>,
     /// Everything behind the number.
     rest: Vec<u8>,
+    /// Where the parts of both stand.
+    layout: Layout,
 }
 
 /// How every request of an attack is sent.
@@ -86,18 +88,25 @@ impl ReadyTarget {
         }
         let chunked = options.body == Body::Chunked && !target.body.is_empty();
         let sent: &[u8] = if chunked { &[] } else { &target.body };
-        let bytes = request::serialise(&target.method, leads.path_and_query(), &headers, sent).map_err(|why| why.to_string())?;
+        let Encoded { bytes, layout } =
+            request::serialise(&target.method, leads.path_and_query(), &headers, sent).map_err(|why| why.to_string())?;
         let begin = bytes.windows(2).position(|pair| pair == b"\r\n").map_or(bytes.len(), |at| at + 2);
         let (line, rest) = bytes.split_at(begin);
-        let rest = if chunked { in_chunks(rest, &target.body) } else { rest.to_vec() };
+        let (rest, layout) = if chunked {
+            let rest = in_chunks(rest, &target.body);
+            let layout = EncodedRef::read(&[line, &rest].concat()).layout();
+            (rest, layout)
+        } else {
+            (rest.to_vec(), layout)
+        };
         Ok(Self {
-            framing: if target.method == "HEAD" { ResponseFraming::Head } else { ResponseFraming::Other },
             target: leads,
             method: target.method.clone(),
             url: target.url.clone(),
             body_bytes: target.body.len() as u64,
             line: line.to_vec(),
             rest,
+            layout,
         })
     }
 
@@ -118,12 +127,14 @@ impl ReadyTarget {
     }
 
     /// The request with this number, in place of what `into` held.
-    pub fn numbered(&self, number: u64, into: &mut Vec<u8>) {
+    pub fn numbered(&self, number: u64, into: &mut Encoded) {
         use std::io::Write as _;
-        into.clear();
-        into.extend_from_slice(&self.line);
-        let _ = write!(into, "X-Vegeta-Seq: {number}\r\n");
-        into.extend_from_slice(&self.rest);
+        let Encoded { bytes, layout } = into;
+        bytes.clear();
+        bytes.extend_from_slice(&self.line);
+        let _ = write!(bytes, "X-Vegeta-Seq: {number}\r\n");
+        *layout = self.layout.with_body(self.layout.body() + bytes.len() - self.line.len());
+        bytes.extend_from_slice(&self.rest);
     }
 }
 
@@ -149,9 +160,10 @@ mod tests {
     }
 
     fn sent(target: &Target, options: &RequestOptions) -> String {
-        let mut bytes = Vec::new();
-        ReadyTarget::new(target, options).unwrap().numbered(7, &mut bytes);
-        String::from_utf8(bytes).unwrap()
+        let mut request = Encoded::default();
+        ReadyTarget::new(target, options).unwrap().numbered(7, &mut request);
+        assert_eq!(request.layout, EncodedRef::read(&request.bytes).layout());
+        String::from_utf8(request.bytes).unwrap()
     }
 
     const PLAIN: RequestOptions = RequestOptions { name: String::new(), body: Body::Whole, keepalive: Keepalive::Reuse };

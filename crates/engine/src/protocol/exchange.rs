@@ -10,7 +10,7 @@ use std::io;
 use measure::{Failure, Quirks};
 use plan::Nanos;
 
-use super::ResponseSink;
+use super::{EncodedRef, ResponseSink};
 use crate::slot::Slot;
 
 /// Large enough that a small answer is always a short read.
@@ -18,14 +18,6 @@ pub(crate) const READ_BUFFER_BYTES: usize = 64 * 1024;
 
 /// So much of an answer is shown as the example of a failure.
 pub(crate) const EXAMPLE_BYTES: usize = 256;
-
-/// A request as it is sent.
-#[derive(Debug, Clone, Copy)]
-pub struct Encoded<'a> {
-    pub(crate) bytes: &'a [u8],
-    /// Whether only the head of its answer comes.
-    pub(crate) is_head: bool,
-}
 
 /// How far an exchange has got, and its times.
 #[derive(Debug, Clone, Copy)]
@@ -54,9 +46,9 @@ impl<S: Default> Exchange<S> {
 
 impl<S> Exchange<S> {
     /// What is said of it when its time is over.
-    pub(crate) fn timeout_of(&self, request: Encoded<'_>) -> Failure {
+    pub(crate) fn timeout_of(&self, request: EncodedRef<'_>) -> Failure {
         match self.received {
-            _ if self.written < request.bytes.len() => Failure::SendTimeout,
+            _ if self.written < request.bytes().len() => Failure::SendTimeout,
             0 => Failure::RecvIdleTimeout,
             _ => Failure::RecvTotalTimeout,
         }

@@ -13,7 +13,8 @@ use measure::{Closer, Failure, Quirks};
 use plan::{Nanos, Plan, Target};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::exchange::{Answer, Answers, Encoded, Exchange, FailureSample, Past, Surroundings};
+use super::encoded::EncodedRef;
+use super::exchange::{Answer, Answers, Exchange, FailureSample, Past, Surroundings};
 use crate::clock::Clock;
 
 /// What is spoken on the connections of a worker.
@@ -47,13 +48,13 @@ pub trait Place: Sized + 'static {
     fn not_opened(_memory: &Self::Memory, _to: Option<&Target>) {}
 
     /// An exchange begins.
-    fn begin(&mut self, request: Encoded<'_>);
+    fn begin(&mut self, request: EncodedRef<'_>);
 
     /// Drives the exchange. `sample` is filled when it fails or is answered with an error status.
     fn poll_exchange<C: Clock, A: Answers>(
         &mut self,
         cx: &mut Context<'_>,
-        request: Encoded<'_>,
+        request: EncodedRef<'_>,
         exchange: &mut Exchange<Self::State>,
         around: &Surroundings<'_, C, Self::Memory>,
         answers: &mut A,
@@ -66,7 +67,7 @@ pub trait Place: Sized + 'static {
     /// Who ended the connection, if the place carries no other.
     fn end(
         &mut self,
-        request: Encoded<'_>,
+        request: EncodedRef<'_>,
         exchange: &Exchange<Self::State>,
         result: Result<Answer, Failure>,
         at: Nanos,

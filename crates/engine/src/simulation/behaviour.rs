@@ -11,8 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
 use super::{Simulation, answer, given, plan, read_request};
 use crate::error::BehaviourError;
-use crate::protocol::http1::ResponseFraming;
-use crate::protocol::{Header, ResponseSink};
+use crate::protocol::{EncodedRef, Header, ResponseSink};
 use crate::transport::Transport;
 use crate::worker::{Arrivals, Behaviour, Client, End, Request};
 
@@ -84,7 +83,7 @@ impl Behaviour for Counting {
     async fn iterate<T: Transport>(&self, (bytes, body): &mut Self::User, client: &mut Client<'_, T>) -> Result<(), End> {
         client.turn(self.delay).await?;
         self.write(bytes)?;
-        let request = Request::new(bytes, ResponseFraming::Other);
+        let request = Request::new(EncodedRef::read(bytes));
         if self.batch == 1 {
             let outcome = client.fetch(&request, body).await?;
             self.hear(body, &outcome);
@@ -150,7 +149,7 @@ impl Behaviour for Insisting {
     async fn iterate<T: Transport>(&self, (bytes, body): &mut Self::User, client: &mut Client<'_, T>) -> Result<(), End> {
         client.turn(Nanos::ZERO).await?;
         self.0.write(bytes)?;
-        let request = Request::new(bytes, ResponseFraming::Other);
+        let request = Request::new(EncodedRef::read(bytes));
         let mut outcome = client.fetch(&request, body).await?;
         if outcome.result == Err(Failure::StaleReuse) {
             client.send_again(&outcome);
@@ -412,7 +411,7 @@ impl Behaviour for Wandering {
         client.turn(Nanos::ZERO).await?;
         let number = self.next.replace(self.next.get() + 1);
         let bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
-        let home = Request::new(&bytes, ResponseFraming::Other);
+        let home = Request::new(EncodedRef::read(&bytes));
         client.begin(None);
         let outcome = if number.is_multiple_of(2) {
             client.exchange(&home, body).await
@@ -477,7 +476,7 @@ impl Behaviour for Travelling {
         for sent in 0..3 {
             client.turn(if sent > 0 { Nanos::from_millis(50) } else { Nanos::ZERO }).await?;
             self.asked.borrow_mut().push(format!("{name}.{sent}"));
-            client.send(&Request::new(b"GET / HTTP/1.1\r\n\r\n", ResponseFraming::Other), &mut ()).await?;
+            client.send(&Request::new(EncodedRef::read(b"GET / HTTP/1.1\r\n\r\n")), &mut ()).await?;
         }
         Ok(())
     }
@@ -563,7 +562,7 @@ impl Behaviour for Timed {
             taken.remove(at).0
         };
         let bytes = format!("GET /{number} HTTP/1.1\r\n\r\n").into_bytes();
-        let outcome = client.send(&Request::new(&bytes, ResponseFraming::Other), body).await?;
+        let outcome = client.send(&Request::new(EncodedRef::read(&bytes)), body).await?;
         let millis = |span: Nanos| span.0 / 1_000_000;
         let text = String::from_utf8_lossy(&body.body).into_owned();
         self.heard.borrow_mut().push(format!("{text} due {} sent {}", millis(outcome.due), millis(outcome.sent)));

@@ -20,8 +20,7 @@ use tokio::time::{Instant, sleep};
 use super::{Simulation, given, plan};
 use crate::clock::Clock;
 use crate::net::DialFailed;
-use crate::protocol::http1::ResponseFraming;
-use crate::protocol::{Answer, Answers, Encoded, Exchange, FailureSample, Past, Place, Protocol, ResponseSink, Surroundings};
+use crate::protocol::{Answer, Answers, EncodedRef, Exchange, FailureSample, Layout, Past, Place, Protocol, ResponseSink, Surroundings};
 use crate::slot::GiveUp;
 use crate::transport::Transport;
 use crate::worker::{Behaviour, Client, End, Request};
@@ -197,7 +196,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Half<S> {
         memory.opened();
     }
 
-    fn begin(&mut self, request: Encoded<'_>) {
+    fn begin(&mut self, request: EncodedRef<'_>) {
         let connection = &self.connection;
         self.number = connection.next.get();
         self.past = connection.past.get();
@@ -205,14 +204,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Half<S> {
         connection.exchanges.borrow_mut().insert(self.number, None);
         let mut to_write = connection.to_write.borrow_mut();
         to_write.extend_from_slice(format!("{} ", self.number).as_bytes());
-        to_write.extend_from_slice(request.bytes);
+        to_write.extend_from_slice(request.bytes());
         to_write.push(b'\n');
     }
 
     fn poll_exchange<C: Clock, A: Answers>(
         &mut self,
         cx: &mut Context<'_>,
-        request: Encoded<'_>,
+        request: EncodedRef<'_>,
         exchange: &mut Exchange<()>,
         around: &Surroundings<'_, C, Self::Memory>,
         answers: &mut A,
@@ -227,7 +226,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Half<S> {
         around.slot.waits(cx);
         self.connection.poll(cx, around.buffer);
         if self.connection.to_write.borrow().is_empty() {
-            exchange.written = request.bytes.len();
+            exchange.written = request.bytes().len();
         }
         let answer = self.connection.exchanges.borrow_mut().get_mut(&self.number).and_then(Option::take);
         if let Some((status, text)) = answer {
@@ -240,7 +239,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Half<S> {
         if self.connection.is_broken.get() { Poll::Ready(Err(Failure::RecvEofBeforeResponse)) } else { Poll::Pending }
     }
 
-    fn end(&mut self, _: Encoded<'_>, _: &Exchange<()>, result: Result<Answer, Failure>, at: Nanos) -> Result<(), Closer> {
+    fn end(&mut self, _: EncodedRef<'_>, _: &Exchange<()>, result: Result<Answer, Failure>, at: Nanos) -> Result<(), Closer> {
         let connection = &self.connection;
         connection.exchanges.borrow_mut().remove(&self.number);
         if result.is_ok() {
@@ -302,7 +301,7 @@ impl Behaviour for Numbering {
         let mut text = Text::default();
         client.turn(self.pause).await?;
         let path = format!("/{user}");
-        let outcome: Outcome = client.fetch(&Request::new(path.as_bytes(), ResponseFraming::Other), &mut text).await?;
+        let outcome: Outcome = client.fetch(&Request::new(EncodedRef::new(path.as_bytes(), Layout::default())), &mut text).await?;
         self.heard.borrow_mut().push(match outcome.result {
             Ok(status) => format!("{path} {status} {}", String::from_utf8_lossy(&text.0)),
             Err(failure) => format!("{path} {}", failure.code()),

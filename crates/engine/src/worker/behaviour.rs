@@ -140,7 +140,7 @@ impl Behaviour for Fixed {
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
     fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> impl Future<Output = Result<(), End>> {
         async move {
-            let request = Request::new(&self.task.request, self.task.framing);
+            let request = Request::new(self.task.request.as_ref());
             loop {
                 client.send(&request, &mut ()).await?;
                 // Both go on at once: to come back for each request would cost more than some of its steps.

@@ -15,9 +15,7 @@ use super::lane::{Acquired, Lane, without_secrets};
 use super::shared::Shared;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
-use crate::protocol::http1::ResponseFraming;
-use crate::protocol::http1::request::Written;
-use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, Header, ResponseSink};
+use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, EncodedRef, Header, ResponseSink};
 use crate::redirect::{self, Convention, Hop, Hops, RedirectError};
 use crate::slot::GiveUp;
 use crate::transport::Transport;
@@ -40,18 +38,19 @@ impl<E: Into<BehaviourError>> From<E> for End {
 /// A request as it goes over the wire.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    pub(super) encoded: Encoded<'a>,
+    pub(super) encoded: EncodedRef<'a>,
     pub(super) to: Option<&'a Target>,
     pub(super) is_judged: bool,
-    pub(super) limit: Option<Nanos>,
+    /// Never, if it has none of its own.
+    limit: Nanos,
 }
 
 impl<'a> Request<'a> {
-    /// These bytes, to the plan's target.
+    /// To the plan's target.
     #[inline]
     #[must_use]
-    pub const fn new(bytes: &'a [u8], framing: ResponseFraming) -> Self {
-        Self { encoded: Encoded { bytes, is_head: matches!(framing, ResponseFraming::Head) }, to: None, is_judged: false, limit: None }
+    pub const fn new(encoded: EncodedRef<'a>) -> Self {
+        Self { encoded, to: None, is_judged: false, limit: Nanos::NEVER }
     }
 
     /// To the server of this target.
@@ -78,8 +77,13 @@ impl<'a> Request<'a> {
     /// How long its answer may take, from when it could be sent; `None`: as long as the plan says, from when it fell due.
     #[inline]
     #[must_use]
-    pub const fn within(self, limit: Option<Nanos>) -> Self {
-        Self { limit, ..self }
+    pub fn within(self, limit: Option<Nanos>) -> Self {
+        Self { limit: limit.unwrap_or(Nanos::NEVER), ..self }
+    }
+
+    #[inline]
+    fn limit(&self) -> Option<Nanos> {
+        Some(self.limit).filter(|limit| *limit < Nanos::NEVER)
     }
 }
 
@@ -348,7 +352,7 @@ impl<'w, T: Transport> Client<'w, T> {
                     return Err(End::Over);
                 }
             }
-            self.begin(request.limit);
+            self.begin(request.limit());
             if self.shared.task.follow > 0 && request.to.is_none() {
                 return Ok(Box::pin(self.follow(request, sink)).await);
             }
@@ -488,17 +492,15 @@ impl<'w, T: Transport> Client<'w, T> {
 
     /// A request whose redirects are followed as the plan says.
     async fn follow<S: ResponseSink>(&mut self, request: &Request<'_>, sink: &mut S) -> Outcome {
-        let (task, first) = (self.shared.task.clone(), request.encoded.bytes);
+        let (task, first) = (self.shared.task.clone(), request.encoded);
         let home = task.plan.target();
         let mut place = task.place_of(first);
-        let mut bytes = first.to_vec();
-        // It stands before the first blank, whatever bytes are behind that.
-        let mut method = String::from_utf8_lossy(first.split(|byte| *byte == b' ').next().unwrap_or_default()).into_owned();
+        let mut led: Option<Encoded> = None;
         let mut so_far: Option<Outcome> = None;
         let mut followed = 0;
         loop {
             let mut location = Location::default();
-            let encoded = Encoded { bytes: &bytes, is_head: method == "HEAD" };
+            let encoded = led.as_ref().map_or(first, Encoded::as_ref);
             let part = Request { encoded, to: Some(&place), ..*request };
             let sink = &mut Chained { location: &mut location, sink };
             let outcome = match &so_far {
@@ -506,14 +508,15 @@ impl<'w, T: Transport> Client<'w, T> {
                 Some(so_far) => self.exchange_more(so_far, &part, sink).await,
             };
             let Some(status) = outcome.result.ok().map(Status).filter(|status| status.is_redirect()) else { return outcome };
-            let led = location.destination(&place, Hops { followed, max: task.follow }, &task.bounds).and_then(|to| {
-                let hop = Hop { convention: Convention::Browser, began: home, from: &place, to: &to, status, method: &method };
-                let (next, next_method) = (task.redirected(&hop, first), hop.method().to_owned());
+            let next = location.destination(&place, Hops { followed, max: task.follow }, &task.bounds).and_then(|to| {
+                let method = encoded.method();
+                let hop = Hop { convention: Convention::Browser, began: home, from: &place, to: &to, status, method };
+                let next = task.redirected(&hop, first);
                 let next = next.ok_or_else(|| (Failure::RedirectTarget, format!("{to} cannot be put into a request")))?;
-                Ok((next, next_method, to))
+                Ok((next, to))
             });
-            match led {
-                Ok(next) => (bytes, method, place) = next,
+            match next {
+                Ok((next, to)) => (led, place) = (Some(next), to),
                 Err((failure, why)) => return self.fail(&outcome, failure, || why),
             }
             followed += 1;
@@ -544,7 +547,7 @@ impl<'w, T: Transport> Client<'w, T> {
             shared.take_from_budget(u64::from(count) - 1);
         }
         (1..count).for_each(|_| shared.fell_due(self.due));
-        self.begin(request.limit);
+        self.begin(request.limit());
         let (due, mut ready, mut wrong) = (self.due, self.free_at, None);
         match self.lane.acquire(shared, None).await {
             Ok(Acquired::Kept) => {}
@@ -564,7 +567,7 @@ impl<'w, T: Transport> Client<'w, T> {
             shared.quirks(answer.quirks);
             if !Status(answer.status).is_success() {
                 let seen = &bytes[..bytes.len().min(EXAMPLE_BYTES)];
-                shared.example(Failure::CheckStatus, done, || without_secrets(&seen.escape_ascii().to_string(), request.encoded.bytes));
+                shared.example(Failure::CheckStatus, done, || without_secrets(&seen.escape_ascii().to_string(), request.encoded.bytes()));
             }
             let (ready, bytes_in) = (ready.min(sent), received - std::mem::replace(&mut counted, received));
             let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in, result: Ok(answer.status) };

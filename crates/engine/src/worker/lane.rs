@@ -217,10 +217,10 @@ impl<T: Transport> Lane<T> {
             Ok(answer) => {
                 shared.quirks(answer.quirks);
                 if !Status(answer.status).is_success() && !request.is_judged {
-                    shared.example(Failure::CheckStatus, done, || without_secrets(&sample.text(&shared.buffer.borrow()), encoded.bytes));
+                    shared.example(Failure::CheckStatus, done, || without_secrets(&sample.text(&shared.buffer.borrow()), encoded.bytes()));
                 }
             }
-            Err(failure) => note_failure(shared, failure, (sample, encoded.bytes), self.place_on(to).past(), done),
+            Err(failure) => note_failure(shared, failure, (sample, encoded.bytes()), self.place_on(to).past(), done),
         }
         let reuses = shared.task.keepalive == Keepalive::Reuse;
         let closer = match self.place_on(to).end(encoded, exchange, result, done) {

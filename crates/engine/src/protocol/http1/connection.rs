@@ -16,7 +16,7 @@ use super::{Finished, KnownHead, Progress, Reply, ResponseFraming, is_blank};
 use crate::clock::Clock;
 use crate::net;
 use crate::protocol::{
-    Answer, Answered, Answers, EXAMPLE_BYTES, Encoded, Exchange, FailureSample, Past, Place, Protocol, ResponseSink, Surroundings,
+    Answer, Answered, Answers, EXAMPLE_BYTES, EncodedRef, Exchange, FailureSample, Past, Place, Protocol, ResponseSink, Surroundings,
 };
 use crate::slot::GiveUp;
 
@@ -65,14 +65,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
     }
 
     #[inline]
-    fn begin(&mut self, request: Encoded<'_>) {
+    fn begin(&mut self, request: EncodedRef<'_>) {
         self.reply.begin(framing(request));
     }
 
     fn poll_exchange<C: Clock, A: Answers>(
         &mut self,
         cx: &mut Context<'_>,
-        request: Encoded<'_>,
+        request: EncodedRef<'_>,
         exchange: &mut Exchange<State>,
         around: &Surroundings<'_, C, Self::Memory>,
         answers: &mut A,
@@ -84,7 +84,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
                 GiveUp::Expired => exchange.timeout_of(request),
             }));
         }
-        self.poll_write(cx, request.bytes, exchange, sample);
+        self.poll_write(cx, request.bytes(), exchange, sample);
         for _ in 0..READS_A_TURN {
             let mut buffer = around.buffer.borrow_mut();
             let mut read = ReadBuf::new(&mut buffer);
@@ -144,9 +144,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
         Poll::Pending
     }
 
-    fn end(&mut self, request: Encoded<'_>, exchange: &Exchange<State>, result: Result<Answer, Failure>, at: Nanos) -> Result<(), Closer> {
+    fn end(
+        &mut self,
+        request: EncodedRef<'_>,
+        exchange: &Exchange<State>,
+        result: Result<Answer, Failure>,
+        at: Nanos,
+    ) -> Result<(), Closer> {
         match result {
-            Ok(_) if exchange.state.reusable && exchange.written == request.bytes.len() => {
+            Ok(_) if exchange.state.reusable && exchange.written == request.bytes().len() => {
                 self.served = self.served.saturating_add(1);
                 self.idle_since = at;
                 Ok(())
@@ -188,7 +194,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
     fn read<A: Answers>(
         &mut self,
         bytes: &[u8],
-        request: Encoded<'_>,
+        request: EncodedRef<'_>,
         exchange: &mut Exchange<State>,
         answers: &mut A,
         known: &mut KnownHead,
@@ -279,8 +285,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
 
 /// Tunnels are not asked for.
 #[inline]
-fn framing(request: Encoded<'_>) -> ResponseFraming {
-    if request.is_head { ResponseFraming::Head } else { ResponseFraming::Other }
+fn framing(request: EncodedRef<'_>) -> ResponseFraming {
+    if request.layout().is_head() { ResponseFraming::Head } else { ResponseFraming::Other }
 }
 
 /// What is told of an answer that is complete.

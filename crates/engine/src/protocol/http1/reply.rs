@@ -25,14 +25,6 @@ pub enum ResponseFraming {
     Other,
 }
 
-impl ResponseFraming {
-    /// That of requests with this method. Tunnels are not asked for.
-    #[must_use]
-    pub fn of(method: &str) -> Self {
-        if method == "HEAD" { Self::Head } else { Self::Other }
-    }
-}
-
 /// What a slice of bytes brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {

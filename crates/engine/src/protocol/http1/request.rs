@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::fields::trimmed;
 use super::head::{is_token, is_value};
+use crate::protocol::{Encoded, Layout};
 
 /// Why a request cannot be sent as HTTP/1.1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -52,7 +53,7 @@ pub fn serialise<N: AsRef<str>, V: AsRef<[u8]>>(
     target: &str,
     headers: &[(N, V)],
     body: &[u8],
-) -> Result<Vec<u8>, RequestError> {
+) -> Result<Encoded, RequestError> {
     if method.is_empty() || !method.bytes().all(is_token) {
         return Err(RequestError::Method(method.to_owned()));
     }
@@ -91,59 +92,24 @@ pub fn serialise<N: AsRef<str>, V: AsRef<[u8]>>(
         bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
     }
     bytes.extend_from_slice(b"\r\n");
+    let layout = Layout::new(method, bytes.len());
     bytes.extend_from_slice(body);
-    Ok(bytes)
-}
-
-/// A request that was written, taken apart again: what follows from its answer is made of it, whichever template or script wrote it.
-#[derive(Debug, Clone, Copy)]
-pub struct Written<'a> {
-    /// Its method.
-    pub method: &'a str,
-    /// What it asks for, as it stands in its first line.
-    pub target: &'a str,
-    /// Its body.
-    pub body: &'a [u8],
-    lines: &'a [u8],
-}
-
-impl<'a> Written<'a> {
-    /// Takes a request apart; `None` if its first line is none.
-    #[must_use]
-    pub fn of(request: &'a [u8]) -> Option<Self> {
-        let end = request.windows(4).position(|window| window == b"\r\n\r\n");
-        let (head, body) = end.map_or((request, &[][..]), |end| (&request[..end], &request[end + 4..]));
-        let at = head.windows(2).position(|window| window == b"\r\n").unwrap_or(head.len());
-        let (method, rest) = std::str::from_utf8(&head[..at]).ok()?.split_once(' ')?;
-        let (target, _) = rest.rsplit_once(' ').filter(|(_, version)| version.starts_with("HTTP/"))?;
-        Some(Self { method, target, body, lines: head.get(at + 2..).unwrap_or_default() })
-    }
-
-    /// Its headers: names, and what stands behind their colons.
-    ///
-    /// # Errors
-    /// A line that is no header.
-    pub fn headers(&self) -> Result<Vec<(&'a str, &'a [u8])>, &'a [u8]> {
-        let lines = self.lines.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let header = |line: &'a [u8]| {
-            let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
-            Some((std::str::from_utf8(name).ok()?, &value[1..]))
-        };
-        lines.filter(|line| !line.is_empty()).map(|line| header(line).ok_or(line)).collect()
-    }
+    Ok(Encoded { bytes, layout })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::EncodedRef;
 
     const NONE: &[(&str, &str)] = &[];
 
     #[test]
     fn a_request_is_one_contiguous_buffer() {
-        let bytes = serialise("POST", "/a?b=c", &[("Host", "example.com"), ("X", " y\t")], b"body").unwrap();
+        let request = serialise("POST", "/a?b=c", &[("Host", "example.com"), ("X", " y\t")], b"body").unwrap();
+        assert_eq!(request.layout, EncodedRef::read(&request.bytes).layout());
         let expected = "POST /a?b=c HTTP/1.1\r\nHost: example.com\r\nX: y\r\nContent-Length: 4\r\n\r\nbody";
-        assert_eq!(String::from_utf8(bytes).unwrap(), expected);
+        assert_eq!(String::from_utf8(request.bytes).unwrap(), expected);
     }
 
     #[test]
@@ -153,10 +119,10 @@ mod tests {
             ("PUT", "", "PUT * HTTP/1.1\r\nContent-Length: 0\r\n\r\n"),
             ("GET", "ab", "GET * HTTP/1.1\r\nContent-Length: 2\r\n\r\nab"),
         ] {
-            assert_eq!(serialise(method, "*", NONE, body.as_bytes()).unwrap(), expected.as_bytes());
+            assert_eq!(serialise(method, "*", NONE, body.as_bytes()).unwrap().bytes, expected.as_bytes());
         }
         let given = serialise("PUT", "/", &[("content-length", "2"), ("Content-Length", "2")], b"ab").unwrap();
-        assert_eq!(given, b"PUT / HTTP/1.1\r\ncontent-length: 2\r\n\r\nab");
+        assert_eq!(given.bytes, b"PUT / HTTP/1.1\r\ncontent-length: 2\r\n\r\nab");
     }
 
     #[test]
@@ -187,16 +153,5 @@ mod tests {
     fn errors_name_the_value_without_its_control_characters() {
         let error = serialise("GET", "/\x1b[2J", NONE, b"").unwrap_err().to_string();
         assert!(error.contains("'/\\u{1b}[2J'"), "{error}");
-    }
-
-    #[test]
-    fn a_request_is_taken_apart_as_it_was_written() {
-        let request = serialise("POST", "/a?b", &[("Host", "a.test"), ("X", "1:2")], b"x\r\n\r\ny").unwrap();
-        let written = Written::of(&request).unwrap();
-        assert_eq!((written.method, written.target, written.body), ("POST", "/a?b", &b"x\r\n\r\ny"[..]));
-        let headers: Vec<(&str, &[u8])> = vec![("Host", b" a.test"), ("X", b" 1:2"), ("Content-Length", b" 6")];
-        assert_eq!(written.headers(), Ok(headers));
-        assert_eq!(Written::of(b"GET / HTTP/1.1\r\nX\r\n\r\n").unwrap().headers(), Err(&b"X"[..]));
-        assert!(Written::of(b"no request").is_none() && Written::of(b"GET /\r\n\r\n").is_none());
     }
 }

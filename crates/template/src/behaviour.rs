@@ -8,6 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use engine::protocol::{EncodedRef, Layout};
 use engine::{Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
 use measure::{Failure, IntervalCounts, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
 use plan::{Nanos, Plan, PlanErrors, Random, RowOrder, Share, Turns};
@@ -113,7 +114,7 @@ impl Ready {
     /// # Errors
     /// If the system gives no threads.
     pub fn start(self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
-        prepared.start_with(move |share| TemplateBehaviour::new(self.shared.clone(), share), shares, stop)
+        prepared.start_with(move |share| Filled::new(self.shared.clone(), share), shares, stop)
     }
 
     /// Sends the first request of a prepared plan of one request, and tells everything about it.
@@ -133,7 +134,7 @@ impl Ready {
     /// # Errors
     /// Why there are no more.
     pub fn preview(&self, count: usize) -> Result<Vec<Vec<u8>>, BehaviourError> {
-        let behaviour = TemplateBehaviour::new(self.shared.clone(), Share::WHOLE);
+        let behaviour = Filled::new(self.shared.clone(), Share::WHOLE);
         let mut user = behaviour.user(0);
         let mut requests = Vec::new();
         while requests.len() < count && behaviour.write(&mut user)? {
@@ -153,7 +154,7 @@ impl Ready {
 }
 
 /// One worker's requests.
-struct TemplateBehaviour {
+struct Filled {
     shared: Arc<Shared>,
     share: Share,
     /// How many were chosen.
@@ -169,6 +170,7 @@ struct TemplateBehaviour {
 /// A user, or in open load a Lane.
 struct User {
     bytes: Vec<u8>,
+    layout: Layout,
     route: usize,
     /// The rows it keeps, by data file.
     kept: Vec<Fields>,
@@ -179,7 +181,7 @@ struct User {
     sink: AnswerSink,
 }
 
-impl TemplateBehaviour {
+impl Filled {
     fn new(shared: Arc<Shared>, share: Share) -> Self {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
@@ -222,7 +224,7 @@ fn broken(message: String) -> BehaviourError {
     BehaviourError { message, help: "mend what the message names".to_owned() }
 }
 
-impl TemplateBehaviour {
+impl Filled {
     /// Writes the user's next request; `false` if the rows are over.
     fn write(&self, user: &mut User) -> Result<bool, BehaviourError> {
         if let Some(why) = user.wrong.take() {
@@ -260,6 +262,7 @@ impl TemplateBehaviour {
             Content::Fixed(body) => {
                 writing.body = body;
                 write(&route.head, out, &mut writing);
+                user.layout = route.layout.with_body(out.len());
                 out.extend_from_slice(body);
             }
             Content::Written(parts) => {
@@ -271,6 +274,7 @@ impl TemplateBehaviour {
                 out.extend_from_slice(b"Content-Length: ");
                 digits(body.len() as u64, 1, out);
                 out.extend_from_slice(b"\r\n\r\n");
+                user.layout = route.layout.with_body(out.len());
                 out.extend_from_slice(&body);
             }
         }
@@ -291,15 +295,15 @@ impl TemplateBehaviour {
             recorder.record(outcome);
         }
         if let Some(witness) = &expected.witness {
-            let line = user.bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
-            let name = String::from_utf8_lossy(line).trim_end_matches(" HTTP/1.1").to_owned();
+            let request = EncodedRef::new(&user.bytes, user.layout);
+            let name = format!("{} {}", request.method(), request.target());
             witness.saw(user.sink.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time())));
         }
         user.sink.forget();
     }
 }
 
-impl Behaviour for TemplateBehaviour {
+impl Behaviour for Filled {
     type User = User;
 
     fn opens_first(&self) -> bool {
@@ -317,6 +321,7 @@ impl Behaviour for TemplateBehaviour {
     fn user(&self, number: u64) -> User {
         let mut user = User {
             bytes: Vec::new(),
+            layout: Layout::default(),
             route: 0,
             kept: Vec::new(),
             wrong: None,
@@ -348,7 +353,7 @@ impl Behaviour for TemplateBehaviour {
                 client.refuse(Failure::RequestValue, None)
             } else {
                 let route = &routes[user.route];
-                let request = Request::new(&user.bytes, route.framing).judged(expected.judges_status);
+                let request = Request::new(EncodedRef::new(&user.bytes, user.layout)).judged(expected.judges_status);
                 client.fetch(&if *at_home { request } else { request.to(&route.target) }, &mut user.sink).await?
             };
             client.record_with(&outcome, |recorder| self.record(user, &outcome, recorder));
@@ -493,7 +498,7 @@ mod tests {
         for threads in [2, 3, 4] {
             let mut sent = Vec::new();
             for share in Share::all(NonZeroU32::new(threads).unwrap()) {
-                let behaviour = TemplateBehaviour::new(ready.shared.clone(), share);
+                let behaviour = Filled::new(ready.shared.clone(), share);
                 let mut user = behaviour.user(0);
                 for _ in 0..share.part(60) {
                     behaviour.write(&mut user).unwrap();
@@ -596,7 +601,7 @@ mod tests {
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
         assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
-        let behaviour = TemplateBehaviour::new(ready.shared.clone(), Share::WHOLE);
+        let behaviour = Filled::new(ready.shared.clone(), Share::WHOLE);
         let mut user = behaviour.user(0);
         let sent: Vec<_> = (0..4)
             .map(|_| {

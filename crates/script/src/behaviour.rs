@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use engine::protocol::EncodedRef;
 use engine::{Behaviour, BehaviourError, Client, End, Request, Transport};
 use measure::Outcome;
 use mlua::{BString, Function, Value};
@@ -19,13 +20,13 @@ use crate::state::{CALL_INSTRUCTIONS_MAX, State};
 use crate::thread::Shared;
 
 /// The same bytes for everybody.
-pub(crate) struct RepeatedBehaviour {
+pub(crate) struct Repeated {
     pub(crate) bytes: Vec<u8>,
     pub(crate) batch: Batch,
     pub(crate) address: Option<SocketAddr>,
 }
 
-impl Behaviour for RepeatedBehaviour {
+impl Behaviour for Repeated {
     type User = ();
 
     fn user(&self, _number: u64) {}
@@ -37,7 +38,7 @@ impl Behaviour for RepeatedBehaviour {
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
     fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> impl Future<Output = Result<(), End>> {
         async move {
-            let request = Request::new(&self.bytes, self.batch.framing);
+            let request = Request::new(EncodedRef::new(&self.bytes, self.batch.layout));
             if self.batch.requests > 1 {
                 return Box::pin(client.send_batch(&request, self.batch.requests, &mut (), |_, _| Ok(()))).await;
             }
@@ -48,7 +49,7 @@ impl Behaviour for RepeatedBehaviour {
 }
 
 /// A script that is asked, told, or both.
-pub(crate) struct ScriptBehaviour {
+pub(crate) struct Scripted {
     state: State,
     shared: Arc<Shared>,
     request: Option<Function>,
@@ -68,7 +69,7 @@ pub(crate) struct Defines {
     pub(crate) response: bool,
 }
 
-impl ScriptBehaviour {
+impl Scripted {
     pub(crate) fn new(state: State, shared: Arc<Shared>, defines: Defines, fixed: (Vec<u8>, Batch)) -> Result<Self, ScriptError> {
         let made = (|| {
             let door = |name: &str, is_there: bool| if is_there { state.door(name).map(Some) } else { Ok(None) };
@@ -80,7 +81,7 @@ impl ScriptBehaviour {
     }
 }
 
-impl ScriptBehaviour {
+impl Scripted {
     #[cold]
     fn no_string(&self) -> ScriptError {
         match self.state.call::<Value>("wrong", "request()", ()) {
@@ -97,7 +98,7 @@ pub(crate) struct User {
     sink: AnswerSink,
 }
 
-impl ScriptBehaviour {
+impl Scripted {
     /// How long a user waits before its next request.
     fn delay(&self) -> Result<Nanos, ScriptError> {
         let Some(delay) = &self.delay else { return Ok(Nanos::ZERO) };
@@ -120,7 +121,9 @@ impl ScriptBehaviour {
         let text = request.call::<Option<BString>>(()).map_err(|error| self.state.failed("request()", &error))?;
         let Some(text) = text else { return Err(self.no_string()) };
         if user.bytes != *text {
-            if !requests::differs_in_path(&text, &user.bytes) {
+            if requests::differs_in_path(&text, &user.bytes) {
+                user.batch = user.batch.resized(user.bytes.len(), text.len());
+            } else {
                 let read = requests::read_with_any_path(&text);
                 user.batch = read.map_err(|why| self.state.returned("request", &format!("no whole requests: {why}")))?;
             }
@@ -164,7 +167,7 @@ impl ScriptBehaviour {
     }
 }
 
-impl Behaviour for ScriptBehaviour {
+impl Behaviour for Scripted {
     type User = User;
 
     fn user(&self, _number: u64) -> User {
@@ -186,7 +189,8 @@ impl Behaviour for ScriptBehaviour {
             let batch = self.request(user)?;
             self.looks(client)?;
             let User { bytes, sink, .. } = user;
-            let request = Request::new(if self.request.is_some() { bytes } else { &self.fixed.0 }, batch.framing);
+            let bytes = if self.request.is_some() { bytes } else { &self.fixed.0 };
+            let request = Request::new(EncodedRef::new(bytes, batch.layout));
             if batch.requests > 1 {
                 Box::pin(client.send_batch(&request, batch.requests, sink, |sink, outcome| self.show(sink, outcome))).await?;
             } else {

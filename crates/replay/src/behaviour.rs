@@ -10,7 +10,6 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use engine::protocol::http1::ResponseFraming;
 use engine::{Arrivals, Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
 use import::Personal;
 use measure::{
@@ -92,7 +91,7 @@ impl Ready {
     /// If the system gives no threads.
     pub fn start(&self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let (score, begins_ns) = (self.score.clone(), self.begins_ns);
-        prepared.start_with(move |share| ReplayBehaviour::new(&score, begins_ns, share), shares, stop)
+        prepared.start_with(move |share| Played::new(&score, begins_ns, share), shares, stop)
     }
 
     /// The first requests of a share, with their times, as they will be sent.
@@ -102,7 +101,7 @@ impl Ready {
         let mut requests = Vec::new();
         while requests.len() < count {
             let Some(due) = feed.peek() else { break };
-            requests.push((due, feed.take().bytes().to_vec()));
+            requests.push((due, feed.take().request().bytes().to_vec()));
         }
         requests
     }
@@ -114,7 +113,7 @@ fn scrub(example: &mut Example) {
 }
 
 /// One worker's part.
-struct ReplayBehaviour {
+struct Played {
     state: RefCell<State>,
     compared: RefCell<FxHashMap<(u32, u16, u16), u64>>,
 }
@@ -199,7 +198,7 @@ impl State {
     }
 }
 
-impl ReplayBehaviour {
+impl Played {
     fn new(score: &Arc<ReplayPlan>, begins_ns: i64, share: Share) -> Self {
         let in_order = score.pick.options.clients == Clients::InOrder;
         let state = State {
@@ -215,7 +214,7 @@ impl ReplayBehaviour {
     }
 }
 
-impl ReplayBehaviour {
+impl Played {
     /// A request of a client is over, which had this route and this status in the log.
     fn answered(&self, (route, logged, client): (u32, u16, u64), outcome: &Outcome) {
         *self.compared.borrow_mut().entry((route, logged, outcome.result.unwrap_or(0))).or_default() += 1;
@@ -225,7 +224,7 @@ impl ReplayBehaviour {
     }
 }
 
-impl Behaviour for ReplayBehaviour {
+impl Behaviour for Played {
     type User = ();
 
     fn user(&self, _number: u64) {}
@@ -250,9 +249,8 @@ impl Behaviour for ReplayBehaviour {
             }));
         };
         let (row, logged) = (taken.row(), taken.row().logged);
-        let framing = if row.is_head { ResponseFraming::Head } else { ResponseFraming::Other };
         // An error that the log has as well is what was asked for, and no failure; a server's own stays one.
-        let request = Request::new(taken.bytes(), framing).judged(matches!(logged, 400..500));
+        let request = Request::new(taken.request()).judged(matches!(logged, 400..500));
         let outcome = client.fetch(&request, &mut ()).await?;
         self.answered((row.route, logged, row.client), &outcome);
         client.record_with(&outcome, |recorder| match outcome.result {
@@ -268,7 +266,7 @@ impl Behaviour for ReplayBehaviour {
     }
 }
 
-impl Arrivals for ReplayBehaviour {
+impl Arrivals for Played {
     #[inline]
     fn next_due(&self) -> Option<Nanos> {
         self.state.borrow_mut().next_due()
@@ -304,14 +302,14 @@ mod tests {
     use plan::Draft;
     use std::io::Write as _;
 
-    fn played(text: &str, clients: Clients) -> ReplayBehaviour {
+    fn played(text: &str, clients: Clients) -> Played {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         let log = Log::open(file.path().to_str().unwrap()).unwrap();
         let found = look(vec![log], Options { clients, ..Options::default() }).unwrap();
         let plan = Plan::try_from(Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() }).unwrap();
         let ready = Ready::new(&plan, found).unwrap();
-        ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE)
+        Played::new(&ready.score, ready.begins_ns, Share::WHOLE)
     }
 
     /// Three of one client within a millisecond, and one of another.
@@ -323,10 +321,10 @@ mod tests {
     }
 
     /// Takes what is due, as a user does: its time, its path, and what is known of it.
-    fn taken(played: &ReplayBehaviour, now_ms: u64) -> Option<(u64, String, (u32, u16, u64))> {
+    fn taken(played: &Played, now_ms: u64) -> Option<(u64, String, (u32, u16, u64))> {
         let due = played.take_due(Nanos::from_millis(now_ms))?;
         let taken = played.state.borrow_mut().given(due).unwrap();
-        let line = String::from_utf8_lossy(taken.bytes()).split(' ').nth(1).unwrap().to_owned();
+        let line = taken.request().target().to_owned();
         let row = taken.row();
         Some((due.0 / 1_000_000, line, (row.route, row.logged, row.client)))
     }
@@ -345,7 +343,7 @@ mod tests {
         let mut ready = Ready::new(&plan, found).unwrap();
         Arc::get_mut(&mut ready.score).unwrap().held_most = held_most;
         let seconds = ready.preview(Share::WHOLE, usize::MAX).iter().map(|(due, _)| due.0 / 1_000_000_000).collect();
-        let played = ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE);
+        let played = Played::new(&ready.score, ready.begins_ns, Share::WHOLE);
         while played.take_due(Nanos::NEVER).is_some() {}
         (seconds, played.leftovers().replay.late)
     }

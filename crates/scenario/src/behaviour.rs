@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::protocol::http1::ResponseFraming;
+use engine::protocol::{Encoded, EncodedRef, Layout};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
@@ -24,8 +24,6 @@ use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Pro
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{is_in, shuffled, think_of};
 use crate::user::{Led, Turns, User};
-
-mod head;
 
 /// A journey may go through so many instructions between two requests: more is a loop that sends nothing.
 const INSTRUCTIONS_MAX: u32 = 100_000;
@@ -76,7 +74,7 @@ impl Place {
 
 /// What came of a single journey.
 #[derive(Default)]
-pub(crate) struct WalkRecord {
+pub(crate) struct Passed {
     /// Whether it went to its end.
     pub(crate) is_whole: bool,
     /// What failed, in words.
@@ -109,7 +107,7 @@ const ROOM_BYTES_MAX: usize = 4096;
 pub(crate) struct Journeys {
     compiled: Arc<Compiled>,
     /// Where one user goes on one journey: what came of it.
-    single: Option<Arc<Mutex<WalkRecord>>>,
+    single: Option<Arc<Mutex<Passed>>>,
     seed: u64,
     part: Part,
     /// Which journey of the part's population is next.
@@ -135,7 +133,7 @@ pub(crate) struct Journeys {
 impl Journeys {
     pub(crate) fn new(
         compiled: Arc<Compiled>,
-        single: Option<Arc<Mutex<WalkRecord>>>,
+        single: Option<Arc<Mutex<Passed>>>,
         rows: Rows,
         place: Place,
         position: Arc<Position>,
@@ -455,7 +453,8 @@ impl Journeys {
         request.head.write(&mut out, &mut writing.with_body(bytes));
         if compiled.cookies && !request.has_cookies && !jar.is_empty() {
             let mut line = lend(&self.lent.texts);
-            write_cookies(jar, request.elsewhere.as_ref().unwrap_or(&compiled.home), path_of(&out), &mut line);
+            let place = request.elsewhere.as_ref().unwrap_or(&compiled.home);
+            write_cookies(jar, place, path_of(EncodedRef::new(&out, request.layout)), &mut line);
             out.extend_from_slice(&line);
             take_back(&self.lent.texts, line);
         }
@@ -463,13 +462,13 @@ impl Journeys {
             Proof::None => {}
             Proof::Digest(..) => {
                 if let Some(digest) = digest {
-                    let value = digest.authorization(&request.method, path_of(&out), bytes);
+                    let value = digest.authorization(&request.method, path_of(EncodedRef::new(&out, request.layout)), bytes);
                     out.extend_from_slice(format!("Authorization: {value}\r\n").as_bytes());
                 }
             }
             Proof::Aws(_) => {
                 if let Some(aws) = &self.tools[user.step].aws {
-                    sign(aws, request.elsewhere.as_ref().unwrap_or(&compiled.home), &request.method, &mut out, bytes);
+                    sign(aws, request.elsewhere.as_ref().unwrap_or(&compiled.home), request.layout, &mut out, bytes);
                 }
             }
         }
@@ -477,6 +476,7 @@ impl Journeys {
             write!(out, "Content-Length: {}\r\n", bytes.len()).expect("memory takes it");
         }
         out.extend_from_slice(b"\r\n");
+        let layout = request.layout.with_body(out.len());
         out.extend_from_slice(bytes);
         if is_unsafe {
             // A server that answers so, or a row in a million, ends a journey and not the run.
@@ -486,7 +486,7 @@ impl Journeys {
         user.is_lost = false;
         take_back(&self.lent.texts, body);
         longest.set(longest.get().max(out.len()));
-        user.bytes = out;
+        user.sent = Encoded { bytes: out, layout };
         (user.set_out, user.is_fresh) = (true, false);
         user.led = None;
         user.challenged = false;
@@ -591,7 +591,7 @@ impl Journeys {
     fn show(&self, user: &User, sink: &AnswerSink, result: Result<u16, Failure>, took: Option<Nanos>) {
         let Some(onlooker) = &self.compiled.witness else { return };
         let name = &self.compiled.steps[user.step].name;
-        let mut exchange = sink.exchange(name.to_string(), &user.bytes, result, took);
+        let mut exchange = sink.exchange(name.to_string(), &user.sent.bytes, result, took);
         let named = onlooker.names.iter().zip(&user.variables).filter(|(_, value)| !value.is_empty());
         exchange.variables = named.map(|(name, value)| (name.clone(), excerpt(value))).collect();
         onlooker.witness.saw(exchange);
@@ -649,13 +649,13 @@ impl Journeys {
         chance[..8].copy_from_slice(&user.random.bits().to_be_bytes());
         chance[8..].copy_from_slice(&user.random.bits().to_be_bytes());
         let mut digest = Digest::new(challenge, &account, chance);
-        let body = user.bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(user.bytes.len(), |end| end + 4);
-        let value = digest.authorization(&request.method, path_of(&user.bytes), &user.bytes[body..]);
-        head::without(&mut user.bytes, "authorization");
-        head::insert(&mut user.bytes, format!("Authorization: {value}\r\n").as_bytes());
+        let sent = user.sent.as_ref();
+        let value = digest.authorization(&request.method, path_of(sent), sent.body());
+        user.sent.remove("authorization");
+        user.sent.insert(format!("Authorization: {value}\r\n").as_bytes());
         user.digest = Some(Box::new(digest));
         user.challenged = true;
-        FollowUp::Again(request.framing)
+        FollowUp::Again
     }
 
     /// Takes up the cookies of an answer.
@@ -667,12 +667,12 @@ impl Journeys {
         if headers.named("set-cookie").next().is_none() {
             return;
         }
-        let User { jar, bytes, led, step, .. } = user;
+        let User { jar, sent, led, step, .. } = user;
         let place = match led {
             Some(led) => &led.place,
             None => self.compiled.steps[*step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
         };
-        jar.take(headers, cookie_place(place, path_of(bytes)), now());
+        jar.take(headers, cookie_place(place, path_of(sent.as_ref())), now());
     }
 }
 
@@ -687,9 +687,9 @@ enum FollowUp {
     /// Nothing: the request has ended as its answer did.
     Nothing,
     /// The request that a redirect leads to.
-    Redirect(ResponseFraming),
+    Redirect,
     /// The same again: a challenge is answered, or the connection had just been closed.
-    Again(ResponseFraming),
+    Again,
     /// Nothing, and the request has failed.
     Fail(Failure),
 }
@@ -757,7 +757,7 @@ impl Journeys {
                     client.refuse(Failure::RequestValue, request.step.timeout)
                 } else {
                     client.begin(request.step.timeout);
-                    let outgoing = Outgoing::new(&user.bytes, request.framing).judged(self.judges(user, request));
+                    let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request));
                     client.exchange(&outgoing.at(request.elsewhere.as_ref()), &mut user.sink).await
                 };
                 if self.goes_on(user, request, outcome.result) {
@@ -796,19 +796,18 @@ impl Journeys {
     async fn send_more<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, mut outcome: Outcome) -> Outcome {
         let request = &self.compiled.steps[user.step];
         while self.goes_on(user, request, outcome.result) {
-            let framing = match self.follow_up(user, outcome.result) {
+            match self.follow_up(user, outcome.result) {
                 FollowUp::Nothing => break,
                 FollowUp::Fail(failure) => return client.fail(&outcome, failure, String::new),
-                FollowUp::Again(framing) => framing,
-                FollowUp::Redirect(framing) => {
+                FollowUp::Again => {}
+                FollowUp::Redirect => {
                     if let Err(refused) = client.redirect(&outcome, self.place(user)) {
                         return refused;
                     }
-                    framing
                 }
-            };
+            }
             let place = user.led.as_ref().map(|led| &led.place).or(request.elsewhere.as_ref());
-            let outgoing = Outgoing::new(&user.bytes, framing).judged(self.judges(user, request)).at(place);
+            let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).at(place);
             outcome = client.exchange_more(&outcome, &outgoing, &mut user.sink).await;
         }
         outcome
@@ -849,7 +848,7 @@ impl Journeys {
         user.had_answer(outcome, recorder);
         user.failed |= had_failed;
         self.show(user, &sink, outcome.result, Some(outcome.response_time()));
-        let bytes = std::mem::take(&mut user.bytes);
+        let Encoded { bytes, .. } = std::mem::take(&mut user.sent);
         let [headers, body] = sink.into_memory();
         take_back(&self.lent.texts, bytes);
         take_back(&self.lent.heads, headers);
@@ -906,7 +905,7 @@ impl Journeys {
             // Cookies are written anew, unless the step names them itself.
             is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
         };
-        let Some(mut bytes) = hop.rewritten(&user.bytes, dropped) else { return FollowUp::Fail(Failure::RedirectTarget) };
+        let Some(mut next) = hop.rewritten(user.sent.as_ref(), dropped) else { return FollowUp::Fail(Failure::RedirectTarget) };
         let method = hop.method().to_owned();
         let sink = std::mem::take(&mut user.sink);
         self.take_cookies(user, &sink);
@@ -915,12 +914,11 @@ impl Journeys {
         if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
             let mut line = Vec::new();
             write_cookies(&user.jar, &to, to.path_and_query(), &mut line);
-            head::insert(&mut bytes, &line);
+            next.insert(&line);
         }
-        user.bytes = bytes;
-        let framing = ResponseFraming::of(&method);
+        user.sent = next;
         user.led = Some(Box::new(Led { place: to, method, hops: followed + 1 }));
-        FollowUp::Redirect(framing)
+        FollowUp::Redirect
     }
 }
 
@@ -1030,13 +1028,12 @@ impl Journeys {
 
 /// What an answer was found to be, without the secrets of its request, which may stand in it again.
 fn without_secrets(user: &User, said: &impl ToString) -> String {
-    Secrets::of_request(&user.bytes).conceal(&said.to_string())
+    Secrets::of_request(&user.sent.bytes).conceal(&said.to_string())
 }
 
-/// The path that stands in a request line.
-fn path_of(request: &[u8]) -> &str {
-    let path = request.split(|byte| *byte == b' ').nth(1).and_then(|path| std::str::from_utf8(path).ok()).unwrap_or("/");
-    if path.starts_with('/') { path } else { "/" }
+/// The path that a request asks for.
+fn path_of(request: EncodedRef<'_>) -> &str {
+    request.path().unwrap_or("/")
 }
 
 fn cookie_place<'a>(target: &'a Target, path: &'a str) -> step::Place<'a> {
@@ -1056,24 +1053,24 @@ fn write_cookies(jar: &Jar, target: &Target, path: &str, out: &mut Vec<u8>) {
 }
 
 /// Adds the headers that sign a request whose head is written but for its end.
-fn sign(aws: &Aws, target: &Target, method: &str, out: &mut Vec<u8>, body: &[u8]) {
-    let head = String::from_utf8_lossy(out).into_owned();
+fn sign(aws: &Aws, target: &Target, layout: Layout, out: &mut Vec<u8>, body: &[u8]) {
+    let head = EncodedRef::new(out, layout.with_body(out.len()));
     let signed = |name: &str| {
         let name = name.to_ascii_lowercase();
         name == "content-type" || name.starts_with("x-amz-")
     };
+    let headers = head.headers().unwrap_or_default();
+    let headers = headers.into_iter().filter(|(name, _)| signed(name));
     let headers: Vec<(&str, &str)> =
-        head.lines().skip(1).filter_map(|line| line.split_once(": ")).filter(|(name, _)| signed(name)).collect();
-    let signature = aws.sign(
-        &Signable {
-            method,
-            host: &target.authority(),
-            path_and_query: path_of(head.as_bytes()),
-            headers: &headers,
-            payload: Payload::Bytes(body),
-        },
-        now(),
-    );
+        headers.filter_map(|(name, value)| Some((name, std::str::from_utf8(value).ok()?.trim_start()))).collect();
+    let signable = Signable {
+        method: head.method(),
+        host: &target.authority(),
+        path_and_query: path_of(head),
+        headers: &headers,
+        payload: Payload::Bytes(body),
+    };
+    let signature = aws.sign(&signable, now());
     for (name, value) in signature.headers {
         out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
     }
@@ -1082,15 +1079,4 @@ fn sign(aws: &Aws, target: &Target, method: &str, out: &mut Vec<u8>, body: &[u8]
 fn now() -> UnixSeconds {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixSeconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_is_that_of_the_request_line() {
-        assert_eq!(path_of(b"GET /a?b HTTP/1.1\r\n"), "/a?b");
-        assert_eq!(path_of(b"GET http://a/b HTTP/1.1\r\n"), "/");
-    }
 }
