@@ -336,13 +336,10 @@ mod tests {
         let errors = |edit: &dyn Fn(&mut PopulationDraft)| {
             let mut population = PopulationDraft { name: "p".to_owned(), ..PopulationDraft::default() };
             edit(&mut population);
-            let draft = crate::Draft {
-                url: Some("http://a.test/".to_owned()),
-                scenario: Some("s.yaml".to_owned()),
-                populations: vec![population],
-                ..crate::Draft::default()
-            };
-            Plan::try_from(draft).unwrap_err().to_string()
+            let draft =
+                crate::Draft { url: Some("http://a.test/".to_owned()), scenario: Some("s.yaml".to_owned()), ..crate::Draft::default() };
+            let sources = crate::Sources { populations: vec![population], ..crate::Sources::default() };
+            Plan::try_from(crate::LoadRecord { draft, sources }).unwrap_err().to_string()
         };
         let told = errors(&|population| (population.connections, population.requests) = ("10".parse().ok(), "5".parse().ok()));
         assert!(told.contains("population 'p': requests 5 is fewer than users 10"), "{told}");

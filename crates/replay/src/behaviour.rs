@@ -91,7 +91,7 @@ impl Ready {
     /// If the system gives no threads.
     pub fn start(&self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let (score, begins_ns) = (self.score.clone(), self.begins_ns);
-        prepared.start_with(move |share| Played::new(&score, begins_ns, share), shares, stop)
+        prepared.start_with(move |share| ReplayBehaviour::new(&score, begins_ns, share), shares, stop)
     }
 
     /// The first requests of a share, with their times, as they will be sent.
@@ -113,7 +113,7 @@ fn scrub(example: &mut Example) {
 }
 
 /// One worker's part.
-struct Played {
+struct ReplayBehaviour {
     state: RefCell<State>,
     compared: RefCell<FxHashMap<(u32, u16, u16), u64>>,
 }
@@ -198,7 +198,7 @@ impl State {
     }
 }
 
-impl Played {
+impl ReplayBehaviour {
     fn new(score: &Arc<ReplayPlan>, begins_ns: i64, share: Share) -> Self {
         let in_order = score.pick.options.clients == Clients::InOrder;
         let state = State {
@@ -214,7 +214,7 @@ impl Played {
     }
 }
 
-impl Played {
+impl ReplayBehaviour {
     /// A request of a client is over, which had this route and this status in the log.
     fn answered(&self, (route, logged, client): (u32, u16, u64), outcome: &Outcome) {
         *self.compared.borrow_mut().entry((route, logged, outcome.result.unwrap_or(0))).or_default() += 1;
@@ -224,7 +224,7 @@ impl Played {
     }
 }
 
-impl Behaviour for Played {
+impl Behaviour for ReplayBehaviour {
     type User = ();
 
     fn user(&self, _number: u64) {}
@@ -266,7 +266,7 @@ impl Behaviour for Played {
     }
 }
 
-impl Arrivals for Played {
+impl Arrivals for ReplayBehaviour {
     #[inline]
     fn next_due(&self) -> Option<Nanos> {
         self.state.borrow_mut().next_due()
@@ -302,14 +302,14 @@ mod tests {
     use plan::Draft;
     use std::io::Write as _;
 
-    fn played(text: &str, clients: Clients) -> Played {
+    fn played(text: &str, clients: Clients) -> ReplayBehaviour {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         let log = Log::open(file.path().to_str().unwrap()).unwrap();
         let found = look(vec![log], Options { clients, ..Options::default() }).unwrap();
         let plan = Plan::try_from(Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() }).unwrap();
         let ready = Ready::new(&plan, found).unwrap();
-        Played::new(&ready.score, ready.begins_ns, Share::WHOLE)
+        ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE)
     }
 
     /// Three of one client within a millisecond, and one of another.
@@ -321,7 +321,7 @@ mod tests {
     }
 
     /// Takes what is due, as a user does: its time, its path, and what is known of it.
-    fn taken(played: &Played, now_ms: u64) -> Option<(u64, String, (u32, u16, u64))> {
+    fn taken(played: &ReplayBehaviour, now_ms: u64) -> Option<(u64, String, (u32, u16, u64))> {
         let due = played.take_due(Nanos::from_millis(now_ms))?;
         let taken = played.state.borrow_mut().given(due).unwrap();
         let line = taken.request().target().to_owned();
@@ -343,7 +343,7 @@ mod tests {
         let mut ready = Ready::new(&plan, found).unwrap();
         Arc::get_mut(&mut ready.score).unwrap().held_most = held_most;
         let seconds = ready.preview(Share::WHOLE, usize::MAX).iter().map(|(due, _)| due.0 / 1_000_000_000).collect();
-        let played = Played::new(&ready.score, ready.begins_ns, Share::WHOLE);
+        let played = ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE);
         while played.take_due(Nanos::NEVER).is_some() {}
         (seconds, played.leftovers().replay.late)
     }

@@ -74,7 +74,7 @@ impl Place {
 
 /// What came of a single journey.
 #[derive(Default)]
-pub(crate) struct Passed {
+pub(crate) struct WalkRecord {
     /// Whether it went to its end.
     pub(crate) is_whole: bool,
     /// What failed, in words.
@@ -107,7 +107,7 @@ const ROOM_BYTES_MAX: usize = 4096;
 pub(crate) struct Journeys {
     compiled: Arc<Compiled>,
     /// Where one user goes on one journey: what came of it.
-    single: Option<Arc<Mutex<Passed>>>,
+    single: Option<Arc<Mutex<WalkRecord>>>,
     seed: u64,
     part: Part,
     /// Which journey of the part's population is next.
@@ -133,7 +133,7 @@ pub(crate) struct Journeys {
 impl Journeys {
     pub(crate) fn new(
         compiled: Arc<Compiled>,
-        single: Option<Arc<Mutex<Passed>>>,
+        single: Option<Arc<Mutex<WalkRecord>>>,
         rows: Rows,
         place: Place,
         position: Arc<Position>,

@@ -11,7 +11,7 @@ use plan::work::{Item, Weights};
 use plan::{DataEnd, Part, Plan, PlanErrors, RowOrder, Target};
 use template::{Data, Exchange, Rows, Witness, too_few_rows};
 
-use crate::behaviour::{Journeys, Passed, Place};
+use crate::behaviour::{Journeys, Place, WalkRecord};
 use crate::compiled::{Compiled, compile};
 use crate::file::Scenario;
 use crate::series::Series;
@@ -214,9 +214,9 @@ fn left_out<'a>(steps: &'a [(Arc<str>, Option<u64>)], before: &'a [u64], after: 
 }
 
 /// One user's one journey.
-pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled: Compiled, stop: &Stop) -> Result<Passed, RunError> {
+pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled: Compiled, stop: &Stop) -> Result<WalkRecord, RunError> {
     let plan = plan.single_user();
-    let passed = Arc::new(Mutex::new(Passed::default()));
+    let passed = Arc::new(Mutex::new(WalkRecord::default()));
     let single = Some(passed.clone());
     let messages = start(runner.prepare(&plan)?, files, compiled, single, &Position::default(), plan.parts(), stop)?;
     conclude(&plan, messages, &mut |_, _| (), &mut |_, _| ())?;
@@ -229,7 +229,7 @@ fn start(
     prepared: Prepared,
     files: &[Arc<Data>],
     compiled: Compiled,
-    single: Option<Arc<Mutex<Passed>>>,
+    single: Option<Arc<Mutex<WalkRecord>>>,
     before: &Position,
     parts: impl IntoIterator<Item = Part>,
     stop: &Stop,
@@ -242,7 +242,7 @@ fn start(
 /// What the journeys of each worker of a plan are made from.
 pub(crate) struct Workers {
     compiled: Arc<Compiled>,
-    single: Option<Arc<Mutex<Passed>>>,
+    single: Option<Arc<Mutex<WalkRecord>>>,
     files: Vec<Arc<Data>>,
     order: (RowOrder, DataEnd),
     seed: u64,
@@ -254,7 +254,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    pub(crate) fn new(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, single: Option<Arc<Mutex<Passed>>>, taken: u64) -> Self {
+    pub(crate) fn new(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, single: Option<Arc<Mutex<WalkRecord>>>, taken: u64) -> Self {
         let populations = (0..plan.populations().len().max(1) as u32).map(|place| plan.of_population(place));
         Self {
             places: Place::all(plan, &compiled),

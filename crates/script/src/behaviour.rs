@@ -20,13 +20,13 @@ use crate::state::{CALL_INSTRUCTIONS_MAX, State};
 use crate::thread::Shared;
 
 /// The same bytes for everybody.
-pub(crate) struct Repeated {
+pub(crate) struct RepeatedBehaviour {
     pub(crate) bytes: Vec<u8>,
     pub(crate) batch: Batch,
     pub(crate) address: Option<SocketAddr>,
 }
 
-impl Behaviour for Repeated {
+impl Behaviour for RepeatedBehaviour {
     type User = ();
 
     fn user(&self, _number: u64) {}
@@ -49,7 +49,7 @@ impl Behaviour for Repeated {
 }
 
 /// A script that is asked, told, or both.
-pub(crate) struct Scripted {
+pub(crate) struct ScriptBehaviour {
     state: State,
     shared: Arc<Shared>,
     request: Option<Function>,
@@ -69,7 +69,7 @@ pub(crate) struct Defines {
     pub(crate) response: bool,
 }
 
-impl Scripted {
+impl ScriptBehaviour {
     pub(crate) fn new(state: State, shared: Arc<Shared>, defines: Defines, fixed: (Vec<u8>, Batch)) -> Result<Self, ScriptError> {
         let made = (|| {
             let door = |name: &str, is_there: bool| if is_there { state.door(name).map(Some) } else { Ok(None) };
@@ -81,7 +81,7 @@ impl Scripted {
     }
 }
 
-impl Scripted {
+impl ScriptBehaviour {
     #[cold]
     fn no_string(&self) -> ScriptError {
         match self.state.call::<Value>("wrong", "request()", ()) {
@@ -98,7 +98,7 @@ pub(crate) struct User {
     sink: AnswerSink,
 }
 
-impl Scripted {
+impl ScriptBehaviour {
     /// How long a user waits before its next request.
     fn delay(&self) -> Result<Nanos, ScriptError> {
         let Some(delay) = &self.delay else { return Ok(Nanos::ZERO) };
@@ -167,7 +167,7 @@ impl Scripted {
     }
 }
 
-impl Behaviour for Scripted {
+impl Behaviour for ScriptBehaviour {
     type User = User;
 
     fn user(&self, _number: u64) -> User {

@@ -15,7 +15,7 @@ use mlua::Value;
 use plan::{Load, Plan, Scheme, Share};
 
 use crate::attended::{attended, limit_of};
-use crate::behaviour::{Defines, Repeated, Scripted, said};
+use crate::behaviour::{Defines, RepeatedBehaviour, ScriptBehaviour, said};
 use crate::done::{DoneArguments, arguments};
 use crate::requests::{self, Batch};
 use crate::state::{Libraries, State, addresses};
@@ -143,13 +143,13 @@ impl Script {
                 numbers.into_iter().zip(parts.into_iter().map(|part| (part.fixed, part.shared.address()))).collect();
             let program = move |share: Share| {
                 let ((bytes, batch), address) = parts[&share.index()].clone();
-                Repeated { bytes, batch, address }
+                RepeatedBehaviour { bytes, batch, address }
             };
             return prepared.start_with(program, shares, stop);
         }
         let mut programs = BTreeMap::new();
         for (number, Part { state, shared, fixed }) in numbers.into_iter().zip(parts) {
-            programs.insert(number, Mutex::new(Some(Scripted::new(state, shared, defines, fixed)?)));
+            programs.insert(number, Mutex::new(Some(ScriptBehaviour::new(state, shared, defines, fixed)?)));
         }
         let program = move |share: Share| {
             let place = programs[&share.index()].lock();

@@ -114,7 +114,7 @@ impl Ready {
     /// # Errors
     /// If the system gives no threads.
     pub fn start(self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
-        prepared.start_with(move |share| Filled::new(self.shared.clone(), share), shares, stop)
+        prepared.start_with(move |share| TemplateBehaviour::new(self.shared.clone(), share), shares, stop)
     }
 
     /// Sends the first request of a prepared plan of one request, and tells everything about it.
@@ -134,7 +134,7 @@ impl Ready {
     /// # Errors
     /// Why there are no more.
     pub fn preview(&self, count: usize) -> Result<Vec<Vec<u8>>, BehaviourError> {
-        let behaviour = Filled::new(self.shared.clone(), Share::WHOLE);
+        let behaviour = TemplateBehaviour::new(self.shared.clone(), Share::WHOLE);
         let mut user = behaviour.user(0);
         let mut requests = Vec::new();
         while requests.len() < count && behaviour.write(&mut user)? {
@@ -154,7 +154,7 @@ impl Ready {
 }
 
 /// One worker's requests.
-struct Filled {
+struct TemplateBehaviour {
     shared: Arc<Shared>,
     share: Share,
     /// How many were chosen.
@@ -181,7 +181,7 @@ struct User {
     sink: AnswerSink,
 }
 
-impl Filled {
+impl TemplateBehaviour {
     fn new(shared: Arc<Shared>, share: Share) -> Self {
         let sources = shared.files.iter().zip(&shared.orders).map(|(data, order)| Source::new(data.clone(), *order, share)).collect();
         Self {
@@ -224,7 +224,7 @@ fn broken(message: String) -> BehaviourError {
     BehaviourError { message, help: "mend what the message names".to_owned() }
 }
 
-impl Filled {
+impl TemplateBehaviour {
     /// Writes the user's next request; `false` if the rows are over.
     fn write(&self, user: &mut User) -> Result<bool, BehaviourError> {
         if let Some(why) = user.wrong.take() {
@@ -303,7 +303,7 @@ impl Filled {
     }
 }
 
-impl Behaviour for Filled {
+impl Behaviour for TemplateBehaviour {
     type User = User;
 
     fn opens_first(&self) -> bool {
@@ -498,7 +498,7 @@ mod tests {
         for threads in [2, 3, 4] {
             let mut sent = Vec::new();
             for share in Share::all(NonZeroU32::new(threads).unwrap()) {
-                let behaviour = Filled::new(ready.shared.clone(), share);
+                let behaviour = TemplateBehaviour::new(ready.shared.clone(), share);
                 let mut user = behaviour.user(0);
                 for _ in 0..share.part(60) {
                     behaviour.write(&mut user).unwrap();
@@ -601,7 +601,7 @@ mod tests {
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
         assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
-        let behaviour = Filled::new(ready.shared.clone(), Share::WHOLE);
+        let behaviour = TemplateBehaviour::new(ready.shared.clone(), Share::WHOLE);
         let mut user = behaviour.user(0);
         let sent: Vec<_> = (0..4)
             .map(|_| {

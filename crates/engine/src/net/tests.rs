@@ -243,10 +243,9 @@ fn too_few_open_files_are_said_with_what_would_do() {
 fn populations_with_too_many_connections_are_told_where_to_have_fewer() {
     let of =
         |name: &str| plan::PopulationDraft { name: name.to_owned(), rate: given("5/s"), connections: given("10000"), ..Default::default() };
-    let plan = plan("http://192.0.2.1/", |draft| {
-        draft.scenario = Some("s.yaml".to_owned());
-        draft.populations = vec![of("a"), of("b"), of("c")];
-    });
+    let draft = Draft { url: Some("http://192.0.2.1/".to_owned()), scenario: Some("s.yaml".to_owned()), ..Draft::default() };
+    let sources = plan::Sources { populations: vec![of("a"), of("b"), of("c")], ..plan::Sources::default() };
+    let plan = Plan::try_from(plan::LoadRecord { draft, sources }).unwrap();
     let help = |error: RunError| error.help;
     let ports = LocalPorts { lowest: 32_768, highest: 60_999, reserved: 0 };
     let remote = ["192.0.2.1:80".parse().unwrap()];

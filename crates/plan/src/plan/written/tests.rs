@@ -54,7 +54,7 @@ fn settings() -> impl Strategy<Value = Draft> {
             proxy: proxy.map(|proxy| proxy.replace("{}", &percent_encoded(&secret))),
             no_keepalive,
             insecure,
-            follow: Some(Given::Value(follow)),
+            follow: Some(Setting::Value(follow)),
             source_ip: if is_sent_from { vec!["127.0.0.2".parse().unwrap()] } else { vec![] },
             also_target: if is_plain { vec!["https://b.test".to_owned()] } else { vec!["any".to_owned()] },
             timeout: "1500ms".parse().ok(),
