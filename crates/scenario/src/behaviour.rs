@@ -878,7 +878,7 @@ impl Journeys {
         let request = &compiled.steps[user.step];
         if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
             // A connection that is new cannot be stale: this comes once.
-            return FollowUp::Again(user.led.as_ref().map_or(request.framing, |led| ResponseFraming::of(&led.method)));
+            return FollowUp::Again;
         }
         let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {

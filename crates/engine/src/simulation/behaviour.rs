@@ -236,7 +236,7 @@ impl Behaviour for Saying {
     async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
         assert!(self.iterations.get() < 1_000, "it goes round for ever");
         if self.iterations.replace(self.iterations.get() + 1) == 0 || !self.once {
-            client.send(&Request::new(self.bytes, ResponseFraming::of("HEAD")), &mut ()).await?;
+            client.send(&Request::new(EncodedRef::read(self.bytes)), &mut ()).await?;
         }
         Ok(())
     }
