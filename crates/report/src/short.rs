@@ -465,8 +465,10 @@ mod tests {
             failures: std::collections::BTreeMap::new(),
         };
         let shown = |count: usize| {
+            let mut run = measure::fixtures::summaries().remove(0).1;
+            run.edit_for_test().populations = (1..=count).map(row).collect();
             let mut page = Screenful { blocks: Vec::new(), style: &Style::PLAIN };
-            populations(&(1..=count).map(row).collect::<Vec<_>>(), &mut page);
+            rows(&run, &mut page);
             page.fitted(100)
         };
         assert!(shown(STEPS_MAX + 2).contains("and 2 populations more: --full"), "{}", shown(STEPS_MAX + 2));
