@@ -30,6 +30,7 @@ pub mod template;
 mod timetable;
 mod units;
 pub mod work;
+mod written;
 
 pub use arrivals::Arrivals;
 pub use bounds::{Also, Bounds};
@@ -45,8 +46,8 @@ pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
 pub use margin::Margin;
 pub use plan::{
-    Confinement, Connection, DecodeError, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile,
-    ScriptFile, Tls, TlsVersion, Verification,
+    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile, Tls,
+    TlsVersion, Verification,
 };
 pub use population::{Part, Population, PopulationDraft};
 pub use random::Random;
@@ -60,3 +61,4 @@ pub use share::Share;
 pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, server_in};
 pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};
+pub use written::DecodeError;

@@ -1,7 +1,7 @@
 //! What will be done: valid, complete, and contained in every result so that the result can be run again.
 //!
 //! There is one way to a Plan, `Plan::try_from(Resolved)`, and it reports every mistake at once. A Plan turns back into a load that
-//! says all that was decided ([`written`]), which is how it is written to files and sent to other processes.
+//! says all that was decided ([`LoadRecord`], and [`Plan::encode`]), which is how it is written to files and sent to other processes.
 //!
 //! Invariant: nobody changes a plan. What must be another way is decided anew, from a load that says so.
 
@@ -22,27 +22,25 @@ use crate::{
     Target, Templating, Timetable, Turns, Users, Warmup, base64,
 };
 
-pub use written::DecodeError;
-
 /// One load, decided in full.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LoadRecord", into = "LoadRecord")]
 pub struct Plan {
-    target: Target,
-    request: Request,
-    load: Load,
-    duration: Option<Nanos>,
-    requests: Option<NonZeroU64>,
-    warmup: Warmup,
-    seed: u64,
-    threads: NonZeroU32,
-    connection: Connection,
-    script: Option<ScriptFile>,
-    scenario: Option<ScenarioFile>,
-    also: Also,
-    filling: Filling,
-    replay: Option<Replay>,
-    contents: Contents,
+    pub(crate) target: Target,
+    pub(crate) request: Request,
+    pub(crate) load: Load,
+    pub(crate) duration: Option<Nanos>,
+    pub(crate) requests: Option<NonZeroU64>,
+    pub(crate) warmup: Warmup,
+    pub(crate) seed: u64,
+    pub(crate) threads: NonZeroU32,
+    pub(crate) connection: Connection,
+    pub(crate) script: Option<ScriptFile>,
+    pub(crate) scenario: Option<ScenarioFile>,
+    pub(crate) also: Also,
+    pub(crate) filling: Filling,
+    pub(crate) replay: Option<Replay>,
+    pub(crate) contents: Contents,
 }
 
 /// A scenario that says what users do.
@@ -803,7 +801,8 @@ impl TryFrom<Resolved> for Plan {
 
         match (target, load) {
             (Some(target), Some(load)) if reading.errors.is_empty() => Ok(Self {
-                target,
+                // They are in a header.
+                target: target.without_credentials(),
                 request,
                 filling,
                 replay,
@@ -943,7 +942,7 @@ fn read_targets(
 }
 
 /// Everything that may be a template.
-fn texts<'a>(target: &'a Target, request: &'a Request, filling: &'a Filling) -> impl Iterator<Item = (&'static str, &'a str)> {
+pub(crate) fn texts<'a>(target: &'a Target, request: &'a Request, filling: &'a Filling) -> impl Iterator<Item = (&'static str, &'a str)> {
     let headers = request.headers.iter().map(|(_, value)| ("header", value.as_str()));
     let (bytes, parts): (Option<&[u8]>, &[FormPart]) = match &request.body {
         Body::Empty => (None, &[]),
@@ -1566,4 +1565,3 @@ impl Plan {
 
 #[cfg(test)]
 mod tests;
-mod written;

@@ -78,6 +78,11 @@ impl Target {
         self.credentials.as_ref()
     }
 
+    /// The same without user and password.
+    pub(crate) fn without_credentials(self) -> Self {
+        Self { credentials: None, ..self }
+    }
+
     /// The value of the Host header: the port only where it is not the scheme's own.
     #[must_use]
     pub fn authority(&self) -> String {

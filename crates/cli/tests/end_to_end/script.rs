@@ -88,7 +88,7 @@ fn a_pattern_that_takes_for_ever_does_not_hold_a_sandbox() {
 #[test]
 fn a_script_without_end_is_refused() {
     let mut session = Session::new();
-    session.loadline("run -n 5 -s /dev/zero http://127.0.0.1:1/").exits(3).complains("it is larger than 256 MiB");
+    session.loadline("run -n 5 -s /dev/zero http://127.0.0.1:1/").exits(2).complains("it is larger than 256 MiB");
     session.loadline("run -n 5 --urls /dev/zero").exits(2).complains("it is larger than 256 MiB");
     session.loadline("serve --listen 127.0.0.1:0 --token-file /dev/zero").exits(2).complains("it is larger than 1 MiB");
 }

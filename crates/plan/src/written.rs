@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Confinement, Connection, Keepalive, Plan, Preflight, SaidOfVariables, ScenarioFile, ScriptFile, Tls, Verification, texts};
 use crate::encoding::{base64_bytes, from_base64};
+use crate::plan::texts;
 use crate::secret::{self, REDACTED, is_secret};
 use crate::template::is_templated;
 use crate::{
-    Amount, Body, Contents, Draft, Filling, FormValue, Load, LoadRecord, Nanos, PlanErrors, PopulationDraft, Resolved, Setting, Sources,
-    Stages, Templating, Warmup, base64, percent_encoded,
+    Amount, Body, Confinement, Connection, Contents, Draft, Filling, FormValue, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
+    PopulationDraft, Preflight, Resolved, SaidOfVariables, ScenarioFile, ScriptFile, Setting, Sources, Stages, Templating, Tls,
+    Verification, Warmup, base64, percent_encoded,
 };
 
 /// What becomes of secrets.
@@ -197,22 +198,11 @@ impl Plan {
         let data_end = (!files.is_empty()).then_some(Setting::Value(end));
         let data_file_sha256 = files.iter().map(|file| file.sha256.clone()).collect::<Option<Vec<String>>>().unwrap_or_default();
         let data_file = files.into_iter().map(|file| format!("{}={}", file.name, file.path)).collect();
-        // What follows from the user in the URL is not said twice.
-        let (url, of_url) = match (secrecy, target.credentials()) {
-            (Secrecy::LeftOut, _) => (target.to_string(), None),
-            (Secrecy::Kept, None) => (target.absolute(), None),
-            (Secrecy::Kept, Some((user, password))) => {
-                let basic = format!("Basic {}", base64(format!("{user}:{password}").as_bytes()));
-                let user = format!("{}:{}", percent_encoded(user), percent_encoded(password));
-                (target.absolute().replacen("://", &format!("://{user}@"), 1), Some(basic))
-            }
-        };
         let has = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
         let mut header: Vec<String> = request
             .headers
             .iter()
             .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
-            .filter(|(name, value)| !(name == "Authorization" && of_url.as_ref() == Some(value)))
             .map(|(name, value)| {
                 if value.is_empty() && !is_secret(name) {
                     format!("{name};")
@@ -252,7 +242,7 @@ impl Plan {
         };
 
         let draft = Draft {
-            url: Some(url),
+            url: Some(if secrecy == Secrecy::Kept { target.absolute() } else { target.to_string() }),
             connections: connections.map(Setting::Value),
             duration: typed_duration.map(Setting::Value),
             requests: requests.map(Setting::Value),
