@@ -569,7 +569,8 @@ impl Collection {
     /// Variables that requests name and nobody gives a value.
     fn look_for_variables(&mut self) {
         let (mut seen, mut extracted): (HashSet<String>, HashSet<&str>) = Default::default();
-        let (mut missing, mut valued): (Vec<(String, String)>, Vec<(usize, String)>) = Default::default();
+        let mut missing: Vec<(String, String)> = Vec::new();
+        let mut valued: Vec<(usize, String)> = Vec::new();
         // In the order in which they are sent: what is taken out of an answer has a value only afterwards.
         for request in &self.requests {
             let mut names: Vec<&str> = request.texts().flat_map(Template::variables).collect();

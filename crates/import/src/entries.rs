@@ -70,7 +70,7 @@ impl<'r> Entries<'r> {
             Form::Har => {
                 let mut rows = Vec::new();
                 let ended = har::read(io::BufReader::with_capacity(1 << 16, whole), &mut |entry| {
-                    rows.push(entry.map(|it| har::RecordedEntry::of(&it)))
+                    rows.push(entry.map(|it| har::RecordedEntry::of(&it)));
                 });
                 Rows::Document { rows: rows.into_iter(), now: None, ended: ended.err().map(io::Error::other) }
             }

@@ -83,7 +83,8 @@ impl Rows {
         fn of<T>(
             kind: RowKind,
             (heads, least): (&'static [&'static str], &'static [&'static str]),
-            (rows, cells): (&[T], fn(&T) -> Vec<String>),
+            rows: &[T],
+            cells: fn(&T) -> Vec<String>,
             legend: &'static str,
         ) -> Rows {
             Rows { kind, heads, least, cells: rows.iter().map(cells).collect(), legend }
@@ -93,11 +94,11 @@ impl Rows {
             None => Default::default(),
         };
         let mut all = vec![
-            of(RowKind::Population, (&POPULATIONS, &POPULATIONS_LEAST), (&run.populations, population), ""),
-            of(RowKind::Journey, (&JOURNEYS, &JOURNEYS_LEAST), (journeys, journey), LEGEND),
-            of(RowKind::Transaction, (&TRANSACTIONS, &JOURNEYS_LEAST), (transactions, journey), TRANSACTIONS_LEGEND),
-            of(RowKind::Step, (&STEPS, &STEPS_LEAST), (steps, step), ""),
-            of(RowKind::Url, (&URLS, &STEPS_LEAST), (&run.urls, step), ""),
+            of(RowKind::Population, (&POPULATIONS, &POPULATIONS_LEAST), &run.populations, population, ""),
+            of(RowKind::Journey, (&JOURNEYS, &JOURNEYS_LEAST), journeys, journey, LEGEND),
+            of(RowKind::Transaction, (&TRANSACTIONS, &JOURNEYS_LEAST), transactions, journey, TRANSACTIONS_LEGEND),
+            of(RowKind::Step, (&STEPS, &STEPS_LEAST), steps, step, ""),
+            of(RowKind::Url, (&URLS, &STEPS_LEAST), &run.urls, step, ""),
         ];
         all.retain(|rows| !rows.cells.is_empty());
         all

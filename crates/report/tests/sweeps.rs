@@ -313,6 +313,10 @@ fn journeys(level: impl Fn(u32) -> Level) -> Sweep {
                 (step.succeeded, step.failed) = (step.due, 0);
                 step.failures.clear();
             }
+            for transaction in &mut summary.edit_for_test().scenario.as_mut().unwrap().transactions {
+                (transaction.completed, transaction.succeeded) = (transaction.started, transaction.started);
+                (transaction.broke_off, transaction.unfinished) = (0, 0);
+            }
         }
         sweep.trials.push(Trial { level, repetition: 1, summary });
     }

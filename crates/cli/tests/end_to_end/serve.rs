@@ -201,12 +201,15 @@ fn tests_are_profiled_and_told_to_other_systems_as_whoever_started_the_server_wa
     let mut session = Session::new();
     let influx = format!("influx=http://{}/write", receiver.address);
     let served = Served::new(&mut session, &format!("--profile {at} --profile-out there --export {influx} --observe none"));
-    let plan = json!({"url": target.url("/healthz"), "duration": "1200ms", "connections": 1});
-    let short = json!({"url": target.url("/healthz"), "duration": "300ms"});
+    let plan = json!({"url": target.url("/healthz"), "duration": "2s", "connections": 1});
+    let short = json!({"url": target.url("/healthz"), "duration": "1300ms"});
     for (place, test) in [
         ("/profiles/0", json!({"plan": plan, "name": "one load"})),
-        ("/profiled/0/profiles/0", json!({"plan": short, "sweep": {"levels": "1,2", "cooldown": "0s"}})),
-        ("/profiled/1/profiles/0", json!({"plan": short, "other": target.url("/healthz"), "compare": {"pairs": 1, "cooldown": "0s"}})),
+        ("/profiled/0/summary/profiles/0", json!({"plan": short, "sweep": {"levels": "1,2", "cooldown": "0s"}})),
+        (
+            "/profiled/1/summary/profiles/0",
+            json!({"plan": short, "other": target.url("/healthz"), "compare": {"pairs": 1, "cooldown": "0s"}}),
+        ),
     ] {
         let mut lines = served.listen();
         served.post("/api/v1/runs", &test).is(202);
