@@ -354,7 +354,7 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     let plain = page::sweep(&made_up()).json().to_owned();
     assert!(!plain.contains("\"tps\"") && !plain.contains("highest TPS") && !plain.contains("requests_per_journey"), "{plain}");
     let page = sweep::markdown::without_charts(&sweep);
-    for part in ["| users | QPS | TPS | ± |", "| level | step | requests | failed | most often |", "each user goes on when"] {
+    for part in ["| users | QPS | TPS | ± |", "| level | where | number | failed | most often |", "each user goes on when"] {
         assert!(page.contains(part), "{part}:\n{page}");
     }
     let text = sweep::json(&sweep).unwrap().bytes;

@@ -211,8 +211,8 @@ fn tests_are_profiled_and_told_to_other_systems_as_whoever_started_the_server_wa
             json!({"plan": short, "other": target.url("/healthz"), "compare": {"pairs": 1, "cooldown": "0s"}}),
         ),
     ] {
-        let mut lines = served.listen();
         served.post("/api/v1/runs", &test).is(202);
+        let mut lines = served.listen();
         event(&mut lines, "begun");
         let ended = event(&mut lines, "ended");
         let result = served.get(&format!("/api/v1/runs/{}/result", ended["saved"].as_str().unwrap())).is(200).json();
