@@ -1,7 +1,7 @@
 //! What is spoken on connections: how a request goes out, how its answer comes, and how many share a connection.
 //!
-//! `Lane::send` and all above it know a [`Protocol`] and no more: a Lane has a [`Place`] on a connection, begins an
-//! [`Exchange`] there, polls it, and asks whether the place carries another. With HTTP/1 a place is a connection; where connections
+//! `Lane::send` and all above it know a `Protocol` and no more: a Lane has a `Place` on a connection, begins an
+//! `Exchange` there, polls it, and asks whether the place carries another. With HTTP/1 a place is a connection; where connections
 //! carry several exchanges, a place is a share of one. Everything is compiled for the protocol that is spoken: an object would be
 //! called through a table for each read.
 //!
