@@ -16,6 +16,7 @@ mod imported;
 mod inputs;
 mod interrupt;
 mod keeping;
+mod memory;
 mod name;
 mod observers;
 mod other_tools;
@@ -39,6 +40,7 @@ use std::process::ExitCode;
 use resolve::KnownSecrets;
 
 fn main() -> ExitCode {
+    memory::keep_little();
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some((dialect, words)) = dialects::called(&words) {
         return (dialect.main)(words, &dialect_host::Process).into();

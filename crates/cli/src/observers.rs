@@ -19,6 +19,7 @@ use trial::{Observer, RunError};
 
 use crate::calibration::note_ceiling;
 use crate::keeping::RunSaver;
+use crate::memory;
 use crate::profiling::ProfilingSession;
 use crate::promises::Guard;
 use crate::screen::{Progress, Screen};
@@ -73,6 +74,7 @@ impl Observers<'_> {
         observers.extend(own.iter_mut().map(|it| &mut **it as &mut dyn Observer));
         let mut ceiling = Ceiling;
         observers.push(&mut ceiling);
+        memory::give_back_code();
         trial::carry_out(plan, &mut observers, stop, load)
     }
 }

@@ -40,6 +40,7 @@ pub(crate) use shared::INTERVAL;
 
 use shared::Shared;
 use teardown::UserTeardown;
+use user::Newcomer;
 
 /// One thread's part of the load.
 pub(crate) struct Worker<T: Transport, B: Behaviour> {
@@ -129,7 +130,7 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
                 let global = shared.share.number(number);
                 for presence in users.presence(global).into_iter().filter(|(from, _)| *from < shared.task.end) {
                     let opened = if presence.0 == Nanos::ZERO { connections.next().flatten() } else { None };
-                    lanes.spawn_local(user::user(self.clone(), number, presence, opened));
+                    lanes.spawn_local(user::user(self.clone(), Box::new(Newcomer { number, presence, opened })));
                 }
             }
         } else {

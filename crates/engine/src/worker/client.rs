@@ -165,6 +165,11 @@ impl<'w, T: Transport> Client<'w, T> {
         true
     }
 
+    /// Whether a user is there as long as the load is.
+    pub(super) fn is_there_until_the_end(&self) -> bool {
+        self.until == self.shared.task.end
+    }
+
     /// Closes what is open.
     pub(super) fn leave(self) {
         self.lane.leave(self.shared);

@@ -18,34 +18,44 @@ use crate::transport::Transport;
 /// A connection opened before the start line, or none if that failed.
 pub(super) type Opened<D> = Option<Dialed<<D as Dial>::Stream>>;
 
+/// A user that is to come. Boxed when its task is made: a task keeps the room of what it is made of for all its life.
+pub(super) struct Newcomer<D: Dial> {
+    /// Which of the worker's users it is.
+    pub(super) number: u64,
+    /// From when until when it is there.
+    pub(super) presence: (Nanos, Nanos),
+    pub(super) opened: Opened<D>,
+}
+
+impl<D: Dial> Newcomer<D> {
+    fn opened(self: Box<Self>) -> Opened<D> {
+        self.opened
+    }
+}
+
 /// Streams of the seed from here on belong to users.
 const USERS: u64 = 1_000;
 
 /// A user in closed load, for as long as it is there: from iteration to iteration.
 #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
-pub(super) fn user<T: Transport, B: Behaviour>(
-    worker: Rc<Worker<T, B>>,
-    number: u64,
-    presence: (Nanos, Nanos),
-    opened: Opened<T::Dial>,
-) -> impl Future<Output = ()> {
+pub(super) fn user<T: Transport, B: Behaviour>(worker: Rc<Worker<T, B>>, newcomer: Box<Newcomer<T::Dial>>) -> impl Future<Output = ()> {
     async move {
         let shared = &*worker.shared;
-        let until = presence.1.min(shared.task.end);
-        let global = shared.share.number(number);
-        let mut client = Client::of_user(shared, until, Random::new(shared.task.plan.seed(), USERS + global));
-        if !client.comes(presence.0).await {
+        let number = shared.share.number(newcomer.number);
+        let until = newcomer.presence.1.min(shared.task.end);
+        let mut client = Client::of_user(shared, until, Random::new(shared.task.plan.seed(), USERS + number));
+        if !client.comes(newcomer.presence.0).await {
             return client.leave();
         }
-        if let Some(dialed) = opened {
+        let mut user = worker.behaviour.user(shared.share.number(newcomer.number));
+        if let Some(dialed) = newcomer.opened() {
             client.lane.adopt(shared, dialed);
         }
-        let mut user = worker.behaviour.user(global);
         while worker.goes_on(worker.behaviour.iterate(&mut user, &mut client).await) && (client.is_settled() || client.settle().await) {}
         if !B::HAS_TEARDOWN || !worker.behaviour.begin_teardown(&mut user) {
             return client.leave();
         }
-        if until == shared.task.end || shared.is_stopping() || shared.is_spent() {
+        if client.is_there_until_the_end() || shared.is_stopping() || shared.is_spent() {
             UserTeardown::after_the_load(client, user, &worker);
         } else {
             client.begin_teardown();

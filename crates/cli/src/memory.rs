@@ -1,0 +1,49 @@
+//! Memory of this process that a load does not need: given back before it begins.
+//!
+//! Ten thousand connections take some thirteen megabytes, and a start that reads flags, files and a history takes as much again: of code
+//! that is not used until the report is written, and in room that the allocator keeps for the next large piece. A container's limit and
+//! whoever asks for the resident set count both.
+
+use std::ptr::addr_of;
+
+use rustix::mm::{Advice, madvise};
+use rustix::param::page_size;
+
+/// Large pieces, which are buffers of a moment, are given back as soon as they are freed: from this size on.
+const LARGE_BYTES: libc::c_int = 64 * 1024;
+
+// SAFETY: symbols of the linker, of which only the addresses are taken.
+#[expect(unsafe_code)]
+unsafe extern "C" {
+    /// Where the linker says that this program begins in memory.
+    #[link_name = "__executable_start"]
+    static PROGRAM_START: u8;
+    /// Where its code ends.
+    #[link_name = "etext"]
+    static CODE_END: u8;
+}
+
+/// Makes the allocator give back what is free, for the whole life of the process. Otherwise it learns from every large piece that is freed to
+/// keep the next one, and a run that has ended keeps what its users needed.
+pub fn keep_little() {
+    #[cfg(target_env = "gnu")]
+    for setting in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
+        // SAFETY: sets a number of the allocator, before there is a second thread.
+        #[expect(unsafe_code)]
+        unsafe {
+            libc::mallopt(setting, LARGE_BYTES);
+        }
+    }
+}
+
+/// Gives back the pages of the program's code and constants. The kernel maps those that are used again when they are, out of the file that
+/// it still holds.
+pub fn give_back_code() {
+    let start = addr_of!(PROGRAM_START) as usize;
+    let end = addr_of!(CODE_END) as usize & !(page_size() - 1);
+    // SAFETY: the linker puts nothing between these two that is ever written: the headers, constants and code of the program's file. Pages
+    // of it that are not mapped are read from the file when they are used.
+    #[expect(unsafe_code)]
+    let given_back = unsafe { madvise(start as *mut _, end.saturating_sub(start), Advice::LinuxDontNeed) };
+    debug_assert!(given_back.is_ok(), "{given_back:?}");
+}
