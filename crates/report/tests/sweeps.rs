@@ -159,6 +159,23 @@ fn the_page_of_a_sweep_reads_as_it_did() {
 }
 
 #[test]
+fn the_page_says_of_each_level_how_far_it_is_valid() {
+    let mut sweep = made_up();
+    sweep.trials.truncate(5);
+    let standing = |sweep: &Sweep| {
+        let page: serde_json::Value = serde_json::from_str(page::sweep(sweep).json()).unwrap();
+        format!("{} {}", page["standing"]["word"].as_str().unwrap(), page["standing"]["why"].as_str().unwrap())
+    };
+    assert_eq!(standing(&sweep), "DEGRADED at 200 users");
+    for trial in &mut sweep.trials[1..3] {
+        trial.summary.edit_for_test().generator.run_queue_share = Some(0.5);
+    }
+    assert_eq!(standing(&sweep), "INVALID at 50 users; DEGRADED at 200 users");
+    sweep.trials.truncate(1);
+    assert_eq!(standing(&sweep), "VALID ");
+}
+
+#[test]
 fn a_check_that_a_level_broke_opens_the_page() {
     let mut sweep = made_up();
     // At the others most requests fail, and a failed request counts as infinitely slow.

@@ -84,12 +84,19 @@ fn view(sweep: &Sweep) -> View<Data> {
             about.push(format!("{}, each for {duration}{again}", counted(rows.len() as u64, "level")));
         }
     }
-    let worst = rows.iter().map(|row| row.standing).max();
-    let invalid: Vec<String> = rows.iter().filter(|row| row.standing > Standing::Valid).map(|row| row.level.to_string()).collect();
-    let standing = worst.map(|worst| match worst {
-        Standing::Valid => super::run::mark(worst, String::new()),
-        _ => Badge { word: worst.to_string(), tone: Tone::Caution, why: format!("at {}", invalid.join(", ")) },
-    });
+    let at = |standing: Standing| {
+        let levels: Vec<String> = rows.iter().filter(|row| row.standing == standing).map(|row| row.level.to_string()).collect();
+        (!levels.is_empty()).then(|| format!("at {}", levels.join(", ")))
+    };
+    let standing = match (at(Standing::Invalid), at(Standing::Degraded)) {
+        _ if rows.is_empty() => None,
+        (None, None) => Some(super::run::mark(Standing::Valid, String::new())),
+        (None, Some(why)) => Some(Badge { word: Standing::Degraded.to_string(), tone: Tone::Caution, why }),
+        (Some(why), degraded) => {
+            let degraded = degraded.map_or_else(String::new, |at| format!("; {} {at}", Standing::Degraded));
+            Some(Badge { word: Standing::Invalid.to_string(), tone: Tone::Caution, why: why + &degraded })
+        }
+    };
     let points: Vec<Point> = rows
         .iter()
         .map(|row| Point {
