@@ -17,7 +17,7 @@ use crate::{real, simulated};
 /// A claim put to the test.
 pub trait Experiment {
     /// What a step shows.
-    type Seen: Serialize + DeserializeOwned;
+    type Sample: Serialize + DeserializeOwned;
     /// As chosen by `PARTS=`.
     const NAME: &'static str;
     /// Above its section.
@@ -32,10 +32,10 @@ pub trait Experiment {
     ///
     /// # Errors
     /// If it cannot be carried out; a claim that does not come true is no error.
-    fn measure(lab: &Lab, step: usize) -> Result<Self::Seen>;
+    fn measure(lab: &Lab, step: usize) -> Result<Self::Sample>;
 
     /// What all steps that were carried out say together.
-    fn tell(seen: &[Self::Seen]) -> Section;
+    fn tell(seen: &[Self::Sample]) -> Section;
 }
 
 /// One part of the page.
@@ -106,7 +106,7 @@ fn measure<E: Experiment>(lab: &Lab, store: &mut Store) {
 ///
 /// # Errors
 /// If it cannot be carried out.
-pub fn measured<E: Experiment>(lab: &Lab, step: usize) -> Result<E::Seen> {
+pub fn measured<E: Experiment>(lab: &Lab, step: usize) -> Result<E::Sample> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| E::measure(lab, step))).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
         Err(anyhow!("{}", said.unwrap_or_else(|| "a panic without words".to_owned())))
@@ -118,7 +118,7 @@ fn tell<E: Experiment>(lab: &Lab, store: &Store) -> Told {
         Told { title: E::TITLE, about: E::ABOUT, section: Section::default(), days: Vec::new(), seconds: 0.0, failed: Vec::new() };
     let mut seen = Vec::new();
     for (step, name) in E::steps(lab).into_iter().enumerate() {
-        match store.read::<E::Seen>(E::NAME, step) {
+        match store.read::<E::Sample>(E::NAME, step) {
             None => told.failed.push((name, "not measured".to_owned())),
             Some(Record { failed: Some(why), .. }) => told.failed.push((name, why)),
             Some(Record { day, seconds, seen: Some(it), .. }) => {

@@ -125,7 +125,7 @@ const FILES: u64 = 24;
 const RIGHT_MIN: (u64, u64) = (11, 12);
 
 impl Experiment for Bottlenecks {
-    type Seen = Named;
+    type Sample = Named;
     const NAME: &'static str = "bottlenecks";
     const TITLE: &'static str = "What limits a server";
     const ABOUT: &'static str = "`loadline sweep` (or `run`, at a fixed rate) against servers that are each short of one thing, in a process of their own on the same\nmachine; twice it is the link between the two, which is short or loses segments, and twice loadline. The first Finding of the result must be the right one.";

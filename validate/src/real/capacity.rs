@@ -56,7 +56,7 @@ pub struct Capacities;
 const SECONDS_MAX: f64 = 180.0 * 1.1;
 
 impl Experiment for Capacities {
-    type Seen = Searched;
+    type Sample = Searched;
     const NAME: &'static str = "capacities";
     const TITLE: &'static str = "Real searches of ten servers";
     const ABOUT: &'static str = "`loadline find` with its usual budget of three minutes, against `loadline demo --serve` in a process of its own. The truth is the\nrate at which the promise is just kept by the server's own arithmetic, run in virtual time over a million arrivals.";

@@ -83,7 +83,7 @@ impl Frozen {
 }
 
 impl Experiment for Frozen {
-    type Seen = Vec<Thawed>;
+    type Sample = Vec<Thawed>;
     const NAME: &'static str = "frozen";
     const TITLE: &'static str = "A frozen server";
     const ABOUT: &'static str = "The server's process is stopped (SIGSTOP) for a second in the middle of 1,000 requests a second, evenly spaced, over four\nconnections. Of a freeze of S in a run of T the q-quantile of the response time is S − (1 − q)·T. Beside it the service time, which\nis what a tool reports that counts from when it sent.";
@@ -92,12 +92,12 @@ impl Experiment for Frozen {
         vec!["freezes".to_owned()]
     }
 
-    fn measure(lab: &Lab, _: usize) -> Result<Self::Seen> {
+    fn measure(lab: &Lab, _: usize) -> Result<Self::Sample> {
         let loadline = Loadline::new(&lab.loadline)?;
         (0..lab.of(3, 1)).map(|_| Self::freeze(&loadline, lab.of(6, 3), Duration::from_millis(lab.of(1_000, 500)))).collect()
     }
 
-    fn tell(seen: &[Self::Seen]) -> Section {
+    fn tell(seen: &[Self::Sample]) -> Section {
         let mut section = Section::default();
         let all = || seen.iter().flatten();
         let worst = all().flat_map(|it| it.quantiles.iter()).map(|(_, is, _, should)| (is / should - 1.0).abs()).fold(0.0, f64::max);

@@ -232,7 +232,7 @@ const SHORT: &[&str] =
 const RIGHT_MIN: f64 = 0.95;
 
 impl Experiment for Gallery {
-    type Seen = Shown;
+    type Sample = Shown;
     const NAME: &'static str = "gallery";
     const TITLE: &'static str = "What limits everyday servers";
     const ABOUT: &'static str = "`loadline run` or `sweep` against servers that were not made for a rule (Python, Flask, Node, Go, Java, nginx, and paths of the demo API), each with\na mistake that belongs to it, and loads that are themselves the mistake. The truth is known of each. *Not told* is where the first Finding says that\nit cannot know; a wrong cause is worse.";

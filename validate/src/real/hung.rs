@@ -78,7 +78,7 @@ impl Hung {
 }
 
 impl Experiment for Hung {
-    type Seen = Waited;
+    type Sample = Waited;
     const NAME: &'static str = "hung";
     const TITLE: &'static str = "A server that never answers";
     const ABOUT: &'static str = "Two seconds of load with a timeout of half a second. Every request must be a timeout, recorded at its limit, and the run must end.";

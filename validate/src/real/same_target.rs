@@ -47,7 +47,7 @@ const SHAPES: [(&str, &str, &[&str]); 3] = [
 const PAIRS: &str = "8";
 
 impl Experiment for SameTarget {
-    type Seen = Agreed;
+    type Sample = Agreed;
     const NAME: &'static str = "same-target";
     const TITLE: &'static str = "Real comparisons of a server with itself";
     const ABOUT: &'static str = "`loadline compare URL URL` with eight pairs of runs of 600 ms each, against `loadline demo --serve` in a process of its own: ten\ncomparisons of each shape. A false alarm is the verdict *worse* or *better* on the whole.";

@@ -184,7 +184,7 @@ fn first_core() -> Result<CpuSet> {
 }
 
 impl Experiment for Starved {
-    type Seen = Vec<Treated>;
+    type Sample = Vec<Treated>;
     const NAME: &'static str = "starved";
     const TITLE: &'static str = "A starved generator";
     const ABOUT: &'static str = "loadline on one core together with a busy loop that the scheduler prefers ten to one (niceness 10 against 0), with a promise\n(`--check 'p99 < 2ms'`) that the server keeps and starved figures break. Asked is that the run is INVALID and says why, that\nthe promise is not judged (exit code 4), and that no request is called the server's failure. Beside it the same load with room, and\na bare thread that only sleeps: where the machine itself wakes that late, a late send says nothing of loadline.";
@@ -193,7 +193,7 @@ impl Experiment for Starved {
         LOADS.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
-    fn measure(lab: &Lab, step: usize) -> Result<Self::Seen> {
+    fn measure(lab: &Lab, step: usize) -> Result<Self::Sample> {
         if nice(0).context("the system does not tell the priority")? > 5 {
             bail!("this runs at so low a priority that it can starve nobody");
         }
@@ -208,7 +208,7 @@ impl Experiment for Starved {
         Ok(seen)
     }
 
-    fn tell(seen: &[Self::Seen]) -> Section {
+    fn tell(seen: &[Self::Sample]) -> Section {
         let mut section = Section::default();
         let all = || seen.iter().flatten();
         let honest = share_of(all().filter(|it| it.starved).map(Treated::is_honest));

@@ -117,7 +117,7 @@ fn shape(pairs: Option<usize>, noise: f64, disturbed: f64) -> Pairs {
 }
 
 impl Experiment for Comparisons {
-    type Seen = Compared;
+    type Sample = Compared;
     const NAME: &'static str = "comparisons";
     const TITLE: &'static str = "Simulated comparisons";
     const ABOUT: &'static str = "Pairs of runs are drawn whose figures vary by themselves, which is the worst case: in a run they vary together. A percentage of noise is\nthe deviation of a figure's change from pair to pair. *Disturbed* means that one run in ten varies ten times as much. Where no number of\npairs is given, it follows from the noise of the first five, as `loadline compare` does without `--pairs`. A false alarm is the\nverdict *worse* or *better* on any figure of two targets that are one, on a machine that gets 5 % slower from pair to pair. Beyond\na margin of 2 % nothing of 2 % can be seen for sure, by definition: what is promised of small changes is promised without a margin\n(`--margin 0%`).";

@@ -110,7 +110,7 @@ fn without_peak(reading: &Reading) -> bool {
 }
 
 impl Experiment for Curves {
-    type Seen = CurveSeen;
+    type Sample = CurveSeen;
     const NAME: &'static str = "curves";
     const TITLE: &'static str = "Readings of simulated sweeps";
     const ABOUT: &'static str = "Ladders of known law, each level measured three times with 2 % of noise. The Universal Scalability Law has λ = 1,000/s, σ = 0.04,\nκ = 0.0004 and its peak at 49 users.";

@@ -50,7 +50,7 @@ fn share((hits, of): (u64, u64)) -> Share {
 }
 
 impl Experiment for Intervals {
-    type Seen = Covered;
+    type Sample = Covered;
     const NAME: &'static str = "intervals";
     const TITLE: &'static str = "Intervals on simulated runs";
     const ABOUT: &'static str = "Runs are drawn whose true throughput and percentiles are known: the level of each second is drawn, more or less like that of the\nsecond before (ρ), and log-normal response times around it. Counted is how often the 95 % interval of the report holds the truth.\nA percentile counts where a run is long enough for it to be given, and only if that is so in most runs.";

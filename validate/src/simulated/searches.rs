@@ -34,7 +34,7 @@ pub struct Searches;
 pub(crate) const MISS_MAX: f64 = 0.03;
 
 impl Experiment for Searches {
-    type Seen = Simulated;
+    type Sample = Simulated;
     const NAME: &'static str = "searches";
     const TITLE: &'static str = "Searches of simulated servers";
     const ABOUT: &'static str = "The same search as `loadline find` makes, on queues simulated arrival by arrival in virtual time, three minutes each. The truth is\nthe rate at which the promise is just kept over a million arrivals. A search misses if its interval lies more than 3 % off.";
