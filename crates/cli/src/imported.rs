@@ -21,8 +21,8 @@ use resolve::{KnownSecrets, Reader, Scenarios, behind_host, environment, hidden,
 
 use crate::destinations::{Choice, DestinationNote, Destinations};
 use crate::exit::{Exit, Failed};
-use crate::other_tools;
 use crate::screen::{Remarks, complain_without};
+use crate::{inputs, other_tools};
 
 /// What is said about a file in the place of a URL.
 #[derive(Debug, Default, Args)]
@@ -63,9 +63,12 @@ impl Importing {
         &self,
         mut draft: Draft,
         saved: Option<&LoadRecord>,
-        (reader, voice): (&Rc<Reader>, Remarks),
+        (known, voice): (&KnownSecrets, Remarks),
         errors: &mut PlanErrors,
     ) -> ImportedLoad {
+        known.learn(&draft);
+        inputs::warn_of(&draft, (known, voice));
+        let reader = &inputs::reader(known);
         self.look_at_target(errors);
         let plain = || Scenarios::new(reader, Wishes::default());
         let (saved, mut left_of_saved) = match (saved.cloned(), &self.target) {

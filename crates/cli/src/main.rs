@@ -16,6 +16,7 @@ mod imported;
 mod inputs;
 mod interrupt;
 mod keeping;
+mod measuring;
 mod name;
 mod observers;
 mod other_tools;

@@ -315,6 +315,12 @@ pub fn out_help<T>(table: &[Rendering<T>]) -> String {
     format!("Write the result also as FORMAT=FILE: {} (repeatable)", known.join(", "))
 }
 
+/// The same of a single run, whose report may go to standard output.
+pub fn run_out_help() -> String {
+    let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    format!("Write the result also as FORMAT=FILE, with - for standard output: {} (repeatable)", known.join(", "))
+}
+
 /// Whether a rendering may go to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StandardOutput {

@@ -56,13 +56,10 @@ impl Try {
 /// Sends it once, and shows everything.
 pub fn carry_out(asked: Try, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Try { draft, importing, journey, out, force, saved } = asked;
-    known.learn(&draft);
-    inputs::warn_of(&draft, (known, Remarks::Talking));
     let mut errors = PlanErrors::default();
     let outs =
         Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
-    let ImportedLoad { mut load, scenarios, left_out } =
-        importing.take(draft, saved.as_ref(), (&inputs::reader(known), Remarks::Talking), &mut errors);
+    let ImportedLoad { mut load, scenarios, left_out } = importing.take(draft, saved.as_ref(), (known, Remarks::Talking), &mut errors);
     let scenario = scenarios.of(&load);
     // Whatever load was asked for, this is one request. A journey is one user's, whatever load its file has.
     if scenario.is_none() {
