@@ -19,7 +19,6 @@ mod keeping;
 mod measuring;
 mod name;
 mod observers;
-mod other_tools;
 mod output_args;
 mod outputs;
 mod proceedings;

@@ -45,7 +45,7 @@ use crate::outputs::{Existing, out_help};
 use crate::proceedings::{Proceedings, Writing};
 use crate::screen::Remarks;
 use crate::workload::Series;
-use crate::{imported, interrupt, name, other_tools};
+use crate::{imported, interrupt, name};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -490,8 +490,12 @@ fn targets(
     if files.iter().all(Option::is_none) {
         look_without_files(&over, importing, errors);
     }
-    let mistakes: Vec<PlanError> =
-        names.iter().zip(&files).filter(|(_, file)| file.is_none()).filter_map(|(name, _)| other_tools::mistake(name)).collect();
+    let mistakes: Vec<PlanError> = names
+        .iter()
+        .zip(&files)
+        .filter(|(_, file)| file.is_none())
+        .filter_map(|(name, _)| resolve::mistake(name, reader.inputs()))
+        .collect();
     if !mistakes.is_empty() {
         mistakes.into_iter().for_each(|mistake| errors.push(mistake));
         return None;
