@@ -16,10 +16,9 @@ use history::Kind;
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, SearchDraft, Setting, Sources};
 use report::find::table;
 use report::sweep::table as levels;
-use report::{Experiment as _, Style, prose, server_side};
+use report::{Experiment as _, Style};
 use resolve::{KnownSecrets, Scenarios};
 
-use super::sweep::{limits, profiled};
 use crate::bench::ServerBench;
 use crate::calibration::Calibration;
 use crate::exit::{self, Exit, Failed};
@@ -93,7 +92,11 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let is_aborted = found.stopped.as_ref().is_some_and(|it| it.rule == StopRule::Aborted);
     let exit = if is_aborted { Exit::CheckFailed } else { verdict(&found) };
     // What could not be begun has nothing to say.
-    let text = if ended.is_err() && found.stopped.is_none() && found.is_empty() { String::new() } else { ending(&found, style.width) };
+    let text = if ended.is_err() && found.stopped.is_none() && found.is_empty() {
+        String::new()
+    } else {
+        report::find::conclusion(&found, style.width)
+    };
     around.end(written, &found, &text, ended.map_err(|error| Failed::from(&error)), exit)
 }
 
@@ -242,15 +245,6 @@ fn tell(writing: &mut Writing<'_, CapacityReport>, found: &CapacityReport, event
             writing.say(&row.unwrap_or_default());
         }
     }
-}
-
-/// What was found, and what limits the server.
-fn ending(found: &CapacityReport, width: u16) -> String {
-    let said: String = found.sentences().iter().map(|said| prose(said, width)).collect();
-    format!("\n{said}\n{}", prose(&table::legend(found), width))
-        + &server_side::of_search(found, width.into())
-        + &limits(&analysis::limits::of_search(found), width)
-        + &profiled(&report::profiles::of_search(found), width)
 }
 
 /// The promises that can be read and searched with. Every mistake goes to `errors`.

@@ -3,18 +3,15 @@
 //! A sweep takes minutes, and anything may end it: Ctrl-C, a server that dies, a full disk. So its files are written after
 //! every level, each whole or not at all, and what was measured until then is always in them.
 
-use analysis::bottleneck::Finding;
-use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
-use analysis::{Level, LevelRow, StopRule, Sweep as SweepResult, Trial, conclusion, promises_kept, scaling};
+use analysis::{Level, LevelRow, StopRule, Sweep as SweepResult, Trial};
 use clap::Args;
 use engine::{RunError, RunErrorKind, Runner, Stop, machine};
 use experiment::sweep::{Event, Settings, at};
 use history::Kind;
 use plan::{Choice, Draft, Ladder, LadderDraft, LoadRecord, Plan, PlanError, PlanErrors, Setting};
-use report::server_side;
 use report::sweep::table;
-use report::{Experiment as _, Style, prose};
+use report::{Experiment as _, Style};
 use resolve::{KnownSecrets, Scenarios};
 
 use crate::bench::ServerBench;
@@ -224,7 +221,7 @@ impl Climb {
         let ended = self.measure(&mut sweep, &mut bench, &mut |sweep, event| {
             tell(&mut writing, sweep, &event, heads.as_deref().unwrap_or_default(), &style);
         });
-        let (written, text) = (writing.done(), ending(&sweep, style.width));
+        let (written, text) = (writing.done(), report::sweep::conclusion(&sweep, style.width));
         around.end(written, &sweep, &text, ended.map_err(|error| Failed::from(&error)), Self::exit(&sweep))
     }
 
@@ -302,37 +299,6 @@ fn tell(writing: &mut Writing<'_, SweepResult>, sweep: &SweepResult, event: &Eve
     }
 }
 
-/// What the columns mean, and what the levels show.
-fn ending(sweep: &SweepResult, width: u16) -> String {
-    let rows = sweep.rows();
-    let mut text = table::failed_parts_text(&rows, &Style { width, ..Style::PLAIN });
-    text += &if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", prose(table::legend(&rows).trim(), width)) };
-    for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
-        text += &prose(&sentence, width);
-    }
-    for warning in journey_warnings(sweep) {
-        text += &prose(&format!("warning: {}", report::visible(warning)), width);
-    }
-    if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
-        text += &prose(&format!("At its highest, loadline {}.", used.in_words()), width);
-    }
-    text += &server_side::of_sweep(sweep, width.into());
-    text += &limits(&analysis::limits::of_sweep(sweep), width);
-    text + &profiled(&report::profiles::of_sweep(sweep), width)
-}
-
-/// What profiles show, set apart from what stands before; nothing where none were taken.
-pub fn profiled(taken: &[report::profiles::ProfiledRun<'_>], width: u16) -> String {
-    let mut text = String::new();
-    for (sentence, table) in report::profiles::told_of(taken) {
-        text += &format!("\n{}\n{table}", prose(&sentence, width));
-    }
-    for warning in report::profiles::warnings(taken) {
-        text += &prose(&warning, width);
-    }
-    text
-}
-
 /// What is to be said of levels that end before a journey does.
 fn too_short(plan: &Plan, scenarios: &Scenarios) -> Option<String> {
     let (lasting, thinking) = (plan.duration()?, scenarios.thinking(plan));
@@ -341,24 +307,6 @@ fn too_short(plan: &Plan, scenarios: &Scenarios) -> Option<String> {
             "a journey pauses for about {thinking} in all, and a level lasts {lasting}: only its first steps will be seen; give a longer -d"
         )
     })
-}
-
-/// What was odd about the loads of a scenario, each said once: a step that was left out, a teardown that failed.
-fn journey_warnings(sweep: &SweepResult) -> Vec<&str> {
-    let mut said: Vec<&str> = Vec::new();
-    for summary in sweep.trials.iter().map(|trial| &trial.summary).filter(|summary| summary.scenario.is_some()) {
-        said.extend(summary.warnings.iter().map(String::as_str));
-    }
-    said.extend(sweep.warnings.iter().map(String::as_str));
-    said.sort_unstable();
-    said.dedup();
-    said
-}
-
-/// What limits the server, set apart from what stands before; nothing where nothing can be said.
-pub fn limits(findings: &[Finding], width: u16) -> String {
-    let said: String = report::limits::sentences(findings).iter().map(|sentence| prose(sentence, width)).collect();
-    if said.is_empty() { said } else { format!("\n{said}") }
 }
 
 #[cfg(test)]
@@ -399,7 +347,7 @@ mod tests {
         for repetition in 1..=3 {
             sweep.trials.extend(levels.map(|users| trial(users, repetition, pool_per_second(4, users))));
         }
-        let text = ending(&sweep, 200);
+        let text = report::sweep::conclusion(&sweep, 200);
         for part in ["This is a ceiling at about 4 requests at once, not a scalability curve.", "best concurrency"] {
             assert!(text.contains(part), "{part}:\n{text}");
         }
