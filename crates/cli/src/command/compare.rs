@@ -33,7 +33,6 @@ use trial::RunError;
 use self::server::{Place, Server};
 pub use self::two_targets::TwoTargets;
 use crate::bench::{Onlookers, ServerBench};
-use crate::calibration::Calibration;
 use crate::exit::{Exit, Failed};
 use crate::files::Filing;
 use crate::imported::{ImportedLoad, Importing};
@@ -45,7 +44,7 @@ use crate::outputs::{Existing, out_help};
 use crate::proceedings::{Proceedings, Writing};
 use crate::screen::Remarks;
 use crate::workload::Series;
-use crate::{imported, interrupt, name};
+use crate::{calibration, imported, interrupt, name};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -241,7 +240,7 @@ impl Design {
 /// A comparison of which nothing is measured yet, with what is known of the noise of this target.
 fn unmeasured(name: String, sides: &[PreparedSide; 2], first: [&Plan; 2], design: &Design) -> Comparison {
     let margins = design.margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.share()));
-    let known = Calibration::kept();
+    let known = calibration::kept();
     let noise = known.as_ref().and_then(|known| known.noise_of(first[0]).or_else(|| known.noise_of(first[1])));
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
     Comparison::new(name, a, b, design.pairs.unwrap_or(PAIRS_FIRST).get(), margins, noise.cloned())

@@ -20,7 +20,6 @@ use report::{Experiment as _, Style};
 use resolve::{KnownSecrets, Scenarios};
 
 use crate::bench::ServerBench;
-use crate::calibration::Calibration;
 use crate::exit::{self, Exit, Failed};
 use crate::files::Filing;
 use crate::imported::{ImportedLoad, Importing};
@@ -28,7 +27,7 @@ use crate::measuring::MeasuringArgs;
 use crate::outputs::out_help;
 use crate::proceedings::{Proceedings, Writing};
 use crate::workload::Series;
-use crate::{inputs, name};
+use crate::{calibration, inputs, name};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -188,7 +187,7 @@ impl CapacitySearch {
     ) -> Result<(), trial::RunError> {
         let Self { load, scenarios, slos, search, settings, first, .. } = self;
         let decide = |draft, alone| decided(&load, draft, alone, &scenarios);
-        let known = |plan: &Plan, answer: &_| Calibration::kept()?.ceiling_for(plan, answer);
+        let known = |plan: &Plan, answer: &_| calibration::kept()?.ceiling_for(plan, answer);
         let is_profiled = !bench.probes.is_empty();
         let ended = Loads::new(load.draft.clone(), &decide, first.scenario().is_some(), &|plan| scenarios.thinking(plan), &settings)
             .map_err(|mistakes| trial::RunError::input(mistakes.to_string(), "repeat the search"))
