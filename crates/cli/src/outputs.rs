@@ -72,6 +72,13 @@ pub enum Existing {
     Replace,
 }
 
+/// Of `--force`.
+impl From<bool> for Existing {
+    fn from(force: bool) -> Self {
+        if force { Self::Replace } else { Self::Keep }
+    }
+}
+
 /// Where one rendering goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {

@@ -90,7 +90,7 @@ impl SingleRun<'_> {
         match ended {
             Ok(run) => {
                 let exit = report(&run)?;
-                drive.map_or(Ok(()), |drive| drive.finish(&stop)).map_err(|error| Failed::from(&error))?;
+                drive.map_or(Ok(()), |drive| drive.finish(&stop))?;
                 Ok(exit)
             }
             Err(error) => {

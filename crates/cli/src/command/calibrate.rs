@@ -18,7 +18,7 @@ use plan::{Draft, Nanos, PlanError, PlanErrors, Random, Setting};
 use resolve::KnownSecrets;
 use testbed::{Config, Testbed, Tls};
 
-use super::{compare, print};
+use super::{compare, print, unprinted};
 use crate::bench::Onlookers;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
@@ -118,7 +118,7 @@ fn climb(duration: Nanos, output_args: OutputArgs, known: &KnownSecrets) -> Resu
             told = std::mem::replace(&mut told, Ok(())).and(said);
         });
         told?;
-        let Some(reach) = reach.map_err(|error| Failed::from(&error))? else { return Ok(Exit::Interrupted) };
+        let Some(reach) = reach? else { return Ok(Exit::Interrupted) };
         kept.ceilings.extend(reach.ceilings);
         kept.lags.extend(reach.lags);
         drop(server);
@@ -249,12 +249,4 @@ fn null_server(encrypted: bool) -> Result<Testbed, Failed> {
 
 fn say(screen: &Screen, text: &str) -> Result<(), Failed> {
     screen.print(text).map_err(|why| unprinted(&why))
-}
-
-fn unprinted(why: &std::io::Error) -> Failed {
-    Failed::new(
-        Exit::OutputNotWritten,
-        format_args!("standard output cannot be written: {}", plainly(why)),
-        "make room, or send it elsewhere",
-    )
 }

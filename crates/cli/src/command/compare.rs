@@ -215,7 +215,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         Ok(Ending::Aborted) => Exit::CheckFailed,
         _ => ending(compared.verdict(), &compared.checks),
     };
-    around.end(written, &compared, &text, ended.map(drop).map_err(|error| Failed::from(&error)), exit)
+    around.end(written, &compared, &text, ended.map(drop).map_err(Failed::from), exit)
 }
 
 /// How many pairs are measured, and how.
@@ -299,7 +299,7 @@ pub fn with_itself(
     let settings = Settings { plans: &plans, pairs: Some(wanted), cooldown, seed, is_profiled: [false; 2] };
     let ended = experiment::compare::carry_out(&settings, &mut compared, [&mut bench_a, &mut bench_b], &mut |_, _| ());
     screen.clear();
-    ended.map_err(|error| Failed::from(&error))?;
+    ended?;
     Ok(Some((compared, stop.urgency() > Urgency::None)))
 }
 
@@ -337,7 +337,7 @@ fn look(side: &PreparedSide, plan: &Plan) -> Result<(), Failed> {
         Some(_) => engine::net::check_limits(plan, machine::raise_files_limit()),
         None => Runner::threads().prepare(plan).map(drop),
     };
-    looked.map_err(|error| Failed::from(&error))
+    looked.map_err(Failed::from)
 }
 
 /// What is wrong with one side, named after it.

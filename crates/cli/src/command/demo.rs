@@ -30,7 +30,7 @@ use crate::inputs::{self, plainly};
 use crate::interrupt;
 use crate::measuring::Measuring;
 use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, Renderings, to_stdout};
+use crate::outputs::{Existing, Renderings};
 
 /// See it at work, or leave the API running.
 #[derive(Debug, Args)]
@@ -109,7 +109,7 @@ fn show(dir: &std::path::Path, output_args: OutputArgs, known: &KnownSecrets) ->
         let draft = Draft { url: Some(format!("{}{}", server.url, act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
         let Some(mut climb) = Climb::decide(draft.into(), ladder, inputs::scenarios(known), &mut errors) else { return Err(errors.into()) };
-        climb.fit(LevelChoice::Nothing, &Runner::threads()).map_err(|error| Failed::from(&error))?;
+        climb.fit(LevelChoice::Nothing, &Runner::threads())?;
         let measuring = Measuring::unsaved(known, output_args);
         let exit = climb.carry_out((files.clone(), Renderings::none()), measuring, (screen.clone(), stop.clone()))?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
@@ -220,11 +220,5 @@ fn start(config: Config) -> Result<Testbed, Failed> {
 }
 
 fn say(text: &str) -> Result<(), Failed> {
-    to_stdout(text.as_bytes()).map_err(|why| {
-        Failed::new(
-            Exit::OutputNotWritten,
-            format_args!("standard output cannot be written: {}", plainly(&why)),
-            "make room, or send it elsewhere",
-        )
-    })
+    print(text.as_bytes()).map(drop)
 }

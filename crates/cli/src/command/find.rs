@@ -71,7 +71,7 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Some(search) = search.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     let (first, runner) = (&search.first, Runner::threads());
     importing.look([(first, &search.scenarios)], &left_out, (known, voice))?;
-    runner.prepare(first).map_err(|error| Failed::from(&error))?;
+    runner.prepare(first)?;
     measuring.eyes.check(first).and_then(|()| measuring.probes.check(first))?;
 
     let (stop, screen) = measuring.begin("find", known)?;
@@ -80,7 +80,7 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
         screen
             .say(&format!("a journey pauses for about {} in all: each trial is loaded for that time before it measures", search.thinking));
     }
-    let series = search.begin(&runner, &stop).map_err(|error| Failed::from(&error))?;
+    let series = search.begin(&runner, &stop)?;
     let mut found = CapacityReport { checks: std::mem::take(&mut measuring.checks), ..search.unmeasured(files.name()) };
     let around = Proceedings::begin((files, outs), measuring, ("find", Some(first)), (screen, stop));
     let mut bench = around.bench(series);
@@ -96,7 +96,7 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     } else {
         report::find::conclusion(&found, style.width)
     };
-    around.end(written, &found, &text, ended.map_err(|error| Failed::from(&error)), exit)
+    around.end(written, &found, &text, ended.map_err(Failed::from), exit)
 }
 
 /// A search, decided.

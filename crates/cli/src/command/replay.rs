@@ -16,7 +16,7 @@ use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::measuring::MeasuringArgs;
-use crate::outputs::{Existing, Out, Outputs, run_out_help};
+use crate::outputs::{Out, Outputs, run_out_help};
 use crate::screen::{Remarks, complain_without};
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
@@ -146,7 +146,7 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let decided = decide(&replay, known, &mut errors);
     let Replay { name, out, force, detail, measuring, dry_run, .. } = replay;
-    let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let outputs = Outputs::check(&out, force.into(), &mut errors);
     let name = name.or_else(|| Some(saved::suggested(&decided.as_ref()?.tried))).unwrap_or_default();
     let measuring = measuring.decide((Kind::Run, &name), None, known, &mut errors);
     let Some(decided) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };

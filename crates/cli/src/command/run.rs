@@ -14,7 +14,7 @@ use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::imported::{ImportedLoad, Importing};
 use crate::measuring::MeasuringArgs;
-use crate::outputs::{Existing, Out, Outputs, run_out_help};
+use crate::outputs::{Out, Outputs, run_out_help};
 use crate::regression::Regression;
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
@@ -79,7 +79,7 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {
         inputs::look_for_redacted(plan, &mut errors);
     }
-    let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let outputs = Outputs::check(&out, force.into(), &mut errors);
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
     let before = regression.read(plan.as_ref(), &name, &measuring.history(), &mut errors);
     let measuring = measuring.decide((Kind::Run, &name), scenario.as_deref(), known, &mut errors);

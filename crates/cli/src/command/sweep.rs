@@ -68,7 +68,7 @@ pub fn carry_out(sweep: Sweep, known: &KnownSecrets) -> Result<Exit, Failed> {
 
     let (stop, screen) = measuring.begin("sweep", known)?;
     measuring.probes.doubts().iter().for_each(|doubt| screen.say(doubt));
-    climb.fit(asked, &Runner::threads()).map_err(|error| Failed::from(&error))?;
+    climb.fit(asked, &Runner::threads())?;
     if let Some(plan) = climb.first() {
         measuring.eyes.check(plan).and_then(|()| measuring.probes.check(plan))?;
     }
@@ -207,7 +207,7 @@ impl Climb {
         measuring: Measuring,
         (screen, stop): (Screen, Stop),
     ) -> Result<Exit, Failed> {
-        let series = self.begin(&Runner::threads(), &stop).map_err(|error| Failed::from(&error))?;
+        let series = self.begin(&Runner::threads(), &stop)?;
         self.plans.first().and_then(|plan| too_short(plan, &self.scenarios)).into_iter().for_each(|said| screen.say(&said));
         let mut sweep = self.unmeasured(files.name());
         let around = Proceedings::begin((files, outs), measuring, ("sweep", self.plans.first()), (screen, stop));
@@ -222,7 +222,7 @@ impl Climb {
             tell(&mut writing, sweep, &event, heads.as_deref().unwrap_or_default(), &style);
         });
         let (written, text) = (writing.done(), report::sweep::conclusion(&sweep, style.width));
-        around.end(written, &sweep, &text, ended.map_err(|error| Failed::from(&error)), Self::exit(&sweep))
+        around.end(written, &sweep, &text, ended.map_err(Failed::from), Self::exit(&sweep))
     }
 
     /// Does what a scenario does once before all levels.
