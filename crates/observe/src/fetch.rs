@@ -119,10 +119,12 @@ impl Client {
     /// In words, if it cannot be had.
     pub fn read_bytes(&self) -> Result<Vec<u8>, String> {
         let Limits { what, time, bytes, .. } = self.limits;
+        let (host, port) = (self.url.host_str().unwrap_or_default(), self.url.port_or_known_default().unwrap_or(80));
         let told = |why: Error, broken: &dyn Fn() -> String| match why {
             Error::Timeout(_) => format!("{what} was not there within {} s", time.as_secs_f64()),
             Error::Io(why) if why.kind() == ErrorKind::UnexpectedEof => broken(),
-            Error::Io(why) => plainly(&why),
+            Error::Io(why) => format!("{host}:{port}: {}", plainly(&why)),
+            Error::HostNotFound => format!("{host} has no address"),
             Error::Protocol(why) => format!("the answer is not HTTP: {why}"),
             why => why.to_string(),
         };
