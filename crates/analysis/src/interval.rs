@@ -127,12 +127,6 @@ pub fn slices_between(ticks: &[Tick], from: Nanos, until: Nanos) -> Result<Vec<S
     Ok(slices)
 }
 
-/// Those that begin when the warm-up is over, or later.
-#[must_use]
-pub fn from_moment(slices: &[Slice], warm: Nanos) -> &[Slice] {
-    &slices[slices.partition_point(|slice| slice.from < warm)..]
-}
-
 /// How the intervals were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -298,12 +292,6 @@ pub fn rank_interval(n: u64, q: f64, confidence: f64) -> (Option<u64>, Option<u6
 pub fn design_effect_of_failures(slices: &[Slice]) -> f64 {
     let hits: Vec<(f64, f64)> = slices.iter().map(|slice| (slice.bad as f64, slice.ended as f64)).collect();
     design_effect(hits)
-}
-
-/// The same for the share of response times above `limit`.
-#[must_use]
-pub fn design_effect_above(slices: &[Slice], limit: Nanos) -> f64 {
-    design_effect(slices.iter().map(|slice| (slice.times.above(limit) as f64, slice.times.count() as f64)).collect())
 }
 
 /// Of `(hits, of)` per interval: the greatest over batch lengths 1, 2, 4, … of Var(hits of a batch) / (n·p·(1−p)). A batch
@@ -813,30 +801,6 @@ mod tests {
         assert!(width(20) > 2.0 * width(1), "{} against {}", width(20), width(1));
         assert!(design_effect_of_failures(&slices(20)) > 10.0);
         assert_eq!(design_effect_of_failures(&slices(1)), 1.0);
-    }
-
-    #[test]
-    fn slow_requests_in_bursts_count_as_fewer_too() {
-        let slices: Vec<Slice> = (0..60)
-            .map(|second| {
-                let mut times = Histogram::new();
-                // In every tenth second a fifth of the requests is slow; and one in fifty always.
-                (0..100).for_each(|k| {
-                    times.record(Nanos::from_millis(if second % 10 == 0 && k % 5 == 0 {
-                        90
-                    } else if k == 50 {
-                        30
-                    } else {
-                        1
-                    }));
-                });
-                Slice { from: Nanos::from_secs(second), seconds: 1.0, answered: 100, ended: 100, bad: 0, times: Sparse::from(&times) }
-            })
-            .collect();
-        assert!(design_effect_above(&slices, Nanos::from_millis(50)) > 10.0);
-        assert_eq!(design_effect_above(&slices, Nanos::from_millis(100)), 1.0);
-        assert_eq!(from_moment(&slices, Nanos::from_secs(20)).len(), 40);
-        assert_eq!((from_moment(&slices, Nanos::ZERO).len(), from_moment(&slices, Nanos::NEVER).len()), (60, 0));
     }
 
     #[test]

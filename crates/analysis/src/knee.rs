@@ -5,7 +5,7 @@
 //! throughput among the levels that kept what was promised, or among all if nothing was.
 //!
 //! Kneedle (Satopää and others, 2011) finds "the knee" by shape alone, after stretching both axes to [0, 1]: test to twice
-//! the load and the knee moves. It is offered as [`plotting_hint`], a mark on a chart, and never as a capacity.
+//! the load and the knee moves. So it is not looked for.
 
 use serde::{Deserialize, Serialize};
 
@@ -96,26 +96,6 @@ pub fn best(levels: &[LevelFigures]) -> Best {
     })
 }
 
-/// Kneedle's knee of a rising, flattening curve with sensitivity 1: where the normalised curve is furthest above the
-/// diagonal, if it then falls by the mean step. Depends on the range tested: for a mark on a chart only.
-#[must_use]
-pub fn plotting_hint(levels: &[LevelFigures]) -> Option<f64> {
-    let levels = together(levels);
-    let (first, last) = (levels.first()?, levels.last()?);
-    let low = levels.iter().map(|it| it.throughput).min_by(f64::total_cmp)?;
-    let high = levels.iter().map(|it| it.throughput).max_by(f64::total_cmp)?;
-    if levels.len() < 3 || high <= low {
-        return None;
-    }
-    let x = |it: &LevelFigures| (it.level - first.level) / (last.level - first.level);
-    let above: Vec<f64> = levels.iter().map(|it| (it.throughput - low) / (high - low) - x(it)).collect();
-    let step = 1.0 / (levels.len() - 1) as f64;
-    let top = (1..above.len() - 1).find(|&at| {
-        above[at] >= above[at - 1] && above[at] >= above[at + 1] && above[at] > 0.0 && above[at..].iter().any(|it| *it < above[at] - step)
-    })?;
-    Some(levels[top].level)
-}
-
 /// One entry per usable level, ascending; the response time is the worst of the repeats, since a promise holds always.
 fn together(levels: &[LevelFigures]) -> Vec<LevelFigures> {
     let mut usable: Vec<LevelFigures> =
@@ -185,11 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hint_moves_with_the_range_tested_and_the_best_level_does_not() {
-        let smooth = |level: f64| LevelFigures { throughput: level / (1.0 + 0.05 * level), ..pool(level) };
-        let short: Vec<_> = (1..=40).map(|it| smooth(f64::from(it))).collect();
-        let long: Vec<_> = (1..=400).map(|it| smooth(f64::from(it))).collect();
-        assert!(plotting_hint(&long).unwrap() > plotting_hint(&short).unwrap() * 1.5);
+    fn the_best_level_does_not_move_with_the_range_tested() {
         let twice: Vec<_> = ladder().into_iter().chain([pool(128.0)]).collect();
         let level = |it: Best| if let Best::At { level, .. } = it { level } else { 0.0 };
         assert_eq!(level(best(&twice)), level(best(&ladder())));
@@ -202,7 +178,6 @@ mod tests {
             let Best::At { level, throughput, peak, .. } = best(&levels) else { panic!("something was measured") };
             prop_assert!(throughput >= peak * NEARLY_ALL);
             prop_assert!(levels.iter().filter(|it| it.level < level).all(|it| it.throughput < peak * NEARLY_ALL));
-            let _ = plotting_hint(&levels);
         }
     }
 }

@@ -7,7 +7,7 @@
 //! Nor what requests of the warm-up took after its end: it belongs to what was under way, and is added to their times. The law holds if
 //! the two sides differ by no more than max(1 %, 3·R̄/T) (docs/measurement.md §2.7).
 
-use measure::{Failure, Histogram, Summary, Tick, WarmUp};
+use measure::{Failure, Summary, Tick, WarmUp};
 use plan::Nanos;
 use serde::Serialize;
 
@@ -21,8 +21,6 @@ const NOTICED_LATE_MIN_S: f64 = 1e-3;
 const NOTICED_LATE_MAX_S: f64 = 0.05;
 const TOLERANCE_MIN: f64 = 0.01;
 const TOLERANCE_EDGES: f64 = 3.0;
-/// Buckets are at most 0.1 % wide.
-const CLAMPED_MIN: f64 = 0.001;
 /// A backlog that grows by more than this share of the rate has no stationary response time (docs/measurement.md §2.7).
 const GROWTH_MAX: f64 = 0.01;
 
@@ -77,15 +75,6 @@ pub fn of_run(run: &Summary) -> Option<LittlesLaw> {
     let was_cut = matches!(run.excluded.found, Some(WarmUp::Until { at, .. }) if at > Nanos::ZERO);
     let is_exact = run.redirects == 0 && run.plan.scenario().is_none() && !was_cut;
     (law.tolerance < TOLERANCE_MAX && (law.holds || is_exact)).then_some(law)
-}
-
-/// Whether a histogram's buckets and its exact sum agree, so that no time was clamped.
-#[must_use]
-pub fn buckets_agree(times: &Histogram) -> bool {
-    let Some(exact) = times.mean() else { return true };
-    let buckets = times.recorded().map(|(time, count)| time.0 as f64 * count as f64).sum::<f64>() / times.count() as f64;
-    // A bucket's greatest value stands for all of it; below 2,048 ns buckets are exact.
-    (buckets - exact).abs() <= CLAMPED_MIN * exact + 1.0
 }
 
 /// By how many requests a second the backlog grew, if that is more than 1 % of those that fell due: then there is no
@@ -157,15 +146,6 @@ mod tests {
         assert_eq!(with(&|run| run.edit_for_test().service_of_warmup = of_warmup), Some(true));
         let cut = |at| Some(WarmUp::Until { at, series: measure::Series::Throughput });
         assert_eq!([0, 2].map(|at| with(&|run| run.edit_for_test().excluded.found = cut(Nanos::from_secs(at)))), [Some(false), None]);
-    }
-
-    #[test]
-    fn no_fixture_has_clamped_times() {
-        for (name, run) in fixtures::summaries() {
-            for times in [&run.response_time, &run.service_time, &run.lag, &run.wait] {
-                assert!(buckets_agree(times), "{name}");
-            }
-        }
     }
 
     #[test]

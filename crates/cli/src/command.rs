@@ -192,14 +192,16 @@ fn commands() -> clap::Command {
 
 /// Prints, and is done.
 fn print(bytes: &[u8]) -> Result<Exit, Failed> {
-    match to_stdout(bytes) {
-        Ok(()) => Ok(Exit::Done),
-        Err(why) => Err(Failed::new(
-            Exit::OutputNotWritten,
-            format_args!("standard output cannot be written: {}", crate::inputs::plainly(&why)),
-            "make room, or send it elsewhere",
-        )),
-    }
+    to_stdout(bytes).map(|()| Exit::Done).map_err(|why| unprinted(&why))
+}
+
+/// What is told where standard output takes nothing.
+fn unprinted(why: &std::io::Error) -> Failed {
+    Failed::new(
+        Exit::OutputNotWritten,
+        format_args!("standard output cannot be written: {}", crate::inputs::plainly(why)),
+        "make room, or send it elsewhere",
+    )
 }
 
 /// A setting that loadline gives itself, from its text.

@@ -175,6 +175,12 @@ impl<M> From<&RunError<M>> for Failed {
     }
 }
 
+impl<M> From<RunError<M>> for Failed {
+    fn from(error: RunError<M>) -> Self {
+        Self::from(&error)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,7 +21,7 @@ use resolve::{KnownSecrets, Reader, Scenarios, behind_host, environment, hidden,
 
 use crate::destinations::{Choice, DestinationNote, Destinations};
 use crate::exit::{Exit, Failed};
-use crate::other_tools;
+use crate::inputs;
 use crate::screen::{Remarks, complain_without};
 
 /// What is said about a file in the place of a URL.
@@ -63,9 +63,12 @@ impl Importing {
         &self,
         mut draft: Draft,
         saved: Option<&LoadRecord>,
-        (reader, voice): (&Rc<Reader>, Remarks),
+        (known, voice): (&KnownSecrets, Remarks),
         errors: &mut PlanErrors,
     ) -> ImportedLoad {
+        known.learn(&draft);
+        inputs::warn_of(&draft, (known, voice));
+        let reader = &inputs::reader(known);
         self.look_at_target(errors);
         let plain = || Scenarios::new(reader, Wishes::default());
         let (saved, mut left_of_saved) = match (saved.cloned(), &self.target) {
@@ -101,7 +104,7 @@ impl Importing {
         }
         let Some(path) = named.draft.scenario.clone() else {
             self.complain_without_a_file(&named.draft, is_list || named.sources.urls_at_url, errors);
-            let load = under(LoadRecord { draft: looked_at(draft, errors), sources });
+            let load = under(LoadRecord { draft: looked_at(draft, reader, errors), sources });
             return ImportedLoad { load, scenarios: plain(), left_out: Vec::new() };
         };
         if self.target.is_some() {
@@ -114,7 +117,7 @@ impl Importing {
         match read {
             None if errors.0.len() == before && in_its_place.is_some() && !is_scenario_file(&path) => {
                 self.complain_without_a_file(&draft, false, errors);
-                ImportedLoad { load: under(looked_at(draft, errors).into()), scenarios, left_out: Vec::new() }
+                ImportedLoad { load: under(looked_at(draft, reader, errors).into()), scenarios, left_out: Vec::new() }
             }
             // Its checks are not those of a plan, and a plan would keep what was given as a value.
             Some(Ok(read))
@@ -378,8 +381,8 @@ impl Importing {
 }
 
 /// A draft whose URL, if it is a file that cannot be run, has been told to be one.
-fn looked_at(draft: Draft, errors: &mut PlanErrors) -> Draft {
-    match draft.url.as_deref().and_then(other_tools::mistake) {
+fn looked_at(draft: Draft, reader: &Reader, errors: &mut PlanErrors) -> Draft {
+    match draft.url.as_deref().and_then(|url| resolve::mistake(url, reader.inputs())) {
         Some(mistake) => {
             errors.push(mistake);
             placed(draft)

@@ -16,10 +16,13 @@ mod imported;
 mod inputs;
 mod interrupt;
 mod keeping;
+<<<<<<< HEAD
 mod memory;
+=======
+mod measuring;
+>>>>>>> lines
 mod name;
 mod observers;
-mod other_tools;
 mod output_args;
 mod outputs;
 mod proceedings;

@@ -91,14 +91,14 @@ impl Observer for ServerSide<'_> {
     fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
         if let Some(watch) = &mut self.watch {
             self.now.set(watch.now());
-            watch.tick(tick);
+            watch.monitor.tick(tick);
         }
         ControlFlow::Continue(())
     }
 
     fn end(&mut self, run: &mut SummaryBuilder) {
         let Some(watch) = self.watch.take() else { return };
-        let began = watch.origin();
+        let began = watch.monitor.origin();
         watch.close(run);
         if let Some((probing, name)) = self.profiles.take() {
             probing.close(began, &name, run);

@@ -72,6 +72,13 @@ pub enum Existing {
     Replace,
 }
 
+/// Of `--force`.
+impl From<bool> for Existing {
+    fn from(force: bool) -> Self {
+        if force { Self::Replace } else { Self::Keep }
+    }
+}
+
 /// Where one rendering goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
@@ -313,6 +320,12 @@ impl<T> Renderings<T> {
 pub fn out_help<T>(table: &[Rendering<T>]) -> String {
     let known: Vec<&str> = table.iter().map(|format| format.name).collect();
     format!("Write the result also as FORMAT=FILE: {} (repeatable)", known.join(", "))
+}
+
+/// The same of a single run, whose report may go to standard output.
+pub fn run_out_help() -> String {
+    let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    format!("Write the result also as FORMAT=FILE, with - for standard output: {} (repeatable)", known.join(", "))
 }
 
 /// Whether a rendering may go to standard output.

@@ -5,24 +5,19 @@
 //! written while it goes on, each file whole or not at all, and at the end all of it is reported, whatever ended it.
 
 use std::io;
-use std::time::Instant;
 
 use engine::{Stop, Urgency};
-use export::{Exports, Ready};
 use plan::{Plan, PlanError, PlanErrors};
 use report::{Experiment, ResultFile, Style};
 
-use crate::bench::ServerBench;
+use crate::bench::{Onlookers, ServerBench};
 use crate::exit::{Exit, Failed};
 use crate::files::Files;
 use crate::inputs::plainly;
-use crate::keeping::RunSaver;
+use crate::measuring::Measuring;
 use crate::output_args::OutputArgs;
 use crate::outputs::Renderings;
-use crate::profiling::Profilers;
-use crate::promises::Guard;
 use crate::screen::Screen;
-use crate::server_monitor::ServerMonitors;
 use crate::workload::Series;
 use crate::{exporting, step_summary};
 
@@ -30,8 +25,7 @@ use crate::{exporting, step_summary};
 pub struct Proceedings<R: 'static> {
     files: Files,
     outs: Renderings<R>,
-    keeper: RunSaver,
-    exports: Exports,
+    onlookers: Onlookers,
     output_args: OutputArgs,
     screen: Screen,
     stop: Stop,
@@ -52,32 +46,24 @@ pub struct WriteFailures {
     lost: PlanErrors,
 }
 
-/// Where the result goes.
-pub struct Places<R: 'static> {
-    /// Its files.
-    pub files: Files,
-    /// What was asked for besides.
-    pub outs: Renderings<R>,
-    /// The history.
-    pub keeper: RunSaver,
-    /// Other systems.
-    pub exports: Ready,
-}
-
 impl<R: Experiment> Proceedings<R> {
-    /// Begins with the first load: from now on it leaves something behind, whatever ends it.
-    pub fn begin(places: Places<R>, command: &str, first: Option<&Plan>, output_args: OutputArgs, screen: Screen, stop: Stop) -> Self {
-        let Places { files, outs, mut keeper, exports } = places;
+    /// Begins with the first load: from now on it leaves something behind, whatever ends it. The result goes to its files, and to what
+    /// was asked for besides.
+    pub fn begin(
+        (files, outs): (Files, Renderings<R>),
+        measuring: Measuring,
+        (command, first): (&str, Option<&Plan>),
+        (screen, stop): (Screen, Stop),
+    ) -> Self {
+        let Measuring { mut keeper, guard, eyes, probes, exports, output_args, .. } = measuring;
         keeper.begin(&stop);
         let exports = exporting::open(exports, keeper.id(), files.name(), command, first, &screen);
-        Self { files, outs, keeper, exports, output_args, screen, stop }
+        Self { files, outs, onlookers: Onlookers { keeper, exports, eyes, probes, guard }, output_args, screen, stop }
     }
 
     /// The bench of its loads.
-    pub fn bench<'a>(&'a self, series: Series, (eyes, probes): (&'a ServerMonitors, &'a Profilers), guard: &'a Guard) -> ServerBench<'a> {
-        let Self { keeper, exports, screen, stop, .. } = self;
-        let (screen, began) = (Some(screen), Instant::now());
-        ServerBench { series, screen, live: None, keeper, exports, eyes, probes, guard, stop, began }
+    pub fn bench(&self, series: Series) -> ServerBench<'_> {
+        self.onlookers.bench(series, (Some(&self.screen), None), &self.stop)
     }
 
     /// What it writes while it goes on.
@@ -96,9 +82,9 @@ impl<R: Experiment> Proceedings<R> {
     /// # Errors
     /// If the experiment was not carried out to its end, or an output cannot be written.
     pub fn end(mut self, written: WriteFailures, result: &R, text: &str, ended: Result<(), Failed>, exit: Exit) -> Result<Exit, Failed> {
-        self.keeper.load_is_over();
+        self.onlookers.keeper.load_is_over();
         self.screen.clear();
-        exporting::close(&mut self.exports, &self.screen);
+        exporting::close(&mut self.onlookers.exports, &self.screen);
         let mut writing = Writing { around: &self, written };
         if !result.is_empty() {
             writing.write(&result.files());
@@ -111,11 +97,11 @@ impl<R: Experiment> Proceedings<R> {
         }
         let mut written = writing.written;
         let kept = if result.is_empty() {
-            self.keeper.discard();
+            self.onlookers.keeper.discard();
             Ok(String::new())
         } else {
-            let id = self.keeper.id();
-            let kept = self.keeper.save(&result.json().bytes);
+            let id = self.onlookers.keeper.id();
+            let kept = self.onlookers.keeper.save(&result.json().bytes);
             self.screen.show_end(|| result.page(), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             kept
         };
@@ -159,7 +145,7 @@ impl<R: Experiment> Writing<'_, R> {
     /// Writes these files of what is measured so far, and shows and remembers it.
     pub fn so_far(&mut self, result: &R, files: &[ResultFile]) {
         self.write(files);
-        self.around.keeper.result_so_far(|| result.json().bytes);
+        self.around.onlookers.keeper.result_so_far(|| result.json().bytes);
         self.around.screen.show_result(|| result.page());
     }
 

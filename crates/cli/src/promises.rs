@@ -34,9 +34,11 @@ impl Promises {
         Self { check }
     }
 
-    /// The checks of a saved result, unless others are given.
-    pub fn or(self, saved: Vec<String>) -> Self {
-        if self.check.is_empty() { Self { check: saved } } else { self }
+    /// Takes up the checks of a saved result, unless others are given.
+    pub fn take_up(&mut self, saved: Vec<String>) {
+        if self.check.is_empty() {
+            self.check = saved;
+        }
     }
 
     /// Every check: those that a scenario's file holds, then those that were typed. Every mistake goes to `errors`, with its place.
@@ -142,7 +144,10 @@ mod tests {
     #[test]
     fn checks_given_again_take_the_place_of_the_saved_ones() {
         let saved = vec!["p99 < 1s".to_owned()];
-        assert_eq!(Promises::default().or(saved.clone()).check, saved);
-        assert_eq!(Promises { check: vec!["qps > 1".to_owned()] }.or(saved).check, ["qps > 1"]);
+        for (given, held) in [(Vec::new(), saved.clone()), (vec!["qps > 1".to_owned()], vec!["qps > 1".to_owned()])] {
+            let mut promises = Promises { check: given };
+            promises.take_up(saved.clone());
+            assert_eq!(promises.check, held);
+        }
     }
 }

@@ -87,7 +87,7 @@ pub enum Telling {
 }
 
 /// Whether the live view is wanted.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub struct DisplayArgs {
     /// Tell progress: live (on a terminal), plain (a line every 10 s on standard error), none [default: live on a terminal, else plain]
     #[arg(long, value_name = "HOW", hide_possible_values = true, help_heading = "Output")]

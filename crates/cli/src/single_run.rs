@@ -4,26 +4,19 @@
 //! and one from a plan cannot come to differ in it. Whatever was measured is reported, however the load ends.
 
 use analysis::Reading;
-use analysis::gate::Check;
 use engine::{RunError, Stop};
-use export::Ready;
 use measure::{Ending, Summary};
 use plan::Plan;
 use resolve::KnownSecrets;
 
 use crate::detail::Detail;
 use crate::exit::{self, Exit, Failed};
-use crate::keeping::RunSaver;
+use crate::exporting;
+use crate::measuring::Measuring;
 use crate::observers::Observers;
-use crate::output_args::OutputArgs;
 use crate::outputs::Outputs;
-use crate::profiling::Profilers;
-use crate::promises::Guard;
 use crate::regression::{self, Reference};
-use crate::screen::DisplayArgs;
-use crate::server_monitor::ServerMonitors;
 use crate::workload::Workload;
-use crate::{exporting, interrupt};
 
 /// Everything that was decided about a load but what drives it.
 pub struct SingleRun<'a> {
@@ -32,18 +25,11 @@ pub struct SingleRun<'a> {
     pub plan: &'a Plan,
     /// What it is called in the history.
     pub name: String,
-    pub checks: Vec<Check>,
     /// The saved run that it must not be worse than.
     pub before: Option<Reference>,
-    pub guard: Guard,
     pub outputs: Outputs,
-    pub keeper: RunSaver,
-    pub eyes: ServerMonitors,
-    pub probes: Profilers,
-    pub exports: Ready,
-    pub sight: DisplayArgs,
     pub detail: Detail,
-    pub output_args: OutputArgs,
+    pub measuring: Measuring,
     pub known: &'a KnownSecrets,
 }
 
@@ -53,28 +39,11 @@ impl SingleRun<'_> {
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, make: impl FnOnce(&Stop) -> Result<Workload<'d>, RunError>) -> Result<Exit, Failed> {
-        let Self {
-            word,
-            plan,
-            name,
-            checks,
-            before,
-            mut guard,
-            outputs,
-            mut keeper,
-            eyes,
-            probes,
-            exports,
-            sight,
-            detail,
-            output_args,
-            known,
-        } = self;
-        probes.check(plan)?;
-        let server = eyes.open(plan)?;
-        let stop = Stop::new();
-        let screen = output_args.screen_with_view(sight, word, &stop, known);
-        interrupt::raise_on_signal(&stop, &screen)?;
+        let Self { word, plan, name, before, outputs, detail, measuring, known } = self;
+        measuring.probes.check(plan)?;
+        let server = measuring.eyes.open(plan)?;
+        let (stop, screen) = measuring.begin(word, known)?;
+        let Measuring { checks, mut guard, mut keeper, probes, exports, output_args, .. } = measuring;
         keeper.begin(&stop);
         let mut exports = exporting::open(exports, keeper.id(), &name, word, Some(plan), &screen);
         let probing = probes.open(plan);
@@ -121,7 +90,7 @@ impl SingleRun<'_> {
         match ended {
             Ok(run) => {
                 let exit = report(&run)?;
-                drive.map_or(Ok(()), |drive| drive.finish(&stop)).map_err(|error| Failed::from(&error))?;
+                drive.map_or(Ok(()), |drive| drive.finish(&stop))?;
                 Ok(exit)
             }
             Err(error) => {

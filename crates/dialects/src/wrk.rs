@@ -15,10 +15,10 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use engine::net::Reach;
-use measure::{Failure, Summary};
+use measure::{Failure, Statistics, Summary};
 use plan::{Draft, Nanos, Plan, Setting, plainly};
-use report::wrk::{Facts, Formulas, Latency, Samples, SocketErrors, completed, error_statuses, latency, received};
-use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source, Statistics};
+use report::wrk::{Facts, Formulas, Latency, SocketErrors, completed, error_statuses, latency, received};
+use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source};
 use trial::RunError;
 
 use crate::dialect::{DONE, Dialect, Support, Use};
@@ -213,7 +213,7 @@ impl Options {
         let SocketErrors { connect, read, write, timeout } = SocketErrors::of(run, facts.timeout);
         let times = match self.flavour {
             Flavour::Wrk => latency(run, &facts),
-            Flavour::Wrk2 => Samples::of_times(&run.response_time),
+            Flavour::Wrk2 => Statistics::of_times(&run.response_time),
         };
         DoneArguments {
             duration_us: (run.duration_s * 1e6).round() as u64,

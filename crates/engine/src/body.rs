@@ -3,9 +3,11 @@
 //! A form encoded for every request measures the encoder. So it is encoded once, into the bytes that every request sends. What its files
 //! hold is in the plan, which is the same wherever it is carried out.
 
+use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::Path;
 
+use plan::multipart::{self, Part};
 use plan::{Body, Contents, FormPart, FormValue};
 
 use crate::RunError;
@@ -46,41 +48,31 @@ fn unread(what: &str, path: &str) -> RunError {
 
 /// `multipart/form-data` (RFC 7578).
 fn form(boundary: &str, parts: &[FormPart], contents: &Contents) -> Result<Vec<u8>, RunError> {
-    let mut encoded = Vec::new();
     let mut errors = Vec::new();
+    let mut all = Vec::new();
     for FormPart { name, value } in parts {
-        let (disposition, bytes) = match value {
-            FormValue::Text(text) => (String::new(), Some(text.as_bytes())),
+        let part = match value {
+            FormValue::Text(text) => Part { name, value: text.as_bytes(), file_name: None, media_type: None },
             FormValue::File { path, media_type } => {
-                let base = Path::new(path).file_name().map_or_else(|| path.clone().into(), std::ffi::OsStr::to_string_lossy);
-                (format!("; filename=\"{}\"\r\nContent-Type: {media_type}", escaped(&base)), contents.get(path).map(|bytes| &bytes[..]))
+                let Some(bytes) = contents.get(path) else {
+                    errors.push(unread(&format!("the form's file {name}=@"), path));
+                    continue;
+                };
+                let base = Path::new(path).file_name().and_then(OsStr::to_str).unwrap_or(path);
+                Part { name, value: bytes, file_name: Some(base), media_type: Some(media_type) }
             }
         };
-        match bytes {
-            None => {
-                let FormValue::File { path, .. } = value else { unreachable!("only files are read") };
-                errors.push(unread(&format!("the form's file {name}=@"), path));
-            }
-            Some(bytes) if contains(bytes, boundary.as_bytes()) => errors.push(RunError::input(
+        if contains(part.value, boundary.as_bytes()) {
+            errors.push(RunError::input(
                 format!("the form's field {name} contains the boundary {boundary} between fields"),
                 "give another --seed: the boundary is drawn from it",
-            )),
-            Some(bytes) => {
-                encoded.extend_from_slice(
-                    format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"{disposition}\r\n\r\n", escaped(name)).as_bytes(),
-                );
-                encoded.extend_from_slice(bytes);
-                encoded.extend_from_slice(b"\r\n");
-            }
+            ));
         }
+        all.push(part);
     }
-    encoded.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    let mut encoded = Vec::new();
+    multipart::each_piece(boundary, all, &mut |piece| encoded.extend_from_slice(piece));
     RunError::together(errors).map_or(Ok(encoded), Err)
-}
-
-/// Names as browsers write them between quotes (WHATWG HTML, multipart/form-data encoding).
-fn escaped(name: &str) -> String {
-    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 fn contains(bytes: &[u8], sought: &[u8]) -> bool {

@@ -9,6 +9,7 @@
 
 mod bench;
 pub mod calibrate;
+pub mod calibration;
 pub mod compare;
 pub mod find;
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub(crate) struct Totals {
 
 /// What one population, journey, transaction or step of a scenario came to, as [`Row`] counts it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RowTotals {
+pub(crate) struct RowCounts<T> {
     pub kind: RowKind,
     /// Of a step; else empty.
     pub journey: Arc<str>,
@@ -75,8 +75,13 @@ pub(crate) struct RowTotals {
     pub succeeded: u64,
     pub failed: u64,
     pub cut_off: u64,
-    pub times: Times,
+    pub times: T,
 }
+
+/// From its beginning.
+pub(crate) type RowTotals = RowCounts<Times>;
+/// In a second.
+pub(crate) type RowSecond = RowCounts<Figures>;
 
 /// How it stood at the end of the last second.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -113,19 +118,6 @@ pub(crate) struct Second {
     pub tick: Tick,
     pub figures: Figures,
     pub rows: Vec<RowSecond>,
-}
-
-/// What one row of a scenario was in a second.
-#[derive(Debug, Clone)]
-pub(crate) struct RowSecond {
-    pub kind: RowKind,
-    pub journey: Arc<str>,
-    pub name: Arc<str>,
-    pub begun: u64,
-    pub succeeded: u64,
-    pub failed: u64,
-    pub cut_off: u64,
-    pub figures: Figures,
 }
 
 /// Percentiles that are told of a second, where enough requests stand behind them.
@@ -323,7 +315,7 @@ impl RowTotals {
             succeeded: row.succeeded,
             failed: row.failed,
             cut_off: row.cut_off,
-            figures: Figures::of(&times),
+            times: Figures::of(&times),
         }
     }
 }

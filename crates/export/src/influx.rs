@@ -58,7 +58,7 @@ fn line(out: &mut String, identity: &Identity, second: &Second) {
         if !cut_off.is_empty() {
             let _ = write!(out, ",{cut_off}={}i", row.cut_off);
         }
-        ended(out, time, &row.figures, second);
+        ended(out, time, &row.times, second);
     }
 }
 

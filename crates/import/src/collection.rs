@@ -13,6 +13,7 @@ mod curl;
 mod described;
 mod draft;
 mod environment;
+mod folders;
 mod guess;
 mod insomnia;
 mod openapi;

@@ -3,6 +3,8 @@
 //! A recording that has the fields of a form and not its bytes says all that a server is asked: what the bytes were follows from the
 //! fields but for the boundary, and a boundary is any text that does not stand in them.
 
+use plan::multipart;
+
 /// One field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'a> {
@@ -23,25 +25,15 @@ pub(crate) fn written(parts: &[Part<'_>], said: &str) -> (String, String) {
         },
         str::to_owned,
     );
-    let mut text = String::new();
-    for part in parts {
-        text += &format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"", in_marks(part.name));
-        if let Some(file_name) = part.file_name {
-            text += &format!("; filename=\"{}\"", in_marks(file_name));
-        }
-        let media_type = part.media_type.filter(|media| !media.is_empty() && !media.contains(['\r', '\n']));
-        if let Some(media_type) = media_type.or_else(|| part.file_name.map(|_| "application/octet-stream")) {
-            text += &format!("\r\nContent-Type: {media_type}");
-        }
-        text += &format!("\r\n\r\n{}\r\n", part.value);
-    }
-    text += &format!("--{boundary}--\r\n");
-    (text, boundary)
-}
-
-/// A name between quotation marks, as browsers write it (HTML, *multipart form data*).
-fn in_marks(name: &str) -> String {
-    name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
+    let parts = parts.iter().map(|Part { name, value, file_name, media_type }| {
+        let media_type = media_type.filter(|media| !media.is_empty() && !media.contains(['\r', '\n']));
+        let media_type = media_type.or_else(|| file_name.map(|_| plan::FILE_TYPE));
+        multipart::Part { name, value: value.as_bytes(), file_name: *file_name, media_type }
+    });
+    let mut bytes = Vec::new();
+    multipart::each_piece(&boundary, parts, &mut |piece| bytes.extend_from_slice(piece));
+    // Only texts were put together.
+    (String::from_utf8(bytes).unwrap_or_default(), boundary)
 }
 
 /// The boundary in a media type, if it is one (RFC 2046 §5.1.1).

@@ -156,6 +156,18 @@ impl From<&Snapshot> for SnapshotRecord {
     }
 }
 
+impl SnapshotRecord {
+    /// Requests that fell due.
+    pub(crate) const fn due(&self) -> u64 {
+        self.due
+    }
+
+    /// Requests that came to an end, or were never sent.
+    pub(crate) fn ended(&self) -> u64 {
+        self.succeeded + self.unsent + self.failures.values().sum::<u64>()
+    }
+}
+
 impl TryFrom<SnapshotRecord> for IntervalCounts {
     type Error = String;
 

@@ -24,6 +24,7 @@ mod requests;
 mod row;
 mod site;
 mod snapshot;
+mod statistics;
 mod status;
 mod summary;
 mod tally;
@@ -49,6 +50,7 @@ pub use requests::Requests;
 pub use row::{Row, RowKind};
 pub use site::Site;
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
+pub use statistics::Statistics;
 pub use status::Status;
 pub use summary::{
     Bytes, End, Ending, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord,

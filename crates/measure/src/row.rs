@@ -6,7 +6,11 @@
 //!
 //! Invariant: rows come kind by kind, in the order of [`RowKind`], and within a kind as the scenario has them.
 
-use crate::{Failure, Histogram, JourneyCounts, JourneyRow, PopulationCounts, PopulationRow, StepCounts, StepRow, Summary, Tally};
+use std::collections::BTreeMap;
+
+use crate::{
+    Failure, Histogram, JourneyCounts, JourneyRow, PopulationCounts, PopulationRow, Requests, StepCounts, StepRow, Summary, Tally,
+};
 
 /// What a row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,67 +106,38 @@ impl<'a> Row<'a> {
         self.failed + self.cut_off
     }
 
+    fn of(kind: RowKind, name: &'a str, begun: u64, [succeeded, failed, cut_off]: [u64; 3], times: &'a Histogram) -> Self {
+        Self { kind, journey: "", name, begun, succeeded, failed, cut_off, failures: Vec::new(), times, times_failed: None }
+    }
+
     fn counted(kind: RowKind, row: &'a JourneyCounts) -> Self {
-        Self {
-            kind,
-            journey: "",
-            name: &row.name,
-            begun: row.started,
-            succeeded: row.ended_well,
-            failed: row.ended - row.ended_well,
-            cut_off: row.broke_off.values().sum(),
-            failures: row.broke_off.iter().map(|(class, count)| (*class, *count)).collect(),
-            times: &row.lasted,
-            times_failed: None,
-        }
+        let ended = [row.ended_well, row.ended - row.ended_well, row.broke_off.values().sum()];
+        Self { failures: listed(&row.broke_off), ..Self::of(kind, &row.name, row.started, ended, &row.lasted) }
     }
 
     fn finished(kind: RowKind, row: &'a JourneyRow) -> Self {
-        Self {
-            kind,
-            journey: "",
-            name: &row.name,
-            begun: row.started,
-            succeeded: row.succeeded,
-            failed: row.completed - row.succeeded,
-            cut_off: row.broke_off,
-            failures: Vec::new(),
-            times: row.time(),
-            times_failed: None,
-        }
+        Self::of(kind, &row.name, row.started, [row.succeeded, row.completed - row.succeeded, row.broke_off], row.time())
     }
 }
 
 impl<'a> From<&'a StepCounts> for Row<'a> {
     fn from(row: &'a StepCounts) -> Self {
+        let ended = [row.succeeded, row.failures.values().sum(), 0];
         Self {
-            kind: RowKind::Step,
-            journey: "",
-            name: &row.name,
-            begun: row.due,
-            succeeded: row.succeeded,
-            failed: row.failures.values().sum(),
-            cut_off: 0,
-            failures: row.failures.iter().map(|(class, count)| (*class, *count)).collect(),
-            times: &row.response_succeeded,
+            failures: listed(&row.failures),
             times_failed: Some(&row.response_failed),
+            ..Self::of(RowKind::Step, &row.name, row.due, ended, &row.response_succeeded)
         }
     }
 }
 
 impl<'a> From<&'a PopulationCounts> for Row<'a> {
     fn from(row: &'a PopulationCounts) -> Self {
+        let ended = [row.succeeded, row.failures.values().sum(), row.unsent];
         Self {
-            kind: RowKind::Population,
-            journey: "",
-            name: &row.name,
-            begun: row.due,
-            succeeded: row.succeeded,
-            failed: row.failures.values().sum(),
-            cut_off: row.unsent,
-            failures: row.failures.iter().map(|(class, count)| (*class, *count)).collect(),
-            times: &row.response_succeeded,
+            failures: listed(&row.failures),
             times_failed: Some(&row.response_failed),
+            ..Self::of(RowKind::Population, &row.name, row.due, ended, &row.response_succeeded)
         }
     }
 }
@@ -170,35 +145,23 @@ impl<'a> From<&'a PopulationCounts> for Row<'a> {
 impl<'a> From<&'a StepRow> for Row<'a> {
     fn from(row: &'a StepRow) -> Self {
         Self {
-            kind: RowKind::Step,
             journey: &row.journey,
-            name: &row.name,
-            begun: row.due,
-            succeeded: row.succeeded,
-            failed: row.failed,
-            cut_off: 0,
             failures: row.failures.iter().map(|failure| (failure.class, failure.count)).collect(),
-            times: &row.response_time,
-            times_failed: None,
+            ..Self::of(RowKind::Step, &row.name, row.due, [row.succeeded, row.failed, 0], &row.response_time)
         }
     }
 }
 
 impl<'a> From<&'a PopulationRow> for Row<'a> {
     fn from(row: &'a PopulationRow) -> Self {
-        Self {
-            kind: RowKind::Population,
-            journey: "",
-            name: &row.name,
-            begun: row.requests.due,
-            succeeded: row.requests.succeeded,
-            failed: row.requests.failed,
-            cut_off: row.requests.unsent,
-            failures: row.failures.iter().map(|(class, count)| (*class, *count)).collect(),
-            times: &row.response_time,
-            times_failed: None,
-        }
+        let Requests { due, succeeded, failed, unsent } = row.requests;
+        let ended = [succeeded, failed, unsent];
+        Self { failures: listed(&row.failures), ..Self::of(RowKind::Population, &row.name, due, ended, &row.response_time) }
     }
+}
+
+fn listed(failures: &BTreeMap<Failure, u64>) -> Vec<(Failure, u64)> {
+    failures.iter().map(|(class, count)| (*class, *count)).collect()
 }
 
 #[cfg(test)]

@@ -10,12 +10,10 @@
 //!
 //! Invariant: after the cut as before it, every request that fell due is accounted for.
 
-use std::collections::BTreeMap;
-
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Connections, Example, Failure, Gaps, OwnDelay, PackedHistogram, Quirk, Snapshot, Tally};
+use crate::{Snapshot, SnapshotRecord};
 
 /// Ten minutes of seconds: some 10 kB each, so at most 6 MB.
 pub(crate) const INTERVALS_MAX: usize = 600;
@@ -65,7 +63,7 @@ pub enum WarmUp {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Early {
     interval: Nanos,
-    intervals: Vec<PackedSnapshot>,
+    intervals: Vec<SnapshotRecord>,
     late: Snapshot,
 }
 
@@ -76,7 +74,7 @@ impl Early {
 
     /// Takes the next interval of the whole run.
     pub(crate) fn keep(&mut self, counts: &Snapshot) {
-        if self.intervals.len() < INTERVALS_MAX { self.intervals.push(PackedSnapshot::new(counts)) } else { self.late.add(counts) }
+        if self.intervals.len() < INTERVALS_MAX { self.intervals.push(SnapshotRecord::from(counts)) } else { self.late.add(counts) }
     }
 
     /// The totals of what ended from `at` on, and how many requests ended before; `None` where that is not kept.
@@ -84,154 +82,11 @@ impl Early {
         let cut = usize::try_from(at.0.div_ceil(self.interval.0.max(1))).ok()?;
         let (before, after) = self.intervals.split_at_checked(cut)?;
         let mut rest = Snapshot::default();
-        after.iter().for_each(|counts| rest.add(&counts.unpack()));
+        after.iter().for_each(|counts| rest.add(&Snapshot::try_from(counts.clone()).expect("what was packed here unpacks")));
         rest.add(&self.late);
-        let (due, ended) = before.iter().fold((0, 0), |(due, ended), counts| (due + counts.due, ended + counts.ended()));
+        let (due, ended) = before.iter().fold((0, 0), |(due, ended), counts| (due + counts.due(), ended + counts.ended()));
         // What was under way at the cut ends after it.
         rest.due += due - ended;
         Some((rest, ended))
-    }
-}
-
-/// A Snapshot at rest.
-#[derive(Debug, Clone, PartialEq)]
-struct PackedSnapshot {
-    due: u64,
-    succeeded: u64,
-    unsent: u64,
-    failures: [u64; Failure::COUNT],
-    excluded: u64,
-    answered: u64,
-    answered_well: u64,
-    statuses: Vec<(u16, u64)>,
-    bytes_sent: u64,
-    bytes_received: u64,
-    redirects: u64,
-    response_succeeded: PackedHistogram,
-    response_failed: PackedHistogram,
-    service: PackedHistogram,
-    first_byte: PackedHistogram,
-    wait: PackedHistogram,
-    lag: PackedHistogram,
-    own_delay: (PackedHistogram, PackedHistogram),
-    connect: PackedHistogram,
-    tls: PackedHistogram,
-    connections: Connections,
-    quirks: [u64; Quirk::COUNT],
-    examples: BTreeMap<Failure, Example>,
-    in_flight_area: u128,
-    service_drained: Nanos,
-    service_of_warmup: Nanos,
-    gaps: Gaps,
-    cpu: Nanos,
-    tally: Tally<PackedHistogram>,
-}
-
-impl PackedSnapshot {
-    fn new(counts: &Snapshot) -> Self {
-        Self {
-            due: counts.due,
-            succeeded: counts.succeeded,
-            unsent: counts.unsent,
-            failures: counts.failures,
-            excluded: counts.excluded,
-            answered: counts.answered,
-            answered_well: counts.answered_well,
-            statuses: counts.statuses().collect(),
-            bytes_sent: counts.bytes_sent,
-            bytes_received: counts.bytes_received,
-            redirects: counts.redirects,
-            response_succeeded: counts.response_succeeded.pack(),
-            response_failed: counts.response_failed.pack(),
-            service: counts.service.pack(),
-            first_byte: counts.first_byte.pack(),
-            wait: counts.wait.pack(),
-            lag: counts.lag.pack(),
-            own_delay: (counts.own_delay.measured.pack(), counts.own_delay.without.pack()),
-            connect: counts.connect.pack(),
-            tls: counts.tls.pack(),
-            connections: counts.connections,
-            quirks: counts.quirks,
-            examples: counts.examples.clone(),
-            in_flight_area: counts.in_flight_area,
-            service_drained: counts.service_drained,
-            service_of_warmup: counts.service_of_warmup,
-            gaps: counts.gaps,
-            cpu: counts.cpu,
-            tally: counts.tally.pack(),
-        }
-    }
-
-    fn ended(&self) -> u64 {
-        self.succeeded + self.unsent + self.failures.iter().sum::<u64>()
-    }
-
-    fn unpack(&self) -> Snapshot {
-        // Taken apart without `..`, so that a count nobody unpacks does not compile.
-        let Self {
-            due,
-            succeeded,
-            unsent,
-            failures,
-            excluded,
-            answered,
-            answered_well,
-            statuses,
-            bytes_sent,
-            bytes_received,
-            redirects,
-            response_succeeded,
-            response_failed,
-            service,
-            first_byte,
-            wait,
-            lag,
-            own_delay: (delay_measured, delay_without),
-            connect,
-            tls,
-            connections,
-            quirks,
-            examples,
-            in_flight_area,
-            service_drained,
-            service_of_warmup,
-            gaps,
-            cpu,
-            tally,
-        } = self;
-        let unpack = |packed: &PackedHistogram| packed.unpack().expect("what was packed here unpacks");
-        let mut counts = Snapshot {
-            due: *due,
-            succeeded: *succeeded,
-            unsent: *unsent,
-            failures: *failures,
-            excluded: *excluded,
-            answered: *answered,
-            answered_well: *answered_well,
-            bytes_sent: *bytes_sent,
-            bytes_received: *bytes_received,
-            redirects: *redirects,
-            response_succeeded: unpack(response_succeeded),
-            response_failed: unpack(response_failed),
-            service: unpack(service),
-            first_byte: unpack(first_byte),
-            wait: unpack(wait),
-            lag: unpack(lag),
-            own_delay: OwnDelay { measured: unpack(delay_measured), without: unpack(delay_without) },
-            connect: unpack(connect),
-            tls: unpack(tls),
-            connections: *connections,
-            quirks: *quirks,
-            examples: examples.clone(),
-            in_flight_area: *in_flight_area,
-            service_drained: *service_drained,
-            service_of_warmup: *service_of_warmup,
-            gaps: *gaps,
-            cpu: *cpu,
-            tally: tally.unpack().expect("what was packed here unpacks"),
-            ..Snapshot::default()
-        };
-        statuses.iter().for_each(|(status, count)| counts.count_statuses(*status, *count));
-        counts
     }
 }

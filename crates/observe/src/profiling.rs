@@ -318,7 +318,7 @@ mod tests {
         for (_, requests) in servers {
             let mut asked = [requests.recv().unwrap(), requests.recv().unwrap()];
             asked.sort();
-            assert_eq!(asked, ["mutex", "profile"].map(|page| format!("GET /debug/pprof/{page}?seconds=1 HTTP/1.0")));
+            assert_eq!(asked, ["mutex", "profile"].map(|page| format!("GET /debug/pprof/{page}?seconds=1 HTTP/1.1")));
         }
         profiling.stop(origin)
     }

@@ -105,7 +105,7 @@ impl Endpoint {
     /// If it cannot be read, is no page of metrics, or has none that is wanted.
     pub fn open(url: &Url, wanted: &[String]) -> Result<Self, NotFound> {
         let asked = ObserveTarget::Prometheus(url.clone()).to_string();
-        let client = Client::new(url.clone()).map_err(|why| NotFound { message: why, help: "give another URL".to_owned() })?;
+        let client = Client::new(url.clone());
         let read = client.read().map_err(|why| NotFound {
             message: why,
             help: format!("look at it with: curl -s {}", asked.trim_start_matches("prometheus:")),

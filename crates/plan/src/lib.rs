@@ -15,6 +15,7 @@ mod given;
 mod ladder;
 mod load;
 mod margin;
+pub mod multipart;
 mod plan;
 mod population;
 mod random;

@@ -18,7 +18,7 @@ use crate::secret::{self, REDACTED};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
     Also, Amount, Body, Bounds, Contents, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Mix, Nanos, PlanError,
-    PlanErrors, Population, PopulationDraft, Rate, Replay, Request, Resolved, RowOrder, Scheme, Secrets, Setting, Sources, Spacing, Stages,
+    PlanErrors, Population, PopulationDraft, Replay, Request, Resolved, RowOrder, Scheme, Secrets, Setting, Sources, Spacing, Stages,
     Target, Templating, Timetable, Turns, Users, Warmup, base64,
 };
 
@@ -358,24 +358,6 @@ impl Plan {
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         texts(&self.target, &self.request, &self.filling)
-    }
-
-    /// The templates' values, those of the list of URLs included.
-    ///
-    /// # Panics
-    /// Never: a plan's templates have been read before.
-    #[must_use]
-    pub fn template_values(&self) -> Vec<(&'static str, Value)> {
-        let files: Vec<&str> = self.filling.files.iter().map(|file| file.name.as_str()).collect();
-        let routes = self.filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| ("urls", route.target.path_and_query()));
-        let mut values = Vec::new();
-        for (setting, text) in
-            self.texts().chain(routes).filter(|(_, text)| self.filling.braces == Templating::Template && is_templated(text))
-        {
-            let template = Template::parse(text, &files).expect("a plan's templates are valid");
-            template.each_value(&mut |value| values.push((setting, value.clone())));
-        }
-        values
     }
 
     /// How many connections are open at once at most.
@@ -1548,17 +1530,6 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
         Err(why) => {
             r.wrong("proxy", format!("--proxy '{text}' {why}"), "give a proxy such as http://10.0.0.1:3128");
             None
-        }
-    }
-}
-
-impl Plan {
-    /// The peak of the timetable, or `None` for closed load.
-    #[must_use]
-    pub fn peak_rate(&self) -> Option<Rate> {
-        match &self.load {
-            Load::Closed { .. } | Load::Mixed(_) => None,
-            Load::Open { timetable, .. } => Some(timetable.peak()),
         }
     }
 }

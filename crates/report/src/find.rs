@@ -12,10 +12,10 @@ use analysis::limits;
 use analysis::search::LimitedBy;
 use serde::Serialize;
 
-use crate::ResultFile;
 use crate::chart::find::{FoundLine, LoadCurve, LoadPoint, offered_load};
 use crate::json::write_json;
 use crate::png::Density;
+use crate::{ResultFile, profiles, prose, server_side};
 
 /// Every file of a search: `.find.json`, the chart as SVG and PNG, and `.find.md`.
 ///
@@ -30,6 +30,16 @@ pub fn files(found: &CapacityReport) -> io::Result<Vec<ResultFile>> {
         file("_find.png", "chart", chart.png(Density::DOCUMENT)),
         file(".find.md", "report", markdown::markdown(found).into_bytes()),
     ])
+}
+
+/// What stands below the table: what was found, and what limits the server.
+#[must_use]
+pub fn conclusion(found: &CapacityReport, width: u16) -> String {
+    let said: String = found.sentences().iter().map(|said| prose(said, width)).collect();
+    format!("\n{said}\n{}", prose(&table::legend(found), width))
+        + &server_side::of_search(found, width.into())
+        + &crate::limits::text(&limits::of_search(found), width)
+        + &profiles::text(&profiles::of_search(found), width)
 }
 
 /// The file with everything in it.

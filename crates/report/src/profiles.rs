@@ -12,6 +12,7 @@ use measure::profiled::{CPU, Frame, Function, Unit};
 use measure::{RunProfile, Summary};
 use profile::{Change, Order, changes};
 
+use crate::prose;
 use crate::visible;
 use crate::visible::shortened;
 
@@ -390,6 +391,18 @@ pub(crate) fn grown(frames: &[Frame], profiled: &RunProfile, before: &RunProfile
 /// Functions in words, for where a count is all that is wanted.
 pub(crate) fn how_many(profiled: &RunProfile) -> String {
     counted(profiled.functions_all, "function")
+}
+
+/// What profiles show below a table, set apart from what stands before; nothing where none were taken.
+pub(crate) fn text(taken: &[ProfiledRun<'_>], width: u16) -> String {
+    let mut text = String::new();
+    for (sentence, table) in told_of(taken) {
+        text += &format!("\n{}\n{table}", prose(&sentence, width));
+    }
+    for warning in warnings(taken) {
+        text += &prose(&warning, width);
+    }
+    text
 }
 
 #[cfg(test)]

@@ -6,18 +6,19 @@ pub mod table;
 use std::io;
 
 use analysis::bottleneck::Finding;
+use analysis::ceiling::CeilingUse;
 use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
 use analysis::limits;
 use analysis::scaling::Curve;
-use analysis::{Level, LevelRow, Scaling, StopReason, Sweep, Trial, Validity, scaling};
+use analysis::{Level, LevelRow, Scaling, StopReason, Sweep, Trial, Validity, promises_kept, scaling};
 use serde::Serialize;
 
-use crate::ResultFile;
 use crate::chart::sweep::{Fit, JourneyLevel, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
 use crate::dat::{self, DatRow};
 use crate::json::write_json;
 use crate::png::Density;
+use crate::{ResultFile, Style, profiles, prose, server_side, visible};
 
 /// Every file of a sweep: `.dat`, `.json`, `.md` and both charts as SVG and PNG.
 ///
@@ -37,6 +38,40 @@ pub fn files(sweep: &Sweep) -> io::Result<Vec<ResultFile>> {
         file("_successrate.png", "chart", success.png(Density::DOCUMENT)),
         file(".md", "report", markdown::markdown(sweep, &scaling).into_bytes()),
     ])
+}
+
+/// What stands below the table: what its columns mean, and what the levels show.
+#[must_use]
+pub fn conclusion(sweep: &Sweep, width: u16) -> String {
+    let rows = sweep.rows();
+    let mut text = table::failed_parts_text(&rows, &Style { width, ..Style::PLAIN });
+    text += &if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", prose(table::legend(&rows).trim(), width)) };
+    for sentence in
+        analysis::conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows))
+    {
+        text += &prose(&sentence, width);
+    }
+    for warning in journey_warnings(sweep) {
+        text += &prose(&format!("warning: {}", visible(warning)), width);
+    }
+    if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
+        text += &prose(&format!("At its highest, loadline {}.", used.in_words()), width);
+    }
+    text += &server_side::of_sweep(sweep, width.into());
+    text += &crate::limits::text(&limits::of_sweep(sweep), width);
+    text + &profiles::text(&profiles::of_sweep(sweep), width)
+}
+
+/// What was odd about the loads of a scenario, each said once: a step that was left out, a teardown that failed.
+fn journey_warnings(sweep: &Sweep) -> Vec<&str> {
+    let mut said: Vec<&str> = Vec::new();
+    for summary in sweep.trials.iter().map(|trial| &trial.summary).filter(|summary| summary.scenario.is_some()) {
+        said.extend(summary.warnings.iter().map(String::as_str));
+    }
+    said.extend(sweep.warnings.iter().map(String::as_str));
+    said.sort_unstable();
+    said.dedup();
+    said
 }
 
 /// The file with everything in it, what it says included: `best` and `model` follow from the trials, and are not read again.

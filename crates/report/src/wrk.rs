@@ -7,13 +7,13 @@
 //!
 //! Invariant: the same Summary and the same [`Facts`] give the same bytes.
 
-mod samples;
+mod correction;
 pub(crate) mod units;
 
-use measure::{Failure, Status, Summary};
+use measure::{Failure, Statistics, Status, Summary};
 use plan::Nanos;
 
-pub use samples::{Samples, corrected};
+use correction::corrected;
 use units::{binary, cell, metric, time_s, time_us};
 
 /// What the report repeats of the command line.
@@ -77,12 +77,12 @@ pub fn report(run: &Summary, facts: &Facts) -> String {
 
 /// The answers' times in microseconds.
 #[must_use]
-pub fn latency(run: &Summary, facts: &Facts) -> Samples {
+pub fn latency(run: &Summary, facts: &Facts) -> Statistics {
     match facts.formulas {
-        Formulas::True => Samples::of_times(&run.service_time),
+        Formulas::True => Statistics::of_times(&run.service_time),
         Formulas::Original => {
             let kept = run.service_time.recorded().filter(|(time, _)| *time <= facts.timeout).map(|(time, count)| (time.0 / 1_000, count));
-            let samples = Samples::of_counts(kept);
+            let samples = Statistics::from_counts(kept);
             let expected = (run.duration_s * 1e6) as u64 / (completed(run) / facts.connections.max(1)).max(1);
             if completed(run) >= facts.connections { corrected(&samples, expected) } else { samples }
         }
@@ -91,8 +91,8 @@ pub fn latency(run: &Summary, facts: &Facts) -> Samples {
 
 /// The answers a second of single threads.
 #[must_use]
-pub fn rates(run: &Summary) -> Samples {
-    Samples::of_counts(run.worker_rates.recorded())
+pub fn rates(run: &Summary) -> Statistics {
+    Statistics::from_counts(run.worker_rates.recorded())
 }
 
 /// Answers within the measured span, whatever their status.
@@ -117,8 +117,8 @@ pub fn received(run: &Summary) -> u64 {
 }
 
 /// The two rows.
-pub(crate) fn thread_stats(latency: &Samples, rates: &Samples) -> String {
-    let row = |name: &str, samples: &Samples, format: fn(f64) -> String| {
+pub(crate) fn thread_stats(latency: &Statistics, rates: &Statistics) -> String {
+    let row = |name: &str, samples: &Statistics, format: fn(f64) -> String| {
         let (mean, stdev, max) = (cell(&format(samples.mean()), 8), cell(&format(samples.stdev()), 10), cell(&format(samples.max()), 9));
         format!("    {name:<10}{mean}{stdev}{max}{:>8}%\n", percent(samples.within_a_stdev()))
     };

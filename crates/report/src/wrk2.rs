@@ -3,11 +3,11 @@
 //! wrk2 measures from when a request should have been sent, which is what loadline calls the response time, and throws away what
 //! came in its first ten seconds, though not from its counts. Here all figures are of the whole run.
 
-use measure::{Histogram, Summary};
+use measure::{Histogram, Statistics, Summary};
 use plan::Nanos;
 
 use crate::wrk::units::{cell, time_us};
-use crate::wrk::{Facts, Formulas, Samples, rates, thread_stats, totals};
+use crate::wrk::{Facts, Formulas, rates, thread_stats, totals};
 
 pub use crate::wrk::banner;
 
@@ -26,7 +26,7 @@ pub enum Distributions {
 #[must_use]
 pub fn report(run: &Summary, facts: &Facts, distributions: Distributions) -> String {
     let recorded = recorded(run, facts);
-    let mut text = thread_stats(&Samples::of_times(&recorded), &rates(run));
+    let mut text = thread_stats(&Statistics::of_times(&recorded), &rates(run));
     if distributions != Distributions::None {
         text += "  Latency Distribution (HdrHistogram - Recorded Latency)\n";
         text += &distribution(&recorded);
@@ -62,7 +62,7 @@ const BUCKETS: u32 = 27;
 const SUB_BUCKETS: u32 = 2048;
 
 fn distribution(times: &Histogram) -> String {
-    let samples = Samples::of_times(times);
+    let samples = Statistics::of_times(times);
     let mut text = String::new();
     for percent in PERCENTS {
         let rank = ((percent / 100.0 * samples.count() as f64 + 0.5).floor() as u64).max(1);

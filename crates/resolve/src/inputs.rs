@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +27,12 @@ pub trait Inputs {
     /// # Errors
     /// If it cannot be read, or holds more.
     fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>>;
+
+    /// What a file begins with: so many bytes, or all of it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn beginning(&self, path: &str, bytes: u64) -> io::Result<Vec<u8>>;
 
     /// The rows of a file that may be larger than memory.
     ///
@@ -80,6 +86,12 @@ impl Inputs for LocalInputs {
 
     fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
         whole(path, bytes_max)
+    }
+
+    fn beginning(&self, path: &str, bytes: u64) -> io::Result<Vec<u8>> {
+        let mut held = Vec::new();
+        File::open(path)?.take(bytes).read_to_end(&mut held)?;
+        Ok(held)
     }
 
     fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {
@@ -163,6 +175,11 @@ impl Inputs for MemoryInputs {
 
     fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
         all(self.file(path)?, bytes_max)
+    }
+
+    fn beginning(&self, path: &str, bytes: u64) -> io::Result<Vec<u8>> {
+        let held = self.file(path)?;
+        Ok(held[..held.len().min(bytes as usize)].to_vec())
     }
 
     fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {

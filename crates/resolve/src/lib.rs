@@ -13,6 +13,7 @@ mod files;
 mod inputs;
 mod known;
 mod load;
+mod other_tools;
 mod reader;
 mod scenarios;
 
@@ -21,5 +22,6 @@ pub use files::read_standard_input;
 pub use inputs::{FileInfo, Inputs, LocalInputs, MemoryInputs, whole};
 pub use known::KnownSecrets;
 pub use load::OwnLoad;
+pub use other_tools::mistake;
 pub use reader::{Reader, fingerprint};
 pub use scenarios::{Scenarios, file_of, is_scenario_file, mistakes_of};

@@ -1,9 +1,9 @@
 //! What `done(summary, latency, requests)` is given.
 
-use measure::{Failure, SummaryRecord};
+use measure::{Failure, Statistics, SummaryRecord};
 use mlua::{Lua, Table};
 
-use crate::{Interface, Statistics};
+use crate::Interface;
 
 /// The arguments of `done`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -87,28 +87,28 @@ pub(crate) fn arguments(lua: &Lua, with: &DoneArguments, interface: Interface) -
 /// counts every value.
 fn functions(lua: &Lua, of: &Statistics, interface: Interface) -> mlua::Result<Table> {
     let own = lua.create_table()?;
-    for (name, value) in [("min", of.min() as f64), ("max", of.max() as f64), ("mean", of.mean()), ("stdev", of.stdev())] {
+    for (name, value) in [("min", of.min()), ("max", of.max()), ("mean", of.mean()), ("stdev", of.stdev())] {
         own.raw_set(name, value)?;
     }
     let values = of.clone();
     match interface {
         Interface::Wrk => {
             own.raw_set("count", of.counts().len() as f64)?;
-            own.raw_set("percentile", lua.create_function(move |_, p: f64| Ok(values.percentile(p) as f64))?)?;
+            own.raw_set("percentile", lua.create_function(move |_, p: f64| Ok(values.percentile(p)))?)?;
             let values = of.clone();
             let at = move |_: &Lua, place: f64| {
-                let pair = values.counts().get((place as usize).wrapping_sub(1)).copied().unwrap_or((0, 0));
-                Ok((pair.0 as f64, pair.1 as f64))
+                let (value, count) = values.counts().get((place as usize).wrapping_sub(1)).copied().unwrap_or((0.0, 0));
+                Ok((value, count as f64))
             };
             own.raw_set("at", lua.create_function(at)?)?;
         }
         Interface::Wrk2 => {
             own.raw_set("count", of.count() as f64)?;
-            let ranked = move |_: &Lua, rank: f64| Ok(values.at_rank(rank as u64) as f64);
+            let ranked = move |_: &Lua, rank: f64| Ok(values.at_rank(rank as u64));
             own.raw_set("ranked", lua.create_function(ranked)?)?;
             let values = of.clone();
             // HdrHistogram's rank.
-            let percentile = move |_: &Lua, p: f64| Ok(values.at_rank((p / 100.0 * values.count() as f64 + 0.5) as u64) as f64);
+            let percentile = move |_: &Lua, p: f64| Ok(values.at_rank((p / 100.0 * values.count() as f64 + 0.5) as u64));
             own.raw_set("percentile", lua.create_function(percentile)?)?;
         }
     }

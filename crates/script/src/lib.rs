@@ -16,7 +16,6 @@ mod globals;
 mod requests;
 mod script;
 mod state;
-mod statistics;
 mod thread;
 
 pub use done::{DoneArguments, DoneErrors};
@@ -24,4 +23,3 @@ pub use error::ScriptError;
 pub use globals::{Globals, Interface};
 pub use script::{Script, Source};
 pub use state::Libraries;
-pub use statistics::Statistics;

@@ -175,12 +175,6 @@ impl Script {
         })?
     }
 
-    /// Whether the script has last words.
-    #[must_use]
-    pub fn defines_done(&self) -> bool {
-        self.main.defines("done").unwrap_or(false)
-    }
-
     /// Calls `done` in the main state, if the script defines it. To be called when the report has been printed.
     ///
     /// # Errors

@@ -39,15 +39,6 @@ pub fn bearer(token: &str) -> Result<String, String> {
     Ok(format!("Bearer {token}"))
 }
 
-/// Where an API key is sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyPlace {
-    /// In the header of this name.
-    Header(String),
-    /// In the parameter of this name: see [`with_parameter`].
-    Query(String),
-}
-
 /// Adds `name=value`, percent-encoded, to the query of a path: `/a` → `/a?key=1`, `/a?b` → `/a?b&key=1`.
 #[must_use]
 pub fn with_parameter(path_and_query: &str, name: &str, value: &str) -> String {

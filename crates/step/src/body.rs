@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use plan::multipart;
 use plan::template::Mistake;
 
 /// Appends `application/x-www-form-urlencoded` as browsers write it: `a=1&b=x+y` (WHATWG URL §5.2).
@@ -82,43 +83,14 @@ impl Boundary {
         self.each_piece(parts, &mut |piece| out.extend_from_slice(piece));
     }
 
-    /// The one place where the bytes of a form are decided.
     fn each_piece(&self, parts: &[Part<'_>], piece: &mut dyn FnMut(&[u8])) {
-        for Part { name, value, file } in parts {
-            piece(b"--");
-            piece(self.0.as_bytes());
-            piece(b"\r\nContent-Disposition: form-data; name=\"");
-            each_piece_of_name(name, piece);
-            if let Some(File { name, media_type }) = file {
-                piece(b"\"; filename=\"");
-                each_piece_of_name(name, piece);
-                piece(b"\"\r\nContent-Type: ");
-                media_type.split(|letter: char| letter.is_control()).for_each(|text| piece(text.as_bytes()));
-                piece(b"\r\n\r\n");
-            } else {
-                piece(b"\"\r\n\r\n");
-            }
-            piece(value);
-            piece(b"\r\n");
-        }
-        piece(b"--");
-        piece(self.0.as_bytes());
-        piece(b"--\r\n");
-    }
-}
-
-/// Names as browsers write them between quotes (WHATWG HTML, multipart/form-data encoding).
-fn each_piece_of_name(name: &str, piece: &mut dyn FnMut(&[u8])) {
-    for text in name.split_inclusive(['"', '\r', '\n']) {
-        let last = text.chars().next_back();
-        let (before, code): (&str, &[u8]) = match last {
-            Some('"') => (&text[..text.len() - 1], b"%22"),
-            Some('\r') => (&text[..text.len() - 1], b"%0D"),
-            Some('\n') => (&text[..text.len() - 1], b"%0A"),
-            _ => (text, b""),
-        };
-        piece(before.as_bytes());
-        piece(code);
+        let parts = parts.iter().map(|Part { name, value, file }| multipart::Part {
+            name,
+            value,
+            file_name: file.map(|file| file.name),
+            media_type: file.map(|file| file.media_type),
+        });
+        multipart::each_piece(&self.0, parts, piece);
     }
 }
 

@@ -92,11 +92,6 @@ impl Tls {
         &self.authority.pem
     }
 
-    /// The same in DER.
-    pub fn ca_der(&self) -> &[u8] {
-        &self.authority.der
-    }
-
     /// A new client certificate of the authority.
     ///
     /// # Errors

@@ -23,12 +23,7 @@ pub struct Pool {
     pub service: Distribution,
 }
 
-impl Pool {
-    /// The requests per second that the pool can serve.
-    pub fn capacity_per_second(&self) -> f64 {
-        f64::from(self.workers.get()) / self.service.mean().as_secs_f64()
-    }
-}
+impl Pool {}
 
 /// The workers of a pool, as the instants at which they become free.
 #[derive(Debug)]
@@ -86,8 +81,6 @@ mod tests {
         let service = Duration::from_micros(250);
         let last = (0..16_000).map(|_| workers.admit(Duration::ZERO, service)).max().unwrap();
         assert_eq!(last, ms(1000));
-        let pool = Pool { workers: NonZeroU32::new(4).unwrap(), service: Distribution::Fixed(service) };
-        assert_eq!(pool.capacity_per_second(), 16_000.0);
     }
 
     #[test]

@@ -13,20 +13,20 @@ use analysis::quantity::{NONE, figure, length, percent, time};
 use clap::Args;
 use engine::{Runner, Stop, machine};
 use experiment::calibrate::{Ceiling, Settings};
+use experiment::calibration::Calibration;
 use plan::{Draft, Nanos, PlanError, PlanErrors, Random, Setting};
 use resolve::KnownSecrets;
 use testbed::{Config, Testbed, Tls};
 
-use super::{compare, print};
+use super::{compare, print, unprinted};
 use crate::bench::Onlookers;
-use crate::calibration::Calibration;
 use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::output_args::OutputArgs;
 use crate::outputs::to_stdout;
 use crate::screen::Screen;
 use crate::workload::Series;
-use crate::{inputs, interrupt};
+use crate::{calibration, inputs, interrupt};
 
 /// What to measure.
 #[derive(Debug, Args)]
@@ -96,7 +96,7 @@ fn climb(duration: Nanos, output_args: OutputArgs, known: &KnownSecrets) -> Resu
     interrupt::raise_on_signal(&stop, &screen)?;
     let all = machine::cores().get();
     let threads: Vec<u32> = if all > 1 { vec![1, all] } else { vec![1] };
-    let mut kept = Calibration::kept().unwrap_or_else(Calibration::empty);
+    let mut kept = calibration::kept().unwrap_or_else(Calibration::empty);
     kept.ceilings.clear();
     kept.lags.clear();
     say(&screen, "\n  How much this machine can send, against a server in this process that does nothing:\n\n")?;
@@ -118,7 +118,7 @@ fn climb(duration: Nanos, output_args: OutputArgs, known: &KnownSecrets) -> Resu
             told = std::mem::replace(&mut told, Ok(())).and(said);
         });
         told?;
-        let Some(reach) = reach.map_err(|error| Failed::from(&error))? else { return Ok(Exit::Interrupted) };
+        let Some(reach) = reach? else { return Ok(Exit::Interrupted) };
         kept.ceilings.extend(reach.ceilings);
         kept.lags.extend(reach.lags);
         drop(server);
@@ -204,13 +204,13 @@ fn differ(
         if noise.is_sound() { "" } else { ": more than promised, so later comparisons of this target say so" }
     );
     to_stdout(text.as_bytes()).map_err(|why| unprinted(&why))?;
-    let mut kept = Calibration::kept().unwrap_or_else(Calibration::empty);
+    let mut kept = calibration::kept().unwrap_or_else(Calibration::empty);
     kept.learn(&plan, &started, noise);
     remember(&kept)
 }
 
 fn remember(kept: &Calibration) -> Result<Exit, Failed> {
-    match kept.keep() {
+    match calibration::keep(kept) {
         Ok(path) => print(format!("\n  kept in {}\n", path.display()).as_bytes()),
         Err(why) => Err(Failed::new(
             Exit::OutputNotWritten,
@@ -249,12 +249,4 @@ fn null_server(encrypted: bool) -> Result<Testbed, Failed> {
 
 fn say(screen: &Screen, text: &str) -> Result<(), Failed> {
     screen.print(text).map_err(|why| unprinted(&why))
-}
-
-fn unprinted(why: &std::io::Error) -> Failed {
-    Failed::new(
-        Exit::OutputNotWritten,
-        format_args!("standard output cannot be written: {}", plainly(why)),
-        "make room, or send it elsewhere",
-    )
 }

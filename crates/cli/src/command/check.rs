@@ -34,8 +34,7 @@ pub fn carry_out(check: Check, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Check { file, importing, also_target } = check;
     let mut errors = PlanErrors::default();
     let named = Draft { scenario: Some(file.clone()), also_target, ..Draft::default() };
-    let ImportedLoad { mut load, scenarios, left_out } =
-        importing.take(named, None, (&inputs::reader(known), Remarks::Talking), &mut errors);
+    let ImportedLoad { mut load, scenarios, left_out } = importing.take(named, None, (known, Remarks::Talking), &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }

@@ -33,22 +33,18 @@ use trial::RunError;
 use self::server::{Place, Server};
 pub use self::two_targets::TwoTargets;
 use crate::bench::{Onlookers, ServerBench};
-use crate::calibration::Calibration;
 use crate::exit::{Exit, Failed};
-use crate::exporting::Exporting;
 use crate::files::Filing;
 use crate::imported::{ImportedLoad, Importing};
 use crate::inputs::{self, Again};
-use crate::keeping::{At, HistoryArgs};
+use crate::keeping::At;
+use crate::measuring::MeasuringArgs;
 use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, out_help};
-use crate::proceedings::{Places, Proceedings, Writing};
-use crate::profiling::Profiling;
-use crate::promises::{Aborts, Promises};
-use crate::screen::{DisplayArgs, Remarks};
-use crate::server_monitor::ObserveArgs;
+use crate::proceedings::{Proceedings, Writing};
+use crate::screen::Remarks;
 use crate::workload::Series;
-use crate::{imported, interrupt, name, other_tools};
+use crate::{calibration, imported, interrupt, name};
 
 /// Two sides and one load.
 #[derive(Debug, Args)]
@@ -95,28 +91,7 @@ pub struct Compare {
     filing: Filing,
 
     #[command(flatten)]
-    keeping: HistoryArgs,
-
-    #[command(flatten)]
-    exporting: Exporting,
-
-    #[command(flatten)]
-    observing: ObserveArgs,
-
-    #[command(flatten)]
-    profiling: Profiling,
-
-    #[command(flatten)]
-    sight: DisplayArgs,
-
-    #[command(flatten)]
-    promises: Promises,
-
-    #[command(flatten)]
-    aborts: Aborts,
-
-    #[command(flatten)]
-    output_args: OutputArgs,
+    measuring: MeasuringArgs,
 }
 
 /// As many pairs as are measured before their noise says how many it takes.
@@ -131,43 +106,24 @@ const READY_WITHIN: Nanos = Nanos::from_secs(30);
 const WARMUP_AFTER_START: Nanos = Nanos::SECOND;
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed> {
-    let Compare {
-        draft,
-        other,
-        a,
-        b,
-        served_at,
-        ready_within,
-        comparison,
-        importing,
-        filing,
-        promises,
-        aborts,
-        keeping,
-        exporting,
-        observing,
-        profiling,
-        sight,
-        output_args,
-    } = compare;
+    let Compare { draft, other, a, b, served_at, ready_within, comparison, importing, filing, mut measuring } = compare;
+    let (history, voice) = (measuring.history(), measuring.voice());
     known.learn(&draft);
     for url in [&other, &served_at].into_iter().flatten() {
         known.learn_address(url);
     }
-    inputs::warn_of(&draft, (known, output_args.voice()));
+    inputs::warn_of(&draft, (known, voice));
     let mut errors = PlanErrors::default();
     let design = Design::decide(comparison, &mut errors);
     let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
     importing.look_at_target(&mut errors);
     let reader = inputs::reader(known);
-    let (mut draft, [a_at, b_at, served_at], mut left_out) =
-        pasted(draft, [other, served_at], &importing, (&reader, output_args.voice()), &mut errors);
+    let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, (&reader, voice), &mut errors);
     inputs::read(&mut draft, &mut errors);
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }
-    let Some(mut sides) = sides(Draft { url: a_at, ..draft }, b_at, [a, b], served_at, (&importing, &keeping.at(), &reader), &mut errors)
-    else {
+    let Some(mut sides) = sides(Draft { url: a_at, ..draft }, b_at, [a, b], served_at, (&importing, &history, &reader), &mut errors) else {
         return Err(errors.into());
     };
     // The same file on both sides leaves the same out.
@@ -177,11 +133,10 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         if told.contains(&path) {
             continue;
         }
-        importing.tell(&format!("'{path}'"), &side.left_out, (known, output_args.voice()));
+        importing.tell(&format!("'{path}'"), &side.left_out, (known, voice));
         left_out.append(&mut side.left_out);
         told.push(path);
     }
-    let checks = promises.read(sides[1].scenarios.of(&sides[1].load).as_deref(), &mut errors);
     let seed = seed_of(&sides);
     let plans = plans(&sides, design.pairs.unwrap_or(PAIRS_LAST), seed, &mut errors);
     let alike_only = filing.existing() == Existing::Keep;
@@ -201,25 +156,22 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         ));
     }
     let name = filing.name_or(|| suggested(&sides));
-    let keeper = keeping.decide(Kind::Compare, &name, &mut errors);
-    let guard = aborts.read(&mut errors);
-    let exports = exporting.decide(known, &mut errors);
-    let eyes = observing.decide(known, &mut errors);
-    let probes = profiling.decide_of_sides(known, &mut errors);
-    sight.check(&mut errors);
     let files = filing.files(&name, Comparison::ENDINGS, &mut errors);
     let outs = filing.renderings(Comparison::FORMATS, &mut errors);
+    let probes = std::mem::take(&mut measuring.profiling).decide_of_sides(known, &mut errors);
+    let scenario = sides[1].scenarios.of(&sides[1].load);
+    let mut measuring = measuring.decide((Kind::Compare, &name), scenario.as_deref(), known, &mut errors);
     let Some([first_a, first_b]) = plans.first().filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     let both = [first_a, first_b].into_iter().zip(&sides).map(|(plan, side)| (plan, &side.scenarios));
-    importing.look(both, &left_out, (known, output_args.voice()))?;
+    importing.look(both, &left_out, (known, voice))?;
 
     let mut compared = unmeasured(name, &sides, [first_a, first_b], &design);
     compared.differences = differences;
-    compared.promises = checks;
+    compared.promises = std::mem::take(&mut measuring.checks);
     let looked = sides.iter().zip([first_a, first_b]).zip(["A", "B"]).zip(&probes).map(|(((side, plan), letter), probes)| {
         // A server with a command is not there yet.
         let there = side.subject.command.is_none();
-        let seen = || if there { eyes.check(plan) } else { Ok(()) };
+        let seen = || if there { measuring.eyes.check(plan) } else { Ok(()) };
         look(side, plan).and_then(|()| probes.check(plan)).and_then(|()| seen()).map_err(|failed| of_side(letter, &failed))
     });
     let hindered: Vec<Failed> = looked.filter_map(Result::err).collect();
@@ -227,9 +179,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         let texts: Vec<&str> = hindered.iter().map(|failed| failed.text.as_str()).collect();
         return Err(Failed { exit: first.exit, text: texts.join("\n") });
     }
-    let stop = Stop::new();
-    let screen = output_args.screen_with_view(sight, "compare", &stop, known);
-    interrupt::raise_on_signal(&stop, &screen)?;
+    let (stop, screen) = measuring.begin("compare", known)?;
     let doubted = sides.iter().zip(&probes).filter(|(side, _)| side.subject.command.is_none());
     let mut doubts: Vec<String> = doubted.flat_map(|(_, probes)| probes.doubts()).collect();
     doubts.dedup();
@@ -238,10 +188,9 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         screen.say(&format!("{} give no verdict: at least {PAIRS_MIN} are needed", counted(pairs.get().into(), "pair")));
     }
     let runner = Runner::threads();
-    let places = Places { files, outs, keeper, exports };
-    let around = Proceedings::begin(places, "compare", Some(first_a), output_args, screen, stop);
+    let around = Proceedings::begin((files, outs), measuring, ("compare", Some(first_a)), (screen, stop));
     let [mut bench_a, mut bench_b] = [0, 1].map(|side| SideBench {
-        bench: around.bench(Series::of(&sides[side].scenarios, &runner), (&eyes, &probes[side]), &guard),
+        bench: ServerBench { probes: &probes[side], ..around.bench(Series::of(&sides[side].scenarios, &runner)) },
         side,
         command: sides[side].subject.command.as_deref(),
         ready_within,
@@ -266,7 +215,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         Ok(Ending::Aborted) => Exit::CheckFailed,
         _ => ending(compared.verdict(), &compared.checks),
     };
-    around.end(written, &compared, &text, ended.map(drop).map_err(|error| Failed::from(&error)), exit)
+    around.end(written, &compared, &text, ended.map(drop).map_err(Failed::from), exit)
 }
 
 /// How many pairs are measured, and how.
@@ -291,7 +240,7 @@ impl Design {
 /// A comparison of which nothing is measured yet, with what is known of the noise of this target.
 fn unmeasured(name: String, sides: &[PreparedSide; 2], first: [&Plan; 2], design: &Design) -> Comparison {
     let margins = design.margin.map_or_else(Margins::default, |margin| Margins::of_ratio(margin.share()));
-    let known = Calibration::kept();
+    let known = calibration::kept();
     let noise = known.as_ref().and_then(|known| known.noise_of(first[0]).or_else(|| known.noise_of(first[1])));
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
     Comparison::new(name, a, b, design.pairs.unwrap_or(PAIRS_FIRST).get(), margins, noise.cloned())
@@ -350,7 +299,7 @@ pub fn with_itself(
     let settings = Settings { plans: &plans, pairs: Some(wanted), cooldown, seed, is_profiled: [false; 2] };
     let ended = experiment::compare::carry_out(&settings, &mut compared, [&mut bench_a, &mut bench_b], &mut |_, _| ());
     screen.clear();
-    ended.map_err(|error| Failed::from(&error))?;
+    ended?;
     Ok(Some((compared, stop.urgency() > Urgency::None)))
 }
 
@@ -388,7 +337,7 @@ fn look(side: &PreparedSide, plan: &Plan) -> Result<(), Failed> {
         Some(_) => engine::net::check_limits(plan, machine::raise_files_limit()),
         None => Runner::threads().prepare(plan).map(drop),
     };
-    looked.map_err(|error| Failed::from(&error))
+    looked.map_err(Failed::from)
 }
 
 /// What is wrong with one side, named after it.
@@ -540,8 +489,12 @@ fn targets(
     if files.iter().all(Option::is_none) {
         look_without_files(&over, importing, errors);
     }
-    let mistakes: Vec<PlanError> =
-        names.iter().zip(&files).filter(|(_, file)| file.is_none()).filter_map(|(name, _)| other_tools::mistake(name)).collect();
+    let mistakes: Vec<PlanError> = names
+        .iter()
+        .zip(&files)
+        .filter(|(_, file)| file.is_none())
+        .filter_map(|(name, _)| resolve::mistake(name, reader.inputs()))
+        .collect();
     if !mistakes.is_empty() {
         mistakes.into_iter().for_each(|mistake| errors.push(mistake));
         return None;

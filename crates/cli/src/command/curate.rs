@@ -11,7 +11,7 @@ use super::runs::{Age, table, typed};
 use crate::exit::{Exit, Failed};
 use crate::inputs::{self, plainly};
 use crate::keeping::{At, refused};
-use crate::outputs::{Existing, look, whole};
+use crate::outputs::{look, whole};
 use crate::saved;
 
 /// Words to find a run by.
@@ -183,7 +183,7 @@ pub fn export(export: Export) -> Result<Exit, Failed> {
     let to_stdout = file == Path::new("-");
     let mut errors = PlanErrors::default();
     if !to_stdout {
-        look(&file, "export", if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+        look(&file, "export", force.into(), &mut errors);
     }
     if !errors.is_empty() {
         return Err(errors.into());

@@ -17,7 +17,6 @@ use analysis::Sweep;
 use analysis::quantity;
 use clap::Args;
 use engine::{Runner, Stop, machine};
-use export::Ready;
 use plan::{Draft, LadderDraft, PlanErrors};
 use report::Experiment as _;
 use resolve::KnownSecrets;
@@ -29,10 +28,9 @@ use crate::exit::{Exit, Failed};
 use crate::files::{DIRECTORY, Files};
 use crate::inputs::{self, plainly};
 use crate::interrupt;
-use crate::keeping::RunSaver;
+use crate::measuring::Measuring;
 use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, to_stdout};
-use crate::server_monitor::ServerMonitors;
+use crate::outputs::{Existing, Renderings};
 
 /// See it at work, or leave the API running.
 #[derive(Debug, Args)]
@@ -111,9 +109,9 @@ fn show(dir: &std::path::Path, output_args: OutputArgs, known: &KnownSecrets) ->
         let draft = Draft { url: Some(format!("{}{}", server.url, act.path_and_query)), duration: given(LEVEL_LASTS), ..Draft::default() };
         let ladder = LadderDraft { levels: given(LEVELS), cooldown: given(COOLDOWN), ..LadderDraft::default() };
         let Some(mut climb) = Climb::decide(draft.into(), ladder, inputs::scenarios(known), &mut errors) else { return Err(errors.into()) };
-        climb.fit(LevelChoice::Nothing, &Runner::threads()).map_err(|error| Failed::from(&error))?;
-        let climb = climb.watched_by(ServerMonitors::auto(known))?;
-        let exit = climb.carry_out(files.clone(), (RunSaver::NOTHING, Ready::default()), output_args, (&screen, &stop))?;
+        climb.fit(LevelChoice::Nothing, &Runner::threads())?;
+        let measuring = Measuring::unsaved(known, output_args);
+        let exit = climb.carry_out((files.clone(), Renderings::none()), measuring, (screen.clone(), stop.clone()))?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {
             return Ok(exit);
@@ -222,11 +220,5 @@ fn start(config: Config) -> Result<Testbed, Failed> {
 }
 
 fn say(text: &str) -> Result<(), Failed> {
-    to_stdout(text.as_bytes()).map_err(|why| {
-        Failed::new(
-            Exit::OutputNotWritten,
-            format_args!("standard output cannot be written: {}", plainly(&why)),
-            "make room, or send it elsewhere",
-        )
-    })
+    print(text.as_bytes()).map(drop)
 }

@@ -51,7 +51,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
     let Diff { a, b, dir, out, force, at } = diff;
     let style = Style { width: crate::output_args::columns(), ..Style::PLAIN };
     let mut errors = PlanErrors::default();
-    let existing = if force { Existing::Replace } else { Existing::Keep };
+    let existing = Existing::from(force);
     let sources = at.read_both(&a, &b);
     let mut sides = sources.into_iter().zip([&a, &b]).map(|(source, shown)| Side::read(shown, source, &mut errors));
     let sides = [sides.next().flatten(), sides.next().flatten()];

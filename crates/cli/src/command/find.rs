@@ -16,26 +16,18 @@ use history::Kind;
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, SearchDraft, Setting, Sources};
 use report::find::table;
 use report::sweep::table as levels;
-use report::{Experiment as _, Style, prose, server_side};
+use report::{Experiment as _, Style};
 use resolve::{KnownSecrets, Scenarios};
 
-use super::sweep::{limits, profiled};
 use crate::bench::ServerBench;
-use crate::calibration::Calibration;
 use crate::exit::{self, Exit, Failed};
-use crate::exporting::Exporting;
 use crate::files::Filing;
 use crate::imported::{ImportedLoad, Importing};
-use crate::keeping::HistoryArgs;
-use crate::output_args::OutputArgs;
+use crate::measuring::MeasuringArgs;
 use crate::outputs::out_help;
-use crate::proceedings::{Places, Proceedings, Writing};
-use crate::profiling::Profiling;
-use crate::promises::{Aborts, Promises};
-use crate::screen::DisplayArgs;
-use crate::server_monitor::ObserveArgs;
+use crate::proceedings::{Proceedings, Writing};
 use crate::workload::Series;
-use crate::{inputs, interrupt, name};
+use crate::{calibration, inputs, name};
 
 /// A promise to keep, and where the results go.
 #[derive(Debug, Args)]
@@ -58,28 +50,7 @@ pub struct Find {
     filing: Filing,
 
     #[command(flatten)]
-    keeping: HistoryArgs,
-
-    #[command(flatten)]
-    exporting: Exporting,
-
-    #[command(flatten)]
-    observing: ObserveArgs,
-
-    #[command(flatten)]
-    profiling: Profiling,
-
-    #[command(flatten)]
-    promises: Promises,
-
-    #[command(flatten)]
-    aborts: Aborts,
-
-    #[command(flatten)]
-    sight: DisplayArgs,
-
-    #[command(flatten)]
-    output_args: OutputArgs,
+    measuring: MeasuringArgs,
 }
 
 /// More than any generator of one machine sends: without a cap of the user the generator's own health decides.
@@ -88,46 +59,31 @@ const RATE_MAX: f64 = 2_000_000.0;
 const TIMEOUT: Nanos = Nanos::from_secs(10);
 /// Searches, and says what it found.
 pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
-    let Find { draft, importing, slo, search, filing, promises, aborts, keeping, exporting, observing, profiling, sight, output_args } =
-        find;
-    known.learn(&draft);
-    inputs::warn_of(&draft, (known, output_args.voice()));
-    let mut errors = PlanErrors::default();
-    let said = (&inputs::reader(known), output_args.voice());
-    let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, said, &mut errors);
+    let Find { draft, importing, slo, search, filing, measuring } = find;
+    let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
+    let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
     let scenario = scenarios.of(&load);
     let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "find"));
     let search = CapacitySearch::decide(load, (&slo, search), scenarios, &mut errors);
-    let checks = promises.read(scenario.as_deref(), &mut errors);
-    let guard = aborts.read(&mut errors);
-    let keeper = keeping.decide(Kind::Find, &name, &mut errors);
-    let eyes = observing.decide(known, &mut errors);
-    let probes = profiling.decide(known, &mut errors);
-    sight.check(&mut errors);
     let files = filing.files(&name, CapacityReport::ENDINGS, &mut errors);
     let outs = filing.renderings(CapacityReport::FORMATS, &mut errors);
-    let Some(search) = search else { return Err(errors.into()) };
-    let exports = exporting.decide(known, &mut errors);
-    if !errors.is_empty() {
-        return Err(errors.into());
-    }
+    let mut measuring = measuring.decide((Kind::Find, &name), scenario.as_deref(), known, &mut errors);
+    let Some(search) = search.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     let (first, runner) = (&search.first, Runner::threads());
-    importing.look([(first, &search.scenarios)], &left_out, (known, output_args.voice()))?;
-    runner.prepare(first).map_err(|error| Failed::from(&error))?;
-    eyes.check(first).and_then(|()| probes.check(first))?;
+    importing.look([(first, &search.scenarios)], &left_out, (known, voice))?;
+    runner.prepare(first)?;
+    measuring.eyes.check(first).and_then(|()| measuring.probes.check(first))?;
 
-    let stop = Stop::new();
-    let screen = output_args.screen_with_view(sight, "find", &stop, known);
-    interrupt::raise_on_signal(&stop, &screen)?;
-    probes.doubts().iter().for_each(|doubt| screen.say(doubt));
+    let (stop, screen) = measuring.begin("find", known)?;
+    measuring.probes.doubts().iter().for_each(|doubt| screen.say(doubt));
     if search.thinking > Nanos::ZERO {
         screen
             .say(&format!("a journey pauses for about {} in all: each trial is loaded for that time before it measures", search.thinking));
     }
-    let series = search.begin(&runner, &stop).map_err(|error| Failed::from(&error))?;
-    let mut found = CapacityReport { checks, ..search.unmeasured(files.name()) };
-    let around = Proceedings::begin(Places { files, outs, keeper, exports }, "find", Some(first), output_args, screen, stop);
-    let mut bench = around.bench(series, (&eyes, &probes), &guard);
+    let series = search.begin(&runner, &stop)?;
+    let mut found = CapacityReport { checks: std::mem::take(&mut measuring.checks), ..search.unmeasured(files.name()) };
+    let around = Proceedings::begin((files, outs), measuring, ("find", Some(first)), (screen, stop));
+    let mut bench = around.bench(series);
     let mut writing = around.writing();
     let style = around.style();
     let ended = search.measure(&mut found, &mut bench, &mut |found, event| tell(&mut writing, found, &event, &style));
@@ -135,8 +91,12 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let is_aborted = found.stopped.as_ref().is_some_and(|it| it.rule == StopRule::Aborted);
     let exit = if is_aborted { Exit::CheckFailed } else { verdict(&found) };
     // What could not be begun has nothing to say.
-    let text = if ended.is_err() && found.stopped.is_none() && found.is_empty() { String::new() } else { ending(&found, style.width) };
-    around.end(written, &found, &text, ended.map_err(|error| Failed::from(&error)), exit)
+    let text = if ended.is_err() && found.stopped.is_none() && found.is_empty() {
+        String::new()
+    } else {
+        report::find::conclusion(&found, style.width)
+    };
+    around.end(written, &found, &text, ended.map_err(Failed::from), exit)
 }
 
 /// A search, decided.
@@ -227,7 +187,7 @@ impl CapacitySearch {
     ) -> Result<(), trial::RunError> {
         let Self { load, scenarios, slos, search, settings, first, .. } = self;
         let decide = |draft, alone| decided(&load, draft, alone, &scenarios);
-        let known = |plan: &Plan, answer: &_| Calibration::kept()?.ceiling_for(plan, answer);
+        let known = |plan: &Plan, answer: &_| calibration::kept()?.ceiling_for(plan, answer);
         let is_profiled = !bench.probes.is_empty();
         let ended = Loads::new(load.draft.clone(), &decide, first.scenario().is_some(), &|plan| scenarios.thinking(plan), &settings)
             .map_err(|mistakes| trial::RunError::input(mistakes.to_string(), "repeat the search"))
@@ -284,15 +244,6 @@ fn tell(writing: &mut Writing<'_, CapacityReport>, found: &CapacityReport, event
             writing.say(&row.unwrap_or_default());
         }
     }
-}
-
-/// What was found, and what limits the server.
-fn ending(found: &CapacityReport, width: u16) -> String {
-    let said: String = found.sentences().iter().map(|said| prose(said, width)).collect();
-    format!("\n{said}\n{}", prose(&table::legend(found), width))
-        + &server_side::of_search(found, width.into())
-        + &limits(&analysis::limits::of_search(found), width)
-        + &profiled(&report::profiles::of_search(found), width)
 }
 
 /// The promises that can be read and searched with. Every mistake goes to `errors`.

@@ -20,7 +20,7 @@ use crate::imported::{self, pair};
 use crate::inputs::{self, plainly};
 use crate::keeping::At;
 use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, look, to_stdout, whole};
+use crate::outputs::{look, to_stdout, whole};
 
 /// Files, and what becomes of them.
 #[derive(Debug, Args)]
@@ -143,7 +143,7 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
     let shown = files.first().map(|file| shown(file)).unwrap_or_default();
     let mut errors = PlanErrors::default();
     if let Some(output) = &output {
-        look(output, "output", if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+        look(output, "output", force.into(), &mut errors);
     }
     let wrong = |why: String, help: &str| PlanError::new("import", why, help.to_owned());
     let kind = match from.map_or_else(|| guess(bytes), Ok) {

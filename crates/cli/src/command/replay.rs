@@ -10,20 +10,14 @@ use clap::{Arg, ArgAction, Args};
 use history::Kind;
 use import::{FieldRole, FormChoice, KNOWN};
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, Rate, Setting, Sources, Speed, Stage, Target, Timetable};
-use report::FORMATS;
 use resolve::KnownSecrets;
 
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
-use crate::exporting::Exporting;
 use crate::inputs::plainly;
-use crate::keeping::HistoryArgs;
-use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, Out, Outputs};
-use crate::profiling::Profiling;
-use crate::promises::{Aborts, Promises};
-use crate::screen::{DisplayArgs, Remarks, complain_without};
-use crate::server_monitor::ObserveArgs;
+use crate::measuring::MeasuringArgs;
+use crate::outputs::{Out, Outputs, run_out_help};
+use crate::screen::{Remarks, complain_without};
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
 use crate::{inputs, saved};
@@ -87,30 +81,12 @@ pub struct Replay {
     #[command(flatten)]
     draft: Draft,
 
-    #[command(flatten)]
-    promises: Promises,
-
-    #[command(flatten)]
-    aborts: Aborts,
-
     /// Call it so in the history [default: from the host of TARGET]
     #[arg(long, value_name = "NAME", help_heading = "History")]
     name: Option<String>,
 
-    #[command(flatten)]
-    keeping: HistoryArgs,
-
-    #[command(flatten)]
-    exporting: Exporting,
-
-    #[command(flatten)]
-    observing: ObserveArgs,
-
-    #[command(flatten)]
-    profiling: Profiling,
-
     /// Write the result also as FORMAT=FILE (repeatable)
-    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = run_out_help(), help_heading = "Output")]
     out: Vec<Out>,
 
     /// Replace files that exist
@@ -118,13 +94,10 @@ pub struct Replay {
     force: bool,
 
     #[command(flatten)]
-    sight: DisplayArgs,
-
-    #[command(flatten)]
     detail: Detail,
 
     #[command(flatten)]
-    output_args: OutputArgs,
+    measuring: MeasuringArgs,
 }
 
 /// Settings of other loads, which a log takes the place of.
@@ -172,49 +145,21 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     known.learn(&replay.draft);
     let mut errors = PlanErrors::default();
     let decided = decide(&replay, known, &mut errors);
-    let Replay {
-        promises, aborts, name, keeping, exporting, observing, profiling, out, force, sight, detail, output_args, dry_run, ..
-    } = replay;
-    let checks = promises.read(None, &mut errors);
-    let guard = aborts.read(&mut errors);
-    let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
-    let eyes = observing.decide(known, &mut errors);
-    let probes = profiling.decide(known, &mut errors);
-    sight.check(&mut errors);
-    let ready = exporting.decide(known, &mut errors);
-    let Some((load, options, names)) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    let Replay { name, out, force, detail, measuring, dry_run, .. } = replay;
+    let outputs = Outputs::check(&out, force.into(), &mut errors);
+    let name = name.or_else(|| Some(saved::suggested(&decided.as_ref()?.tried))).unwrap_or_default();
+    let measuring = measuring.decide((Kind::Run, &name), None, known, &mut errors);
+    let Some(decided) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let (found, plan) = look(load, options, (&names, known))?;
-    let told = telling::told(&found, &plan, output_args.styles().stdout.width);
+    let (found, plan) = look(decided, known)?;
+    let told = telling::told(&found, &plan, measuring.output_args.styles().stdout.width);
     if dry_run {
         return super::print(told.as_bytes());
     }
-    if output_args.voice() == Remarks::Talking {
+    if measuring.output_args.voice() == Remarks::Talking {
         complain_without(known, told.trim_end());
     }
-    let name = name.unwrap_or_else(|| saved::suggested(&plan));
-    let keeper = keeping.decide(Kind::Run, &name, &mut errors);
-    if !errors.is_empty() {
-        return Err(errors.into());
-    }
-
-    let single = SingleRun {
-        word: "replay",
-        plan: &plan,
-        name,
-        checks,
-        before: None,
-        guard,
-        outputs,
-        keeper,
-        eyes,
-        probes,
-        exports: ready,
-        sight,
-        detail,
-        output_args,
-        known,
-    };
+    let single = SingleRun { word: "replay", plan: &plan, name, before: None, outputs, detail, measuring, known };
     single.carry_out(|_| Workload::replay(&plan, found))
 }
 
@@ -234,8 +179,17 @@ pub fn value<T: Clone>(setting: &'static str, given: &Setting<T>, help: &str, er
     }
 }
 
-/// What can be decided before the log is looked at: the draft, the options, and the names of the logs.
-fn decide(replay: &Replay, known: &KnownSecrets, errors: &mut PlanErrors) -> Option<(LoadRecord, Options, Vec<String>)> {
+/// What can be decided before the log is looked at.
+struct Decided {
+    load: LoadRecord,
+    /// The same at some rate.
+    tried: Plan,
+    options: Options,
+    /// The logs.
+    names: Vec<String>,
+}
+
+fn decide(replay: &Replay, known: &KnownSecrets, errors: &mut PlanErrors) -> Option<Decided> {
     let mut draft = replay.draft.clone();
     refuse(&draft, errors);
     let (names, target) = match replay.words.as_slice() {
@@ -328,7 +282,7 @@ fn decide(replay: &Replay, known: &KnownSecrets, errors: &mut PlanErrors) -> Opt
     if let plan::Load::Open { spacing, .. } = tried.load() {
         options.spacing = *spacing;
     }
-    Some((load, options, names))
+    Some(Decided { load, tried, options, names })
 }
 
 /// The same with a mean rate for so long.
@@ -370,10 +324,10 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
 }
 
 /// Looks at the logs, and makes the plan that sends what was found.
-fn look(load: LoadRecord, options: Options, (names, known): (&[String], &KnownSecrets)) -> Result<(LogFacts, Plan), Failed> {
+fn look(Decided { load, options, names, .. }: Decided, known: &KnownSecrets) -> Result<(LogFacts, Plan), Failed> {
     let mut errors = PlanErrors::default();
     let mut logs = Vec::new();
-    for name in names {
+    for name in &names {
         match Log::open(name) {
             Ok(log) => logs.push(log),
             Err(why) => errors.push(unreadable(name, &why)),
@@ -398,10 +352,4 @@ fn unreadable(name: &str, why: &std::io::Error) -> PlanError {
 fn format_help() -> String {
     let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
     format!("Their form instead of a guess: a format string of nginx, Apache or Envoy, or one of {}", names.join(", "))
-}
-
-/// From the table of formats, so that none is missing.
-fn out_help() -> String {
-    let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-    format!("Write the result also as FORMAT=FILE, with - for standard output: {} (repeatable)", known.join(", "))
 }

@@ -39,7 +39,7 @@ pub struct Report {
 /// Reads, and writes what was asked for; without that, the report in words.
 pub fn carry_out(report: Report) -> Result<Exit, Failed> {
     let Report { result, out, force, at, output_args } = report;
-    let existing = if force { Existing::Replace } else { Existing::Keep };
+    let existing = Existing::from(force);
     let mut errors = PlanErrors::default();
     match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
         Document::Run(run, terms) => {

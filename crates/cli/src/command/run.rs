@@ -7,22 +7,15 @@ use clap::{ArgAction, Args};
 use engine::Runner;
 use history::Kind;
 use plan::{Draft, LoadRecord, PlanErrors};
-use report::FORMATS;
 use resolve::KnownSecrets;
 
 use super::try_once::{self, Try};
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
-use crate::exporting::Exporting;
 use crate::imported::{ImportedLoad, Importing};
-use crate::keeping::{At, HistoryArgs};
-use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, Out, Outputs};
-use crate::profiling::Profiling;
-use crate::promises::{Aborts, Promises};
+use crate::measuring::MeasuringArgs;
+use crate::outputs::{Out, Outputs, run_out_help};
 use crate::regression::Regression;
-use crate::screen::DisplayArgs;
-use crate::server_monitor::ObserveArgs;
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
 use crate::{inputs, saved};
@@ -36,15 +29,6 @@ pub struct Run {
     #[command(flatten)]
     importing: Importing,
 
-    #[command(flatten)]
-    promises: Promises,
-
-    #[command(flatten)]
-    regression: Regression,
-
-    #[command(flatten)]
-    aborts: Aborts,
-
     /// Run the plan and checks of this result again: a file written with --out json=FILE, or a saved run such as @last; other flags go over it
     #[arg(long, value_name = "RESULT", help_heading = "Load")]
     from: Option<String>,
@@ -53,20 +37,8 @@ pub struct Run {
     #[arg(long, value_name = "NAME", help_heading = "History")]
     name: Option<String>,
 
-    #[command(flatten)]
-    keeping: HistoryArgs,
-
-    #[command(flatten)]
-    exporting: Exporting,
-
-    #[command(flatten)]
-    observing: ObserveArgs,
-
-    #[command(flatten)]
-    profiling: Profiling,
-
     /// Write the result also as FORMAT=FILE (repeatable)
-    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = run_out_help(), help_heading = "Output")]
     out: Vec<Out>,
 
     /// Replace files that exist
@@ -78,39 +50,21 @@ pub struct Run {
     debug: bool,
 
     #[command(flatten)]
-    sight: DisplayArgs,
-
-    #[command(flatten)]
     detail: Detail,
 
     #[command(flatten)]
-    output_args: OutputArgs,
+    measuring: MeasuringArgs,
+
+    #[command(flatten)]
+    regression: Regression,
 }
 
 /// Measures and reports.
 pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
-    let Run {
-        draft,
-        importing,
-        promises,
-        regression,
-        aborts,
-        from,
-        name,
-        keeping,
-        exporting,
-        observing,
-        profiling,
-        out,
-        force,
-        debug,
-        sight,
-        detail,
-        output_args,
-    } = run;
-    let mut errors = PlanErrors::default();
+    let Run { draft, importing, from, name, out, force, debug, detail, mut measuring, regression } = run;
+    let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
     let is_again = from.is_some();
-    let (saved, promises) = again(from.map(|from| (from, keeping.at())), promises, &mut errors);
+    let saved = from.map(|from| again(&from, &mut measuring, &mut errors));
     if debug {
         return if errors.is_empty() {
             try_once::carry_out(Try::of_run(draft, saved, importing, out, force), known)
@@ -118,64 +72,35 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
             Err(errors.into())
         };
     }
-    known.learn(&draft);
-    inputs::warn_of(&draft, (known, output_args.voice()));
-    let said = (&inputs::reader(known), output_args.voice());
-    let ImportedLoad { mut load, scenarios, left_out } = importing.take(draft, saved.as_ref(), said, &mut errors);
+    let ImportedLoad { mut load, scenarios, left_out } = importing.take(draft, saved.as_ref(), (known, voice), &mut errors);
     inputs::read(&mut load.draft, &mut errors);
     let scenario = scenarios.of(&load);
     let plan = inputs::decide(load, &scenarios, &mut errors);
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {
         inputs::look_for_redacted(plan, &mut errors);
     }
-    let checks = promises.read(scenario.as_deref(), &mut errors);
-    let guard = aborts.read(&mut errors);
-    let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let outputs = Outputs::check(&out, force.into(), &mut errors);
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
-    let before = regression.read(plan.as_ref(), &name, &keeping.at(), &mut errors);
-    let keeper = keeping.decide(Kind::Run, &name, &mut errors);
-    let eyes = observing.decide(known, &mut errors);
-    let probes = profiling.decide(known, &mut errors);
-    sight.check(&mut errors);
-    let ready = exporting.decide(known, &mut errors);
+    let before = regression.read(plan.as_ref(), &name, &measuring.history(), &mut errors);
+    let measuring = measuring.decide((Kind::Run, &name), scenario.as_deref(), known, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look([(&plan, &scenarios)], &left_out, (known, output_args.voice()))?;
+    importing.look([(&plan, &scenarios)], &left_out, (known, voice))?;
 
-    let single = SingleRun {
-        word: "run",
-        plan: &plan,
-        name,
-        checks,
-        before,
-        guard,
-        outputs,
-        keeper,
-        eyes,
-        probes,
-        exports: ready,
-        sight,
-        detail,
-        output_args,
-        known,
-    };
+    let single = SingleRun { word: "run", plan: &plan, name, before, outputs, detail, measuring, known };
     single.carry_out(|stop| Workload::new(&plan, &scenarios, &Runner::threads(), stop))
 }
 
-/// What is run again, if it can be read, and what it is held against. Every mistake goes to `errors`.
-fn again(from: Option<(String, At)>, promises: Promises, errors: &mut PlanErrors) -> (Option<LoadRecord>, Promises) {
-    match from.map(|(from, at)| inputs::saved(&from, &at)) {
-        None => (None, promises),
-        Some(Ok(saved)) => (Some(saved.load), promises.or(saved.checks)),
-        Some(Err(error)) => {
+/// What is run again, held against what it was held against. Every mistake goes to `errors`.
+fn again(from: &str, measuring: &mut MeasuringArgs, errors: &mut PlanErrors) -> LoadRecord {
+    match inputs::saved(from, &measuring.history()) {
+        Ok(saved) => {
+            measuring.promises.take_up(saved.checks);
+            saved.load
+        }
+        Err(error) => {
             errors.push(error);
             // The rest of the command line is judged as if it had said where.
-            (Some(resolve::placed(Draft::default()).into()), promises)
+            resolve::placed(Draft::default()).into()
         }
     }
-}
-
-/// From the table of formats, so that none is missing.
-fn out_help() -> String {
-    let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-    format!("Write the result also as FORMAT=FILE, with - for standard output: {} (repeatable)", known.join(", "))
 }

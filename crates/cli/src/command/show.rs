@@ -8,7 +8,7 @@ use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
 use crate::keeping::{At, refused};
 use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, Out, Outputs};
+use crate::outputs::{Out, Outputs};
 use crate::saved::head;
 
 /// Which, and how.
@@ -41,7 +41,7 @@ pub struct Show {
 pub fn carry_out(show: Show) -> Result<Exit, Failed> {
     let Show { reference, out, json, force, at, output_args } = show;
     let mut errors = PlanErrors::default();
-    let outputs = Outputs::check(&out, if force { Existing::Replace } else { Existing::Keep }, &mut errors);
+    let outputs = Outputs::check(&out, force.into(), &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }

@@ -3,36 +3,27 @@
 //! A sweep takes minutes, and anything may end it: Ctrl-C, a server that dies, a full disk. So its files are written after
 //! every level, each whole or not at all, and what was measured until then is always in them.
 
-use analysis::bottleneck::Finding;
-use analysis::ceiling::CeilingUse;
 use analysis::gate::Check;
-use analysis::{Level, LevelRow, StopRule, Sweep as SweepResult, Trial, conclusion, promises_kept, scaling};
+use analysis::{Level, LevelRow, StopRule, Sweep as SweepResult, Trial};
 use clap::Args;
 use engine::{RunError, RunErrorKind, Runner, Stop, machine};
 use experiment::sweep::{Event, Settings, at};
-use export::Ready;
 use history::Kind;
 use plan::{Choice, Draft, Ladder, LadderDraft, LoadRecord, Plan, PlanError, PlanErrors, Setting};
-use report::server_side;
 use report::sweep::table;
-use report::{Experiment as _, Style, prose};
+use report::{Experiment as _, Style};
 use resolve::{KnownSecrets, Scenarios};
 
 use crate::bench::ServerBench;
 use crate::exit::{self, Exit, Failed};
-use crate::exporting::Exporting;
 use crate::files::{Files, Filing};
 use crate::imported::{ImportedLoad, Importing};
-use crate::keeping::{HistoryArgs, RunSaver};
-use crate::output_args::OutputArgs;
+use crate::measuring::{Measuring, MeasuringArgs};
 use crate::outputs::{Renderings, out_help};
-use crate::proceedings::{Places, Proceedings, Writing};
-use crate::profiling::{Profilers, Profiling};
-use crate::promises::{Aborts, Guard, Promises};
-use crate::screen::{DisplayArgs, Screen};
-use crate::server_monitor::{ObserveArgs, ServerMonitors};
+use crate::proceedings::{Proceedings, Writing};
+use crate::screen::Screen;
 use crate::workload::Series;
-use crate::{inputs, interrupt, name};
+use crate::{inputs, name};
 
 /// A ladder of loads, and where its results go.
 #[derive(Debug, Args)]
@@ -52,66 +43,36 @@ pub struct Sweep {
     slo: Vec<Setting<Check>>,
 
     #[command(flatten)]
-    promises: Promises,
-
-    #[command(flatten)]
-    aborts: Aborts,
-
-    #[command(flatten)]
     filing: Filing,
 
     #[command(flatten)]
-    keeping: HistoryArgs,
-
-    #[command(flatten)]
-    exporting: Exporting,
-
-    #[command(flatten)]
-    observing: ObserveArgs,
-
-    #[command(flatten)]
-    profiling: Profiling,
-
-    #[command(flatten)]
-    sight: DisplayArgs,
-
-    #[command(flatten)]
-    output_args: OutputArgs,
+    measuring: MeasuringArgs,
 }
 
 /// Climbs, and says what it found.
 pub fn carry_out(sweep: Sweep, known: &KnownSecrets) -> Result<Exit, Failed> {
-    let Sweep { draft, importing, ladder, slo, promises, aborts, filing, keeping, exporting, observing, profiling, sight, output_args } =
-        sweep;
-    known.learn(&draft);
-    inputs::warn_of(&draft, (known, output_args.voice()));
-    let mut errors = PlanErrors::default();
-    let said = (&inputs::reader(known), output_args.voice());
-    let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, said, &mut errors);
+    let Sweep { draft, importing, ladder, slo, filing, measuring } = sweep;
+    let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
+    let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { LevelChoice::Levels } else { LevelChoice::Nothing };
     let scenario = scenarios.of(&load);
     let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "sweep"));
     let slo = wished(slo, &mut errors);
     let outs = filing.renderings(SweepResult::FORMATS, &mut errors);
     let climb = Climb::decide(load, ladder, scenarios, &mut errors);
-    let checks = promises.read(scenario.as_deref(), &mut errors);
-    let guard = aborts.read(&mut errors);
-    let climb = climb.map(|climb| Climb { slo, checks, guard, outs, ..climb });
-    let keeper = keeping.decide(Kind::Sweep, &name, &mut errors);
-    let eyes = observing.decide(known, &mut errors);
-    let probes = profiling.decide(known, &mut errors);
-    sight.check(&mut errors);
     let files = filing.files(&name, SweepResult::ENDINGS, &mut errors);
-    let ready = exporting.decide(known, &mut errors);
-    let Some(mut climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, (known, output_args.voice()))?;
+    let mut measuring = measuring.decide((Kind::Sweep, &name), scenario.as_deref(), known, &mut errors);
+    let Some(climb) = climb.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
+    let mut climb = Climb { slo, checks: std::mem::take(&mut measuring.checks), ..climb };
+    importing.look(climb.plans.first().map(|plan| (plan, &climb.scenarios)), &left_out, (known, voice))?;
 
-    let stop = Stop::new();
-    let screen = output_args.screen_with_view(sight, "sweep", &stop, known);
-    interrupt::raise_on_signal(&stop, &screen)?;
-    probes.doubts().iter().for_each(|doubt| screen.say(doubt));
-    climb.fit(asked, &Runner::threads()).map_err(|error| Failed::from(&error))?;
-    climb.watched_by(eyes)?.profiled_by(probes)?.carry_out(files, (keeper, ready), output_args, (&screen, &stop))
+    let (stop, screen) = measuring.begin("sweep", known)?;
+    measuring.probes.doubts().iter().for_each(|doubt| screen.say(doubt));
+    climb.fit(asked, &Runner::threads())?;
+    if let Some(plan) = climb.first() {
+        measuring.eyes.check(plan).and_then(|()| measuring.probes.check(plan))?;
+    }
+    climb.carry_out((files, outs), measuring, (screen, stop))
 }
 
 /// What the best level is to keep.
@@ -146,14 +107,6 @@ pub struct Climb {
     slo: Vec<Check>,
     /// What every level is held against.
     checks: Vec<Check>,
-    /// Where the result goes besides.
-    outs: Renderings<SweepResult>,
-    /// What of the server's side is watched at every level.
-    eyes: ServerMonitors,
-    /// Which profiles are taken when the best level is known.
-    probes: Profilers,
-    /// Conditions to end the sweep on, afresh for each level.
-    guard: Guard,
 }
 
 impl Climb {
@@ -192,18 +145,7 @@ impl Climb {
             }
         }
         match ladder {
-            Some(ladder) => Some(Self {
-                ladder,
-                plans,
-                load,
-                scenarios,
-                slo: Vec::new(),
-                checks: Vec::new(),
-                outs: Renderings::none(),
-                eyes: ServerMonitors::closed(),
-                probes: Profilers::none(),
-                guard: Guard::NONE,
-            }),
+            Some(ladder) => Some(Self { ladder, plans, load, scenarios, slo: Vec::new(), checks: Vec::new() }),
             None => {
                 // Without levels the rest is still looked at, so that all mistakes come together.
                 inputs::decide_level(load, &scenarios, errors);
@@ -255,53 +197,32 @@ impl Climb {
         }
     }
 
-    /// The same with the server's side watched.
-    ///
-    /// # Errors
-    /// If it cannot be.
-    pub fn watched_by(self, eyes: ServerMonitors) -> Result<Self, Failed> {
-        self.plans.first().map_or(Ok(()), |plan| eyes.check(plan))?;
-        Ok(Self { eyes, ..self })
-    }
-
-    /// The same with profiles of the server at its end.
-    ///
-    /// # Errors
-    /// If they cannot be had.
-    pub fn profiled_by(self, probes: Profilers) -> Result<Self, Failed> {
-        self.plans.first().map_or(Ok(()), |plan| probes.check(plan))?;
-        Ok(Self { probes, ..self })
-    }
-
     /// Measures level by level: a row on standard output and all files after each, the conclusion at the end.
     ///
     /// # Errors
     /// If a level cannot be carried out, or a file cannot be written; what was measured is reported first.
     pub fn carry_out(
-        mut self,
-        files: Files,
-        (keeper, exports): (RunSaver, Ready),
-        output_args: OutputArgs,
-        (screen, stop): (&Screen, &Stop),
+        self,
+        (files, outs): (Files, Renderings<SweepResult>),
+        measuring: Measuring,
+        (screen, stop): (Screen, Stop),
     ) -> Result<Exit, Failed> {
-        let runner = Runner::threads();
-        let series = self.begin(&runner, stop).map_err(|error| Failed::from(&error))?;
+        let series = self.begin(&Runner::threads(), &stop)?;
         self.plans.first().and_then(|plan| too_short(plan, &self.scenarios)).into_iter().for_each(|said| screen.say(&said));
         let mut sweep = self.unmeasured(files.name());
-        let places = Places { files, outs: std::mem::replace(&mut self.outs, Renderings::none()), keeper, exports };
-        let around = Proceedings::begin(places, "sweep", self.plans.first(), output_args, screen.clone(), stop.clone());
+        let around = Proceedings::begin((files, outs), measuring, ("sweep", self.plans.first()), (screen, stop));
         let style = around.style();
         let heads = self.ladder.levels.first().zip(self.plans.first()).map(|(level, plan)| {
             let counted = if plan.scenario().is_some() { table::CountUnit::Journeys } else { table::CountUnit::Requests };
             table::header(Level::of(*level, plan), counted, &style)
         });
-        let mut bench = around.bench(series, (&self.eyes, &self.probes), &self.guard);
+        let mut bench = around.bench(series);
         let mut writing = around.writing();
         let ended = self.measure(&mut sweep, &mut bench, &mut |sweep, event| {
             tell(&mut writing, sweep, &event, heads.as_deref().unwrap_or_default(), &style);
         });
-        let (written, text) = (writing.done(), ending(&sweep, style.width));
-        around.end(written, &sweep, &text, ended.map_err(|error| Failed::from(&error)), Self::exit(&sweep))
+        let (written, text) = (writing.done(), report::sweep::conclusion(&sweep, style.width));
+        around.end(written, &sweep, &text, ended.map_err(Failed::from), Self::exit(&sweep))
     }
 
     /// Does what a scenario does once before all levels.
@@ -378,37 +299,6 @@ fn tell(writing: &mut Writing<'_, SweepResult>, sweep: &SweepResult, event: &Eve
     }
 }
 
-/// What the columns mean, and what the levels show.
-fn ending(sweep: &SweepResult, width: u16) -> String {
-    let rows = sweep.rows();
-    let mut text = table::failed_parts_text(&rows, &Style { width, ..Style::PLAIN });
-    text += &if rows.is_empty() { "\n".to_owned() } else { format!("\n{}\n", prose(table::legend(&rows).trim(), width)) };
-    for sentence in conclusion(&rows, &scaling(sweep), sweep.stopped.as_ref()).into_iter().chain(promises_kept(&sweep.checks, &rows)) {
-        text += &prose(&sentence, width);
-    }
-    for warning in journey_warnings(sweep) {
-        text += &prose(&format!("warning: {}", report::visible(warning)), width);
-    }
-    if let Some(used) = CeilingUse::greatest(sweep.trials.iter().map(|trial| &trial.summary)) {
-        text += &prose(&format!("At its highest, loadline {}.", used.in_words()), width);
-    }
-    text += &server_side::of_sweep(sweep, width.into());
-    text += &limits(&analysis::limits::of_sweep(sweep), width);
-    text + &profiled(&report::profiles::of_sweep(sweep), width)
-}
-
-/// What profiles show, set apart from what stands before; nothing where none were taken.
-pub fn profiled(taken: &[report::profiles::ProfiledRun<'_>], width: u16) -> String {
-    let mut text = String::new();
-    for (sentence, table) in report::profiles::told_of(taken) {
-        text += &format!("\n{}\n{table}", prose(&sentence, width));
-    }
-    for warning in report::profiles::warnings(taken) {
-        text += &prose(&warning, width);
-    }
-    text
-}
-
 /// What is to be said of levels that end before a journey does.
 fn too_short(plan: &Plan, scenarios: &Scenarios) -> Option<String> {
     let (lasting, thinking) = (plan.duration()?, scenarios.thinking(plan));
@@ -417,24 +307,6 @@ fn too_short(plan: &Plan, scenarios: &Scenarios) -> Option<String> {
             "a journey pauses for about {thinking} in all, and a level lasts {lasting}: only its first steps will be seen; give a longer -d"
         )
     })
-}
-
-/// What was odd about the loads of a scenario, each said once: a step that was left out, a teardown that failed.
-fn journey_warnings(sweep: &SweepResult) -> Vec<&str> {
-    let mut said: Vec<&str> = Vec::new();
-    for summary in sweep.trials.iter().map(|trial| &trial.summary).filter(|summary| summary.scenario.is_some()) {
-        said.extend(summary.warnings.iter().map(String::as_str));
-    }
-    said.extend(sweep.warnings.iter().map(String::as_str));
-    said.sort_unstable();
-    said.dedup();
-    said
-}
-
-/// What limits the server, set apart from what stands before; nothing where nothing can be said.
-pub fn limits(findings: &[Finding], width: u16) -> String {
-    let said: String = report::limits::sentences(findings).iter().map(|sentence| prose(sentence, width)).collect();
-    if said.is_empty() { said } else { format!("\n{said}") }
 }
 
 #[cfg(test)]
@@ -475,7 +347,7 @@ mod tests {
         for repetition in 1..=3 {
             sweep.trials.extend(levels.map(|users| trial(users, repetition, pool_per_second(4, users))));
         }
-        let text = ending(&sweep, 200);
+        let text = report::sweep::conclusion(&sweep, 200);
         for part in ["This is a ceiling at about 4 requests at once, not a scalability curve.", "best concurrency"] {
             assert!(text.contains(part), "{part}:\n{text}");
         }

@@ -112,7 +112,7 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         ..Options::default()
     };
     let is_part = !(only.is_empty() && except.is_empty() && from.is_none() && until.is_none());
-    let existing = if force { Existing::Replace } else { Existing::Keep };
+    let existing = Existing::from(force);
     let outs = Renderings::check(&out, TRAFFIC_FORMATS, existing, StandardOutput::Free, &mut errors);
     let described = openapi.and_then(|path| match described(&path) {
         Ok(_) if scenario.is_none() => {

@@ -15,7 +15,7 @@ use resolve::KnownSecrets;
 use super::{given, print};
 use crate::exit::{Exit, Failed};
 use crate::imported::{ImportedLoad, Importing};
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help};
+use crate::outputs::{Out, Renderings, StandardOutput, out_help};
 use crate::screen::Remarks;
 use crate::workload::Workload;
 use crate::{inputs, interrupt};
@@ -56,13 +56,9 @@ impl Try {
 /// Sends it once, and shows everything.
 pub fn carry_out(asked: Try, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Try { draft, importing, journey, out, force, saved } = asked;
-    known.learn(&draft);
-    inputs::warn_of(&draft, (known, Remarks::Talking));
     let mut errors = PlanErrors::default();
-    let outs =
-        Renderings::check(&out, WALK_FORMATS, if force { Existing::Replace } else { Existing::Keep }, StandardOutput::Free, &mut errors);
-    let ImportedLoad { mut load, scenarios, left_out } =
-        importing.take(draft, saved.as_ref(), (&inputs::reader(known), Remarks::Talking), &mut errors);
+    let outs = Renderings::check(&out, WALK_FORMATS, force.into(), StandardOutput::Free, &mut errors);
+    let ImportedLoad { mut load, scenarios, left_out } = importing.take(draft, saved.as_ref(), (known, Remarks::Talking), &mut errors);
     let scenario = scenarios.of(&load);
     // Whatever load was asked for, this is one request. A journey is one user's, whatever load its file has.
     if scenario.is_none() {
@@ -103,9 +99,8 @@ pub fn carry_out(asked: Try, known: &KnownSecrets) -> Result<Exit, Failed> {
         None => format!("{}, once", request_of(&plan)),
     };
     let variables = scenario.as_ref().map_or_else(Vec::new, |scenario| scenario.work.names());
-    let walked = Workload::new(&plan, &scenarios, &Runner::threads(), &stop)
-        .and_then(|drive| drive.walk(&scenarios, place, &variables, &stop))
-        .map_err(|error| Failed::from(&error))?;
+    let walked =
+        Workload::new(&plan, &scenarios, &Runner::threads(), &stop).and_then(|drive| drive.walk(&scenarios, place, &variables, &stop))?;
     let walk = shown(&title, walked, known);
     let exit = match walk.wrong {
         _ if stop.urgency() > Urgency::None => Exit::Interrupted,

@@ -105,7 +105,7 @@ fn a_profile_is_taken_under_load_and_stands_in_every_output() {
     let ran = session.loadline(&line).exits(0);
     let mut lines = [asked.recv().unwrap(), asked.recv().unwrap()];
     lines.sort();
-    assert_eq!(lines, ["GET /debug/pprof/heap?token=abc HTTP/1.0", "GET /debug/pprof/profile?seconds=1 HTTP/1.0"]);
+    assert_eq!(lines, ["GET /debug/pprof/heap?token=abc HTTP/1.1", "GET /debug/pprof/profile?seconds=1 HTTP/1.1"]);
     assert!(!ran.stdout.contains("--profile"), "{}", ran.stdout);
     let ran = ran.says("profile          samples of its stacks: 200 in all").says("most by itself").says("50.0 %  dump \\x1b[2J");
     assert!(!ran.stdout.contains("secret") && !ran.stdout.contains("token"), "{}", ran.stdout);

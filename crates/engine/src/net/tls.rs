@@ -12,7 +12,7 @@ use measure::Failure;
 use plan::{Contents, Tls, TlsVersion, Verification};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ClientConfig, ResolvesClientCert, Resumption, WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
@@ -45,6 +45,7 @@ impl Handshakes {
     /// All that is wrong with them.
     pub(super) fn new(tls: &Tls, contents: &Contents, needed: CertificateNeed) -> Result<Self, Vec<RunError>> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let algorithms = provider.signature_verification_algorithms;
         let versions = match tls.version {
             Some(TlsVersion::V12) => &[&TLS12][..],
             Some(TlsVersion::V13) => &[&TLS13],
@@ -56,9 +57,11 @@ impl Handshakes {
 
         let mut errors = Vec::new();
         let builder = match tls.verification {
-            Verification::Off => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
+            Verification::Off => builder.dangerous().with_custom_certificate_verifier(Arc::new(Verifier { algorithms, trusted: None })),
             Verification::On => match trusted(tls.cacert.as_deref(), contents, needed, &provider) {
-                Ok(Some(trusted)) => builder.dangerous().with_custom_certificate_verifier(trusted),
+                Ok(Some(trusted)) => {
+                    builder.dangerous().with_custom_certificate_verifier(Arc::new(Verifier { algorithms, trusted: Some(trusted) }))
+                }
                 Ok(None) => builder.with_root_certificates(RootCertStore::empty()),
                 Err(error) => {
                     errors.push(error);
@@ -125,7 +128,7 @@ fn trusted(
     contents: &Contents,
     needed: CertificateNeed,
     provider: &Arc<CryptoProvider>,
-) -> Result<Option<Arc<Trusted>>, RunError> {
+) -> Result<Option<Trusted>, RunError> {
     let mut roots = RootCertStore::empty();
     let mut given = Vec::new();
     if let Some(file) = cacert {
@@ -150,18 +153,28 @@ fn trusted(
         }
     }
     let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
-    Ok(chains.ok().map(|chains| Arc::new(Trusted { chains, given })))
+    Ok(chains.ok().map(|chains| Trusted { chains, given }))
 }
 
-/// Verifies chains up to a trusted issuer. A certificate that is itself given with `--cacert` is trusted too: that is
-/// how most self-signed ones are made and used, and the chain rules alone would refuse an authority as a server.
+/// Whom the plan trusts.
 #[derive(Debug)]
 struct Trusted {
     chains: Arc<WebPkiServerVerifier>,
     given: Vec<CertificateDer<'static>>,
 }
 
-impl ServerCertVerifier for Trusted {
+/// Verifies chains up to a trusted issuer. A certificate that is itself given with `--cacert` is trusted too: that is
+/// how most self-signed ones are made and used, and the chain rules alone would refuse an authority as a server.
+///
+/// Where nobody is to be trusted every certificate is accepted, but that the server holds its key is still checked: without that a
+/// handshake would do less work than a real client's.
+#[derive(Debug)]
+struct Verifier {
+    algorithms: WebPkiSupportedAlgorithms,
+    trusted: Option<Trusted>,
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -170,9 +183,10 @@ impl ServerCertVerifier for Trusted {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+        let Some(Trusted { chains, given }) = &self.trusted else { return Ok(ServerCertVerified::assertion()) };
+        match chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             // Its time has been found valid by then; its name has not been looked at.
-            Err(error) if is_authority(&error) && self.given.iter().any(|given| given == end_entity) => {
+            Err(error) if is_authority(&error) && given.iter().any(|given| given == end_entity) => {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
@@ -186,7 +200,7 @@ impl ServerCertVerifier for Trusted {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.chains.verify_tls12_signature(message, certificate, signed)
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -195,11 +209,11 @@ impl ServerCertVerifier for Trusted {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.chains.verify_tls13_signature(message, certificate, signed)
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chains.supported_verify_schemes()
+        self.algorithms.supported_schemes()
     }
 }
 
@@ -299,46 +313,6 @@ pub fn broken(error: &io::Error) -> Option<DialFailed> {
     };
     let text = if is_authority(error) { "invalid peer certificate: self-signed, or an issuer's own".to_owned() } else { error.to_string() };
     Some(DialFailed { failure, text })
-}
-
-/// Accepts every certificate, but still checks that the server holds its key: without that check a handshake would
-/// do less work than a real client's.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }
 
 /// Notices that the server asks for a client certificate and gets none.

@@ -7,15 +7,12 @@ use std::collections::BTreeMap;
 
 use plan::FILE_TYPE;
 use plan::template::{Template, Value};
-use plan::work::{Auth, AwsKeys, Body, Field, FieldValue};
+use plan::work::{Auth, Body, Field, FieldValue};
 
-use super::promise;
+use super::folders::{self, DEPTH_MAX, Key, aws, leave_folder_out, log_in, read_script};
 use super::tree::Tree;
 use super::url::{expression, variable_name, with_parameter};
-use super::{Collection, Environment, Kind, PARTS_MAX, ReadError, Request, Variable, is_method, shortened};
-
-/// Folders in folders, so deep.
-const DEPTH_MAX: usize = 32;
+use super::{Collection, Environment, Kind, PARTS_MAX, ReadError, Request, Variable, shortened};
 
 pub(super) fn read(text: &str, wish: Option<&Environment>) -> Result<Collection, ReadError> {
     let tree = Tree::read(text)?;
@@ -139,11 +136,7 @@ fn folder(items: &[Tree], above: &Above, depth: usize, collection: &mut Collecti
     for item in items {
         if item.has("children") || !item.has("url") && item.has("environment") {
             if depth >= DEPTH_MAX {
-                collection.leave_out(
-                    "the folder",
-                    above.group.join(" / "),
-                    format!("folders stand in each other at most {DEPTH_MAX} deep"),
-                );
+                leave_folder_out(&above.group, collection);
                 continue;
             }
             let inner = above.with(item, collection);
@@ -208,15 +201,8 @@ fn enabled(tree: &Tree) -> impl Iterator<Item = &Tree> {
 
 fn request(item: &Tree, above: &Above, collection: &mut Collection) {
     let name = item.at("name").words();
-    let place = above.group.iter().map(String::as_str).chain([name.as_str()]).collect::<Vec<_>>().join(" / ");
-    let place = if place.is_empty() { "a request without a name".to_owned() } else { place };
-    let method = item.at("method").words();
-    let method = if method.is_empty() { "GET".to_owned() } else { method };
-    if !is_method(&method) {
-        collection.leave_out(format!("the request with the method '{}'", shortened(&method)), &place, "it is no method");
-        return;
-    }
-    let mut request = Request { name, group: above.group.clone(), method, place: place.clone(), ..Request::default() };
+    let Some(mut request) = folders::request(&above.group, &name, item.at("method").words(), collection) else { return };
+    let place = request.place.clone();
     let mut url = item.at("url").words();
     // Parts of the path such as :id have their values beside the URL.
     for parameter in item.at("pathParameters").list().iter().take(PARTS_MAX) {
@@ -242,27 +228,10 @@ fn request(item: &Tree, above: &Above, collection: &mut Collection) {
     }
     body(item.at("body"), &place, &mut request, collection);
     let (auth, key) = auth(item.at("authentication"), &place, collection).unwrap_or_else(|| (above.auth.clone(), above.key.clone()));
-    if request.header("authorization").is_none() {
-        request.auth = auth;
-    }
-    if let Some((in_query, name, value)) = key {
-        if in_query {
-            request.url = with_parameter(&request.url, &name, &value);
-        } else {
-            request.header_if_none(&name.to_string(), value);
-        }
-    }
+    log_in(&mut request, auth, key);
     let scripts = |new: &str, old: &str| item.at("scripts").at(new).text().or_else(|| item.at(old).text()).unwrap_or_default().to_owned();
     let after = scripts("afterResponse", "afterResponseScript");
-    let unread = promise::read(&after, &mut request);
-    if let Some(first) = unread.first() {
-        let more = if unread.len() > 1 { format!(" and {} more lines", unread.len() - 1) } else { String::new() };
-        collection.leave_out(
-            format!("of the after-response script '{first}'{more}"),
-            &place,
-            "scripts are not carried out; of them only simple checks are read",
-        );
-    }
+    read_script(&after, "after-response script", &mut request, collection);
     if !scripts("preRequest", "preRequestScript").trim().is_empty() {
         collection.leave_out("the pre-request script", &place, "scripts are not carried out");
     }
@@ -336,8 +305,6 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
     }
 }
 
-type Key = Option<(bool, Template, Template)>;
-
 /// How something authenticates; `None` if it says nothing of it and inherits.
 fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Option<Auth>, Key)> {
     let kind = tree.at("type").text()?;
@@ -362,17 +329,9 @@ fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Option
             }
         }
         "apikey" => {
-            let in_query = value("addTo").plain() == Some("queryParams");
-            let (name, value) = (value("key"), value("value"));
-            return Some((None, (!name.is_empty()).then_some((in_query, name, value))));
+            return Some((None, folders::key(value("addTo").plain() == Some("queryParams"), value)));
         }
-        "iam" => Some(Auth::Aws(Box::new(AwsKeys {
-            access_key: value("accessKeyId"),
-            secret_key: value("secretAccessKey"),
-            session_token: Some(value("sessionToken")).filter(|token| !token.is_empty()),
-            region: value("region"),
-            service: value("service"),
-        }))),
+        "iam" => Some(aws(["accessKeyId", "secretAccessKey"], value)),
         "oauth2" => {
             collection.leave_out("OAuth 2", place, "a token must be there before the run; give it as a bearer token");
             None

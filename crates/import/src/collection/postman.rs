@@ -5,15 +5,12 @@
 
 use plan::FILE_TYPE;
 use plan::template::{Template, Value};
-use plan::work::{Auth, AwsKeys, Body, Field, FieldValue};
+use plan::work::{Auth, Body, Field, FieldValue};
 
-use super::promise;
+use super::folders::{self, DEPTH_MAX, Key, aws, leave_folder_out, log_in, read_script};
 use super::tree::{Tree, json_string};
-use super::url::{expression, variable_name, with_parameter};
-use super::{Collection, Kind, ReadError, Request, Variable, is_method, shortened};
-
-/// Folders in folders, so deep.
-const DEPTH_MAX: usize = 32;
+use super::url::{expression, variable_name};
+use super::{Collection, Kind, ReadError, Request, Variable, shortened};
 
 pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
     let tree = Tree::read_json(text)?;
@@ -50,8 +47,7 @@ const WITHOUT_BODY: [&str; 5] = ["GET", "HEAD", "COPY", "PURGE", "UNLOCK"];
 struct Above {
     group: Vec<String>,
     auth: Option<Auth>,
-    /// A key in a header or the query: whether it is the query, name and value.
-    key: Option<(bool, Template, Template)>,
+    key: Key,
     scripts: Vec<String>,
 }
 
@@ -77,11 +73,7 @@ fn items(tree: &Tree, above: &Above, depth: usize, collection: &mut Collection) 
             let mut inner = above.clone();
             inner.group.push(if name.is_empty() { "folder".to_owned() } else { name });
             if depth >= DEPTH_MAX {
-                collection.leave_out(
-                    "the folder",
-                    inner.group.join(" / "),
-                    format!("folders stand in each other at most {DEPTH_MAX} deep"),
-                );
+                leave_folder_out(&inner.group, collection);
                 continue;
             }
             let inner = inner.with(item, collection);
@@ -94,19 +86,13 @@ fn items(tree: &Tree, above: &Above, depth: usize, collection: &mut Collection) 
 
 fn request(item: &Tree, name: &str, above: &Above, collection: &mut Collection) {
     let written = item.at("request");
-    let place = above.group.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join(" / ");
-    let place = if place.is_empty() { "a request without a name".to_owned() } else { place };
     // A URL alone is a request too.
     let (method, url) = match written {
         Tree::Text(_) => ("GET".to_owned(), written),
         _ => (written.at("method").words(), written.at("url")),
     };
-    let method = if method.is_empty() { "GET".to_owned() } else { method };
-    if !is_method(&method) {
-        collection.leave_out(format!("the request with the method '{}'", shortened(&method)), &place, "it is no method");
-        return;
-    }
-    let mut request = Request { name: name.to_owned(), group: above.group.clone(), method, place: place.clone(), ..Request::default() };
+    let Some(mut request) = folders::request(&above.group, name, method, collection) else { return };
+    let place = request.place.clone();
     request.url = url_of(url, &place, collection);
     match written.at("header") {
         // Of version 2.0: all of them in one text.
@@ -133,27 +119,9 @@ fn request(item: &Tree, name: &str, above: &Above, collection: &mut Collection) 
         body(written.at("body"), &place, &mut request, collection);
     }
     let (auth, key) = auth(written.at("auth"), &place, collection).unwrap_or_else(|| (above.auth.clone(), above.key.clone()));
-    // A header that says it goes before.
-    if request.header("authorization").is_none() {
-        request.auth = auth;
-    }
-    if let Some((in_query, name, value)) = key {
-        if in_query {
-            request.url = with_parameter(&request.url, &name, &value);
-        } else {
-            request.header_if_none(&name.to_string(), value);
-        }
-    }
+    log_in(&mut request, auth, key);
     for script in above.scripts.iter().cloned().chain(script(item, "test")) {
-        let unread = promise::read(&script, &mut request);
-        if let Some(first) = unread.first() {
-            let more = if unread.len() > 1 { format!(" and {} more lines", unread.len() - 1) } else { String::new() };
-            collection.leave_out(
-                format!("of the test script '{first}'{more}"),
-                &place,
-                "scripts are not carried out; of them only simple checks are read",
-            );
-        }
+        read_script(&script, "test script", &mut request, collection);
     }
     if script(item, "prerequest").is_some() {
         collection.leave_out("the pre-request script", &place, "scripts are not carried out");
@@ -403,8 +371,6 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
     }
 }
 
-type Key = Option<(bool, Template, Template)>;
-
 /// How something authenticates; `None` if it says nothing of it and inherits.
 fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Option<Auth>, Key)> {
     let kind = tree.at("type").text()?.to_owned();
@@ -422,17 +388,9 @@ fn auth(tree: &Tree, place: &str, collection: &mut Collection) -> Option<(Option
         "bearer" => Some(Auth::Bearer(value("token"))),
         "digest" => Some(Auth::Digest { user: value("username"), password: value("password") }),
         "apikey" => {
-            let in_query = value("in").plain() == Some("query");
-            let (name, value) = (value("key"), value("value"));
-            return Some((None, (!name.is_empty()).then_some((in_query, name, value))));
+            return Some((None, folders::key(value("in").plain() == Some("query"), value)));
         }
-        "awsv4" => Some(Auth::Aws(Box::new(AwsKeys {
-            access_key: value("accessKey"),
-            secret_key: value("secretKey"),
-            session_token: Some(value("sessionToken")).filter(|token| !token.is_empty()),
-            region: value("region"),
-            service: value("service"),
-        }))),
+        "awsv4" => Some(aws(["accessKey", "secretKey"], value)),
         "oauth2" => {
             let token = value("accessToken");
             if token.is_empty() {

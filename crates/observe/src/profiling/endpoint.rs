@@ -97,7 +97,7 @@ impl Endpoint {
             time: Duration::from_secs(seconds) + PATIENCE,
             bytes: profile::BYTES_MAX,
         };
-        let client = Client::within(url, limits)?;
+        let client = Client::within(url, limits);
         wait(begun, begin, stopped)?;
         let began = Instant::now();
         let bytes = client.read_bytes().map_err(|why| self.explained(why))?;

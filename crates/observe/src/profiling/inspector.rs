@@ -3,15 +3,17 @@
 //! It is there if the program was started with `--inspect` or was sent SIGUSR1; loadline sends no signal, since a debugger left open is
 //! the user's to decide. Where it is stands in the program's arguments or in NODE_OPTIONS; with `--inspect=0` only the kernel knows.
 //! Which program answers there is asked before anything else: another one's profile would be worse than none.
-//!
-//! Of WebSocket (RFC 6455) a client of one server on this machine needs a dozen lines: text, in frames, masked on the way out. A
-//! library was rejected for them.
 
-use std::io::{Read, Write};
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use plan::plainly;
 use serde_json::{Value, json};
+use tungstenite::client::client_with_config;
+use tungstenite::error::CapacityError;
+use tungstenite::protocol::WebSocketConfig;
+use tungstenite::{Error, HandshakeError, Message, WebSocket};
 use url::Url;
 
 use super::{RunEnd, Slot, TakenProfile};
@@ -77,7 +79,7 @@ fn list(pid: Pid) -> Result<Url, String> {
 
 fn at(port: u16, pid: Pid) -> Result<Url, String> {
     let url: Url = format!("http://127.0.0.1:{port}/json/list").parse().map_err(|why| format!("{why}"))?;
-    let listed = Client::within(url, LIST)?.read();
+    let listed = Client::within(url, LIST).read();
     let listed = listed.map_err(|_| format!("process is Node, and its inspector is not open; {}", remedy(pid)))?;
     let listed: Value = serde_json::from_str(&listed).map_err(|_| format!("on port {port} no inspector answers; {}", remedy(pid)))?;
     let address = listed.pointer("/0/webSocketDebuggerUrl").and_then(Value::as_str).and_then(|address| Url::parse(address).ok());
@@ -95,50 +97,33 @@ fn port(arguments: &str) -> Option<u16> {
 
 /// A WebSocket on which questions are asked.
 struct Socket {
-    stream: TcpStream,
-    /// What came and was not looked at yet.
-    came: Vec<u8>,
+    stream: WebSocket<TcpStream>,
     asked: u64,
 }
 
 impl Socket {
     fn of(url: &Url) -> Result<Self, String> {
-        let (host, port) = (url.host_str().unwrap_or("127.0.0.1"), url.port().unwrap_or(PORT));
-        let lost = |why: std::io::Error| format!("the inspector cannot be spoken to: {why}");
-        let mut stream = TcpStream::connect((host, port)).map_err(lost)?;
+        let lost = |why: std::io::Error| told(&Error::Io(why));
+        let stream = TcpStream::connect((url.host_str().unwrap_or("127.0.0.1"), url.port().unwrap_or(PORT))).map_err(lost)?;
         stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.set_write_timeout(Some(PATIENCE))).map_err(lost)?;
-        let head = format!(
-            "GET {} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-             Sec-WebSocket-Key: bG9hZGxpbmUgcHJvZmlsZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n",
-            url.path()
-        );
-        stream.write_all(head.as_bytes()).map_err(lost)?;
-        let mut socket = Self { stream, came: Vec::new(), asked: 0 };
-        let end = loop {
-            if let Some(at) = socket.came.windows(4).position(|four| four == b"\r\n\r\n") {
-                break at + 4;
-            }
-            if socket.came.len() > 1 << 14 {
-                return Err("the inspector does not speak WebSocket".to_owned());
-            }
-            socket.read_more()?;
-        };
-        if !socket.came.starts_with(b"HTTP/1.1 101") {
-            return Err("the inspector does not speak WebSocket".to_owned());
-        }
-        socket.came.drain(..end);
-        Ok(socket)
+        let limits = WebSocketConfig::default().max_message_size(Some(profile::BYTES_MAX)).max_frame_size(Some(profile::BYTES_MAX));
+        let (stream, _) = client_with_config(url.as_str(), stream, Some(limits)).map_err(|why| match why {
+            HandshakeError::Failure(why) => told(&why),
+            HandshakeError::Interrupted(_) => SILENT.to_owned(),
+        })?;
+        Ok(Self { stream, asked: 0 })
     }
 
     /// The result of a question; what comes besides is passed over.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.asked += 1;
         let id = self.asked;
-        self.send(TEXT, json!({ "id": id, "method": method, "params": params }).to_string().as_bytes())?;
+        let question = json!({ "id": id, "method": method, "params": params });
+        self.stream.send(Message::text(question.to_string())).map_err(|why| told(&why))?;
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline {
-            let mut answer: Value =
-                serde_json::from_slice(&self.message()?).map_err(|why| format!("the inspector does not answer in JSON: {why}"))?;
+            let Message::Text(text) = self.stream.read().map_err(|why| told(&why))? else { continue };
+            let mut answer: Value = serde_json::from_str(&text).map_err(|why| format!("the inspector does not answer in JSON: {why}"))?;
             if answer.get("id").and_then(Value::as_u64) != Some(id) {
                 continue;
             }
@@ -149,108 +134,18 @@ impl Socket {
         }
         Err(format!("the inspector does not answer {method}"))
     }
-
-    fn send(&mut self, kind: u8, text: &[u8]) -> Result<(), String> {
-        self.stream.write_all(&frame(kind, text)).map_err(|why| format!("the inspector cannot be spoken to: {why}"))
-    }
-
-    /// The next whole message.
-    fn message(&mut self) -> Result<Vec<u8>, String> {
-        let mut whole = Vec::new();
-        loop {
-            let (last, kind, payload) = loop {
-                match part(&self.came)? {
-                    Some(Part { from, to, last, kind }) => {
-                        let payload: Vec<u8> = self.came.drain(..to).skip(from).collect();
-                        break (last, kind, payload);
-                    }
-                    None => self.read_more()?,
-                }
-            };
-            match kind {
-                PING => self.send(PONG, &payload)?,
-                CLOSE => return Err("the inspector closed the connection".to_owned()),
-                GOES_ON | TEXT => {
-                    whole.extend(payload);
-                    if whole.len() > profile::BYTES_MAX {
-                        return Err(format!("the profile is larger than {} MB", profile::BYTES_MAX >> 20));
-                    }
-                    if last {
-                        return Ok(whole);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn read_more(&mut self) -> Result<(), String> {
-        let mut piece = vec![0; 64 << 10];
-        match self.stream.read(&mut piece) {
-            Ok(0) => Err("the inspector closed the connection".to_owned()),
-            Ok(read) => {
-                self.came.extend_from_slice(&piece[..read]);
-                Ok(())
-            }
-            Err(why) => Err(format!("the inspector does not answer: {why}")),
-        }
-    }
 }
 
-const GOES_ON: u8 = 0;
-const TEXT: u8 = 1;
-const CLOSE: u8 = 8;
-const PING: u8 = 9;
-const PONG: u8 = 10;
+const SILENT: &str = "the inspector does not answer";
 
-/// A frame of its own. What a client sends is masked so that nothing between can be made to read it as something else; nothing is
-/// between on one machine, and any mask is one.
-fn frame(kind: u8, payload: &[u8]) -> Vec<u8> {
-    const MASK: [u8; 4] = [0x6c, 0x6f, 0x61, 0x64];
-    let mut frame = vec![0x80 | kind];
-    match payload.len() {
-        length @ 0..=125 => frame.push(0x80 | length as u8),
-        length @ 126..=0xffff => {
-            frame.push(0x80 | 126);
-            frame.extend((length as u16).to_be_bytes());
-        }
-        length => {
-            frame.push(0x80 | 127);
-            frame.extend((length as u64).to_be_bytes());
-        }
+fn told(why: &Error) -> String {
+    match why {
+        Error::Io(why) if matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => SILENT.to_owned(),
+        Error::Io(why) => format!("the inspector cannot be spoken to: {}", plainly(why)),
+        Error::ConnectionClosed | Error::AlreadyClosed => "the inspector closed the connection".to_owned(),
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => format!("the profile is larger than {} MB", profile::BYTES_MAX >> 20),
+        why => format!("the inspector does not speak WebSocket: {why}"),
     }
-    frame.extend(MASK);
-    frame.extend(payload.iter().zip(MASK.iter().cycle()).map(|(byte, mask)| byte ^ mask));
-    frame
-}
-
-/// A frame that came: where its payload begins and ends, whether it is the last of its message, and its kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Part {
-    from: usize,
-    to: usize,
-    last: bool,
-    kind: u8,
-}
-
-/// The first frame; `None` if it is not whole yet.
-fn part(came: &[u8]) -> Result<Option<Part>, String> {
-    let [first, second, rest @ ..] = came else { return Ok(None) };
-    if second & 0x80 != 0 {
-        return Err("the inspector does not speak WebSocket".to_owned());
-    }
-    let number = |bytes: usize| rest.get(..bytes).map(|bytes| bytes.iter().fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte)));
-    let (head, length) = match second & 0x7f {
-        126 => (4, number(2)),
-        127 => (10, number(8)),
-        length => (2, Some(u64::from(length))),
-    };
-    let Some(length) = length else { return Ok(None) };
-    if length > profile::BYTES_MAX as u64 {
-        return Err(format!("the profile is larger than {} MB", profile::BYTES_MAX >> 20));
-    }
-    let end = head + length as usize;
-    Ok((came.len() >= end).then_some(Part { from: head, to: end, last: first & 0x80 != 0, kind: first & 0x0f }))
 }
 
 #[cfg(test)]
@@ -258,32 +153,22 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
     use std::sync::mpsc::channel;
+    use tungstenite::protocol::frame::Frame;
+    use tungstenite::protocol::frame::coding::{Data, OpCode};
 
     /// What an inspector of process 7 answers, in frames as awkward as they may be; the questions that it was asked.
     fn inspector() -> (Url, std::thread::JoinHandle<Vec<String>>) {
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("ws://{}/an-id", socket.local_addr().unwrap()).parse().unwrap();
         let serving = std::thread::spawn(move || {
-            let (mut stream, _) = socket.accept().unwrap();
-            let mut byte = [0];
-            let mut head = Vec::new();
-            while !head.ends_with(b"\r\n\r\n") {
-                stream.read_exact(&mut byte).unwrap();
-                head.push(byte[0]);
-            }
-            assert!(head.starts_with(b"GET /an-id HTTP/1.1\r\n"), "{}", String::from_utf8_lossy(&head));
-            stream.write_all(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n").unwrap();
+            let mut stream = tungstenite::accept(socket.accept().unwrap().0).unwrap();
             let mut asked = Vec::new();
-            let mut begin = [0; 6];
-            while stream.read_exact(&mut begin).is_ok() {
-                let mut payload = vec![0; usize::from(begin[1] & 0x7f)];
-                stream.read_exact(&mut payload).unwrap();
-                payload.iter_mut().zip(begin[2..].iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
-                if begin[0] & 0x0f == PONG {
-                    assert_eq!(payload, b"hello");
+            while let Ok(message) = stream.read() {
+                let Message::Text(text) = message else {
+                    assert!(matches!(&message, Message::Pong(payload) if payload == "hello") || message.is_close(), "{message:?}");
                     continue;
-                }
-                let question: Value = serde_json::from_slice(&payload).unwrap();
+                };
+                let question: Value = serde_json::from_str(&text).unwrap();
                 let method = question["method"].as_str().unwrap().to_owned();
                 let result = match method.as_str() {
                     "Runtime.evaluate" => json!({ "result": { "type": "number", "value": 7 } }),
@@ -293,11 +178,16 @@ mod tests {
                 asked.push(method);
                 let answer = json!({ "id": question["id"], "result": result }).to_string();
                 let (first, last) = answer.split_at(answer.len() / 2);
+                let part =
+                    |text: &str, of: Data, is_last| Message::Frame(Frame::message(text.to_owned().into_bytes(), OpCode::Data(of), is_last));
                 // An event, a ping, and the answer in two parts.
-                for (head, text) in [(0x81, "{\"method\":\"Runtime.event\"}"), (0x89, "hello"), (0x01, first), (0x80, last)] {
-                    stream.write_all(&[head, text.len() as u8]).unwrap();
-                    stream.write_all(text.as_bytes()).unwrap();
-                }
+                let sent = [
+                    Message::text("{\"method\":\"Runtime.event\"}"),
+                    Message::Ping("hello".into()),
+                    part(first, Data::Text, false),
+                    part(last, Data::Continue, true),
+                ];
+                sent.into_iter().for_each(|message| stream.send(message).unwrap());
             }
             asked
         });
@@ -324,26 +214,6 @@ mod tests {
         let error = over(&url, 8, Slot { begin: Duration::ZERO, seconds: 1 }, &RunEnd(stopped)).err().unwrap();
         assert!(error.contains("not that of process 8") && error.contains("kill -USR1 8"), "{error}");
         assert_eq!(serving.join().unwrap(), ["Runtime.evaluate"]);
-    }
-
-    #[test]
-    fn a_frame_is_read_when_it_is_whole() {
-        for length in [0_usize, 5, 125, 126, 70_000] {
-            let sent = frame(TEXT, &vec![b'a'; length]);
-            assert!(part(&sent).unwrap_err().contains("WebSocket"), "a server does not mask");
-            let mut plain = vec![0x81];
-            match length {
-                0..=125 => plain.push(length as u8),
-                126..=0xffff => plain.extend([&[126][..], &(length as u16).to_be_bytes()].concat()),
-                _ => plain.extend([&[127][..], &(length as u64).to_be_bytes()].concat()),
-            }
-            let head = plain.len();
-            plain.extend(vec![b'a'; length]);
-            assert_eq!(part(&plain).unwrap(), Some(Part { from: head, to: head + length, last: true, kind: TEXT }));
-            assert_eq!(part(&plain[..plain.len() - 1]).unwrap(), None);
-            assert_eq!(sent.len(), head + 4 + length);
-        }
-        assert!(part(&[0x81, 127, 0xff, 0, 0, 0, 0, 0, 0, 0]).unwrap_err().contains("larger than"));
     }
 
     #[test]

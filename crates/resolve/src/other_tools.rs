@@ -3,13 +3,12 @@
 //! The first thing that people type is what they typed with their last tool: `loadline run script.js`. "The URL has no scheme" is true
 //! and helps nobody. So the file is looked into as far as it takes to call it by its name, and what to do instead is said.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::io::ErrorKind;
 use std::path::Path;
 
-use plan::{PlanError, begins_with_host, has_scheme};
+use plan::{PlanError, begins_with_host, has_scheme, plainly};
 
-use crate::inputs::plainly;
+use crate::Inputs;
 
 /// As much of a file as tells what it is.
 const BYTES_LOOKED_AT: u64 = 64 << 10;
@@ -47,26 +46,28 @@ const SCRIPTS: &[Script] = &[
 ];
 
 /// What is wrong with a word in the place of a URL that names a file; nothing if it is to be read as a URL.
-pub fn mistake(word: &str) -> Option<PlanError> {
+#[must_use]
+pub fn mistake(word: &str, inputs: &dyn Inputs) -> Option<PlanError> {
     if has_scheme(word) || word.contains("{{") {
         return None;
     }
-    let path = Path::new(word);
+    let (path, about) = (Path::new(word), inputs.look(word));
+    let is_directory = |path: &Path| inputs.look(&path.to_string_lossy()).is_ok_and(|about| about.is_directory);
     let wrong = |message: String, help: String| Some(PlanError::new("url", message, help));
-    if path.is_dir() && !begins_with_host(word) {
+    if is_directory(path) && !begins_with_host(word) {
         return wrong(format!("'{word}' is a directory"), "give a URL, a scenario, or a file of requests".to_owned());
     }
-    if !path.exists() {
+    if about.is_err_and(|why| why.kind() == ErrorKind::NotFound) {
         let is_a_path = ["/", "./", "../", "~/"].iter().any(|beginning| word.starts_with(beginning))
-            || (word.contains('/') && path.parent().is_some_and(Path::is_dir))
+            || (word.contains('/') && path.parent().is_some_and(is_directory))
             || (word.contains('.') && !begins_with_host(word));
         let help = format!("check the path; for a server of that name, write http://{}", word.trim_start_matches(['.', '~', '/']));
         return if is_a_path { wrong(format!("there is no file '{word}'"), help) } else { None };
     }
-    let mut bytes = Vec::new();
-    if let Err(why) = File::open(path).and_then(|file| file.take(BYTES_LOOKED_AT).read_to_end(&mut bytes)) {
-        return wrong(format!("'{word}' cannot be read: {}", plainly(&why)), "give a file that you may read".to_owned());
-    }
+    let bytes = match inputs.beginning(word, BYTES_LOOKED_AT) {
+        Ok(bytes) => bytes,
+        Err(why) => return wrong(format!("'{word}' cannot be read: {}", plainly(&why)), "give a file that you may read".to_owned()),
+    };
     let text = String::from_utf8_lossy(&bytes);
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let script = SCRIPTS.iter().find(|script| {
@@ -98,6 +99,7 @@ fn is_log(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LocalInputs;
 
     #[test]
     fn scripts_of_other_tools_are_called_by_name() {
@@ -116,7 +118,7 @@ mod tests {
         ] {
             let path = dir.path().join(name);
             std::fs::write(&path, text).unwrap();
-            let told = mistake(path.to_str().unwrap()).unwrap();
+            let told = mistake(path.to_str().unwrap(), &LocalInputs).unwrap();
             assert!(told.message.contains(is), "{}", told.message);
         }
     }
@@ -124,10 +126,10 @@ mod tests {
     #[test]
     fn what_is_no_file_is_told_from_a_server() {
         for word in ["nosuch.har", "./nosuch", "/no/such/script.js", "src/nosuch.yaml"] {
-            assert!(mistake(word).is_some_and(|told| told.message == format!("there is no file '{word}'")), "{word}");
+            assert!(mistake(word, &LocalInputs).is_some_and(|told| told.message == format!("there is no file '{word}'")), "{word}");
         }
         for word in ["127.0.0.1:8080/healthz", "localhost/a.js", "api.test/a/b.json", "http://nosuch.har", "healthz"] {
-            assert_eq!(mistake(word), None, "{word}");
+            assert_eq!(mistake(word, &LocalInputs), None, "{word}");
         }
     }
 }
