@@ -3,7 +3,7 @@
 //! Whoever measures writes, whoever tells reads a copy. Totals are exact; a histogram keeps only the bounds that are told, so that
 //! the board stays small.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -191,7 +191,8 @@ impl Shared {
         let mut board = self.lock();
         let (at, keeps_seconds) = (SystemTime::now(), board.seconds_max > 0);
         let Some(load) = board.loads.last_mut() else { return };
-        load.totals.add(tick, counted);
+        let rows = told(&counted.counts.tally);
+        load.totals.add(tick, counted, &rows);
         load.now = Now {
             in_flight: tick.in_flight,
             connections: tick.connections,
@@ -201,8 +202,6 @@ impl Shared {
             asked: load.timetable.as_ref().map(|timetable| timetable.at(tick.from).as_per_second()),
         };
         let name = load.name.clone();
-        let kept = told(&counted.counts.tally).zip(&load.totals.rows).filter(|_| keeps_seconds);
-        let rows = kept.map(|(row, total)| total.second(&row)).collect();
         if keeps_seconds {
             if board.seconds.len() == board.seconds_max {
                 board.seconds.pop_front();
@@ -210,6 +209,7 @@ impl Shared {
             let number = board.seconds_seen;
             board.seconds_seen += 1;
             let figures = Figures::of(&counted.counts.response());
+            let rows = rows.iter().map(|row| row.with(Figures::of(&row.times))).collect();
             board.seconds.push_back(Second { number, load: name, at, tick: tick.clone(), figures, rows });
         }
         board.at = at;
@@ -249,7 +249,7 @@ impl Shared {
 }
 
 impl Totals {
-    fn add(&mut self, tick: &Tick, counted: &IntervalCounts) {
+    fn add(&mut self, tick: &Tick, counted: &IntervalCounts, rows: &[RowCounts<Histogram>]) {
         let counts = &counted.counts;
         self.due += counts.due;
         self.succeeded += counts.succeeded;
@@ -272,50 +272,83 @@ impl Totals {
         self.service_time.add(&counts.service);
         self.lag.add(&counts.lag);
         self.cpu += tick.cpu.as_secs_f64();
-        self.add_rows(&counts.tally);
-    }
-
-    fn add_rows(&mut self, tally: &Tally) {
         if self.rows.is_empty() {
-            self.rows = told(tally).map(|row| RowTotals::named(&row)).collect();
+            self.rows =
+                rows.iter().map(|row| RowTotals { begun: 0, succeeded: 0, failed: 0, cut_off: 0, ..row.with(Times::default()) }).collect();
         }
-        self.rows.iter_mut().zip(told(tally)).for_each(|(total, row)| total.add(&row));
+        for (total, row) in self.rows.iter_mut().zip(rows) {
+            total.count(row);
+            total.times.add(&row.times);
+        }
     }
 }
 
-/// The rows that are told: lists of URLs are as long as their files.
-fn told(tally: &Tally) -> impl Iterator<Item = Row<'_>> {
-    tally.rows().filter(|row| row.kind != RowKind::Url)
+/// The rows that are told of an interval: lists of URLs are as long as their files. Steps of the same name in a journey are one, since a
+/// receiver tells rows apart by their names.
+fn told(tally: &Tally) -> Vec<RowCounts<Histogram>> {
+    let mut rows: Vec<RowCounts<Histogram>> = Vec::new();
+    let mut places = HashMap::new();
+    for row in tally.rows().filter(|row| row.kind != RowKind::Url) {
+        let place = *places.entry((row.kind.name(), row.journey, row.name)).or_insert(rows.len());
+        let Row { kind, begun, succeeded, failed, cut_off, .. } = row;
+        let mut own = RowCounts {
+            kind,
+            journey: row.journey.into(),
+            name: row.name.into(),
+            begun,
+            succeeded,
+            failed,
+            cut_off,
+            times: row.times.clone(),
+        };
+        row.times_failed.into_iter().for_each(|times| own.times.add(times));
+        match rows.get_mut(place) {
+            Some(known) => {
+                known.count(&own);
+                known.times.add(&own.times);
+            }
+            None => rows.push(own),
+        }
+    }
+    rows
 }
 
-impl RowTotals {
-    fn named(row: &Row<'_>) -> Self {
-        let times = Times::default();
-        let (kind, journey, name) = (row.kind, row.journey.into(), row.name.into());
-        Self { kind, journey, name, begun: 0, succeeded: 0, failed: 0, cut_off: 0, times }
+impl<T> RowCounts<T> {
+    /// The same with these times.
+    fn with<U>(&self, times: U) -> RowCounts<U> {
+        let Self { kind, journey, name, begun, succeeded, failed, cut_off, times: _ } = self;
+        let (journey, name) = (journey.clone(), name.clone());
+        RowCounts { kind: *kind, journey, name, begun: *begun, succeeded: *succeeded, failed: *failed, cut_off: *cut_off, times }
     }
 
-    fn add(&mut self, row: &Row<'_>) {
-        self.begun += row.begun;
-        self.succeeded += row.succeeded;
-        self.failed += row.failed;
-        self.cut_off += row.cut_off;
-        [Some(row.times), row.times_failed].into_iter().flatten().for_each(|times| self.times.add(times));
+    fn count<U>(&mut self, other: &RowCounts<U>) {
+        self.begun += other.begun;
+        self.succeeded += other.succeeded;
+        self.failed += other.failed;
+        self.cut_off += other.cut_off;
     }
+}
 
-    /// What it was in the second of this row.
-    fn second(&self, row: &Row<'_>) -> RowSecond {
-        let mut times = row.times.clone();
-        row.times_failed.into_iter().for_each(|failed| times.add(failed));
-        RowSecond {
-            kind: row.kind,
-            journey: self.journey.clone(),
-            name: self.name.clone(),
-            begun: row.begun,
-            succeeded: row.succeeded,
-            failed: row.failed,
-            cut_off: row.cut_off,
-            times: Figures::of(&times),
-        }
+#[cfg(test)]
+mod tests {
+    use measure::{JourneyCounts, StepCounts};
+    use plan::Nanos;
+
+    use super::*;
+
+    #[test]
+    fn steps_of_the_same_name_in_a_journey_are_one_row() {
+        let step = |name: &str, journey, millis| {
+            let mut step = StepCounts::named(name.into(), journey, []);
+            (step.due, step.succeeded) = (1, 1);
+            step.response_succeeded.record(Nanos::from_millis(millis));
+            step
+        };
+        let journeys = ["buys", "looks"].map(|name| JourneyCounts::named(name.into())).to_vec();
+        let steps = vec![step("GET /cart", 0, 10), step("POST /cart", 0, 20), step("GET /cart", 0, 30), step("GET /cart", 1, 40)];
+        let rows = told(&Tally { journeys, steps, ..Tally::default() });
+        let steps: Vec<_> = rows.iter().filter(|row| row.kind == RowKind::Step).collect();
+        let shown: Vec<_> = steps.iter().map(|row| (&*row.journey, &*row.name, row.begun, row.times.sum() / 1_000_000)).collect();
+        assert_eq!(shown, [("buys", "GET /cart", 2, 40), ("buys", "POST /cart", 1, 20), ("looks", "GET /cart", 1, 40)]);
     }
 }
