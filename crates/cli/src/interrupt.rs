@@ -46,13 +46,30 @@ pub fn raise_on_signal(stop: &Stop, screen: &Screen) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Waits for Ctrl-C, SIGTERM or SIGHUP.
+/// Waits for Ctrl-C, SIGTERM or SIGHUP; gives those that come after it.
 ///
 /// # Errors
 /// If the system does not let signals be caught.
-pub fn wait() -> Result<(), Failed> {
-    signals()?.forever().next();
-    Ok(())
+pub fn wait() -> Result<Signals, Failed> {
+    let mut signals = signals()?;
+    signals.forever().next();
+    Ok(signals)
+}
+
+/// Raises `stop` with the next of these signals; the one after it ends the program.
+///
+/// # Errors
+/// If there is no thread for it.
+pub fn raise_again(mut signals: Signals, stop: Stop) -> Result<(), Failed> {
+    let raise = move || {
+        for (count, _) in signals.forever().enumerate() {
+            if count > 0 {
+                std::process::exit(Exit::Interrupted as i32)
+            }
+            stop.raise();
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(raise).map(drop).map_err(|why| uncaught(&why))
 }
 
 fn signals() -> Result<Signals, Failed> {

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
-use engine::{Fence, Runner};
+use engine::{Fence, Runner, Stop};
 use history::{Follower, HistoryError, Kind, Moment, RunNews, Store};
 use measure::Tick;
 use plan::{Draft, Plan, PlanError, PlanErrors, Setting, Stage};
@@ -125,11 +125,13 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
     let over = Arc::new(AtomicBool::new(false));
     let (watching, shown, ended) = (desk.clone(), live.clone(), over.clone());
     let follower = std::thread::Builder::new().name("follower".to_owned()).spawn(move || watching.follow(&shown, &ended));
-    interrupt::wait()?;
+    let signals = interrupt::wait()?;
     over.store(true, Ordering::Relaxed);
     // A run of another program goes on.
-    if desk.is_testing() && live.stop() {
-        complain("ending: waiting for the last answers of the test under way");
+    if let Some(stop) = desk.test() {
+        complain("ending: waiting for the last answers of the test under way; Ctrl-C again ends at once");
+        stop.raise();
+        interrupt::raise_again(signals, stop)?;
     }
     desk.leave();
     let _ = follower.map(JoinHandle::join);
@@ -215,15 +217,15 @@ struct LocalBackend {
 
 /// What is under way, from its start to its saving.
 enum UnderWay {
-    /// A test from a browser.
-    Test(JoinHandle<()>),
+    /// A test from a browser, and what ends it.
+    Test(JoinHandle<()>, Stop),
     /// A run that another program does, which is shown.
     Elsewhere,
 }
 
 impl UnderWay {
     fn is_over(&self) -> bool {
-        matches!(self, Self::Test(thread) if thread.is_finished())
+        matches!(self, Self::Test(thread, _) if thread.is_finished())
     }
 }
 
@@ -292,10 +294,12 @@ impl Backend for LocalBackend {
         let fence = fence(&self.allowed);
         let (live, at, (told, heard)) = (live.clone(), self.at.clone(), mpsc::channel());
         let (under_way, lookout) = (self.under_way.clone(), self.lookout.clone());
+        let stop = Stop::new();
+        let raised = stop.clone();
         // What is decided stays on its thread, so it is decided there, once more.
         let carry_out = move || {
             let (decided, _) = Test::decide(&at, &test, &known);
-            let ended = decided.map(|decided| decided.carry_out(&known, &Runner::within(&fence), &live, &lookout, &told));
+            let ended = decided.map(|decided| decided.carry_out(&known, &Runner::within(&fence), &live, &lookout, (&stop, &told)));
             end(&under_way, || match ended {
                 Some(Ok(ended)) => live.end(&ended),
                 Some(Err(why)) => drop(told.send(Err(why))),
@@ -312,7 +316,7 @@ impl Backend for LocalBackend {
                 message: format!("no thread could be made: {}", plainly(&why)),
                 help: "raise the limit of threads".to_owned(),
             };
-            *under_way = Some(UnderWay::Test(thread.map_err(unable)?));
+            *under_way = Some(UnderWay::Test(thread.map_err(unable)?, raised));
         }
         // A thread that panicked has told standard error why, and hung up.
         let broke_off = || NotStarted::Unable { message: "the test broke off".to_owned(), help: "see the terminal".to_owned() };
@@ -329,21 +333,24 @@ impl LocalBackend {
     fn leave(&self) {
         // Not within the lock, which the test takes at its end.
         let under_way = self.under_way().take();
-        if let Some(UnderWay::Test(thread)) = under_way {
+        if let Some(UnderWay::Test(thread, _)) = under_way {
             let _ = thread.join();
         }
     }
 
-    /// Whether a test from a browser goes on.
-    fn is_testing(&self) -> bool {
-        self.under_way().as_ref().is_some_and(|it| matches!(it, UnderWay::Test(_)) && !it.is_over())
+    /// What ends the test from a browser that goes on, if one does.
+    fn test(&self) -> Option<Stop> {
+        match self.under_way().as_ref().filter(|it| !it.is_over()) {
+            Some(UnderWay::Test(_, stop)) => Some(stop.clone()),
+            _ => None,
+        }
     }
 
     /// Shows runs that other programs save into the same history, one after the other, while no test from here goes on.
     fn follow(&self, live: &Live, over: &AtomicBool) {
         while !over.load(Ordering::Relaxed) {
             std::thread::sleep(LOOK);
-            if self.is_testing() {
+            if self.test().is_some() {
                 continue;
             }
             let Some(follower) = Follower::find(&self.path) else { continue };

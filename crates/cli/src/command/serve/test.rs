@@ -193,17 +193,17 @@ impl Test {
         runner: &Runner,
         live: &Live,
         lookout: &Lookout,
-        told: &mpsc::Sender<Result<(), NotStarted>>,
+        (stop, told): (&Stop, &mpsc::Sender<Result<(), NotStarted>>),
     ) -> Result<RunEnd, NotStarted> {
         let Self { work, checks, guard, name, keeper } = self;
-        let (kind, scenarios, stop) = (work.kind(), inputs::scenarios(known), Stop::new());
+        let (kind, scenarios) = (work.kind(), inputs::scenarios(known));
         let Some(first) = work.first() else { return Ok(RunEnd::default()) };
         let (mut onlookers, ready) = lookout.ready(first, keeper, guard, known)?;
         let screen = Screen::new(Remarks::Talking, &lookout.known);
         let begin = |first: &Plan, onlookers: &mut Onlookers| {
             let raised = stop.clone();
             live.begin(super::begun(kind, &name, first), move || raised.raise());
-            onlookers.keeper.begin(&stop);
+            onlookers.keeper.begin(stop);
             onlookers.exports = exporting::open(ready, onlookers.keeper.id(), &name, kind.name(), Some(first), &screen);
             let _ = told.send(Ok(()));
         };
@@ -211,7 +211,7 @@ impl Test {
         let look = |first: &Plan| look_elsewhere(first, &scenarios, runner);
         let page = (None, Some(live));
         let ended = match work {
-            Work::Run(plan) => Workload::new(&plan, &scenarios, runner, &stop).and_then(Workload::looked_at).map(|mut drive| {
+            Work::Run(plan) => Workload::new(&plan, &scenarios, runner, stop).and_then(Workload::looked_at).map(|mut drive| {
                 begin(&plan, &mut onlookers);
                 let Onlookers { keeper, mut exports, eyes, probes, mut guard } = onlookers;
                 let ended = Observers {
@@ -224,19 +224,19 @@ impl Test {
                     guard: Some(&mut guard),
                     own: Vec::new(),
                 }
-                .carry_out(&plan, &stop, |watch, stop| drive.run(watch, stop));
+                .carry_out(&plan, stop, |watch, stop| drive.run(watch, stop));
                 exporting::close(&mut exports, &screen);
                 run_saved(ended.map_err(hidden), &checks, guard.came_true(), keeper)
             }),
             Work::Sweep(climb) => {
                 let mut climb = climb.promising(checks);
                 let ready = climb.first().map_or(Ok(()), look).and_then(|()| climb.fit(LevelChoice::Nothing, runner));
-                ready.and_then(|()| climb.begin(runner, &stop)).map(|series| {
+                ready.and_then(|()| climb.begin(runner, stop)).map(|series| {
                     if let Some(first) = climb.first() {
                         begin(first, &mut onlookers);
                     }
                     let mut sweep = climb.unmeasured(&name);
-                    let ended = climb.measure(&mut sweep, &mut onlookers.bench(series, page, &stop), &mut |sweep, _| {
+                    let ended = climb.measure(&mut sweep, &mut onlookers.bench(series, page, stop), &mut |sweep, _| {
                         so_far(sweep, live, &onlookers.keeper);
                     });
                     experiment_saved(&sweep, ended.map_err(hidden), (onlookers, &screen))
@@ -244,10 +244,10 @@ impl Test {
             }
             Work::Find(search) => {
                 let ready = look(search.first()).and_then(|()| runner.prepare(search.first()).map(drop));
-                ready.and_then(|()| search.begin(runner, &stop)).map(|series| {
+                ready.and_then(|()| search.begin(runner, stop)).map(|series| {
                     begin(search.first(), &mut onlookers);
                     let mut found = CapacityReport { checks, ..search.unmeasured(&name) };
-                    let ended = search.measure(&mut found, &mut onlookers.bench(series, page, &stop), &mut |found, _| {
+                    let ended = search.measure(&mut found, &mut onlookers.bench(series, page, stop), &mut |found, _| {
                         so_far(found, live, &onlookers.keeper);
                     });
                     experiment_saved(&found, ended.map_err(hidden), (onlookers, &screen))
@@ -258,7 +258,7 @@ impl Test {
                 ready.map(|()| {
                     begin(two.first()[0], &mut onlookers);
                     let mut comparison = two.unmeasured(&name, checks);
-                    let benches = [(); 2].map(|()| onlookers.bench(Series::of(&scenarios, runner), page, &stop));
+                    let benches = [(); 2].map(|()| onlookers.bench(Series::of(&scenarios, runner), page, stop));
                     let ended = two.measure(&mut comparison, benches, &mut |comparison, _| {
                         comparison.judge();
                         so_far(comparison, live, &onlookers.keeper);
