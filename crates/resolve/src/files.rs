@@ -65,10 +65,7 @@ pub(crate) fn read_all(resolved: &mut Resolved, reader: &Reader, errors: &mut Pl
             "key" => (PEM_BYTES_MAX, "private key"),
             _ => (BODY_BYTES_MAX, "body"),
         };
-        let read = match reader.unreadable(path) {
-            Some(why) => Err(why),
-            None => reader.read(path, bytes_max).map_err(|why| plainly(&why)),
-        };
+        let read = reader.whole(path, bytes_max);
         let told = match (setting, &read) {
             ("urls", Err(why)) => Some((format!("--urls '{path}' cannot be used: {why}"), OF_URLS.to_owned())),
             ("urls", Ok(bytes)) if std::str::from_utf8(bytes).is_err() => {
@@ -131,7 +128,7 @@ fn read_data_files(resolved: &mut Resolved, reader: &Reader, errors: &mut PlanEr
         let Ok(data) = reader.data(path) else { continue };
         note("data-file", text, path, resolved.sources.data_file_sha256.get(place), data.fingerprint(), errors);
         now.push(data.fingerprint().to_owned());
-        if let Some(bytes) = reader.data_bytes(path) {
+        if let Ok(Some(bytes)) = reader.data_bytes(path) {
             resolved.contents.insert(path, bytes);
         }
     }

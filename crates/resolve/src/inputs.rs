@@ -8,7 +8,6 @@ use std::io::{self, Read as _};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use engine::body::all;
 use plan::Plan;
@@ -65,8 +64,6 @@ pub struct FileInfo {
     pub is_regular: bool,
     /// Its length in bytes.
     pub length: u64,
-    /// When it was changed last, where that is known.
-    pub changed: Option<SystemTime>,
 }
 
 /// This machine.
@@ -81,7 +78,7 @@ impl Inputs for LocalInputs {
             File::open(path)?;
         }
         let (is_directory, is_regular) = (about.is_dir(), about.is_file());
-        Ok(FileInfo { is_directory, is_regular, length: about.len(), changed: about.modified().ok() })
+        Ok(FileInfo { is_directory, is_regular, length: about.len() })
     }
 
     fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
@@ -170,7 +167,7 @@ const NO_SUCH_FILE: i32 = 2;
 impl Inputs for MemoryInputs {
     fn look(&self, path: &str) -> io::Result<FileInfo> {
         let length = self.file(path)?.len() as u64;
-        Ok(FileInfo { is_directory: false, is_regular: true, length, changed: None })
+        Ok(FileInfo { is_directory: false, is_regular: true, length })
     }
 
     fn read(&self, path: &str, bytes_max: u64) -> io::Result<Vec<u8>> {

@@ -1,7 +1,8 @@
 //! Reads files once for all loads of a command.
 //!
 //! A sweep decides a plan for each of its levels, and a comparison two for each pair: going through a file of gigabytes each time would
-//! take longer than the load, and a pipe can be read only once. So a file is read once, and looked at again only if it has changed.
+//! take longer than the load, a pipe can be read only once, and loads that are compared must not differ because a file was edited meanwhile.
+//! So a file is read once, whatever becomes of it.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,10 +13,7 @@ use plan::plainly;
 use ring::digest;
 use template::{Data, DataError, MEMORY_BYTES_MAX};
 
-use crate::{FileInfo, Inputs, KnownSecrets, LocalInputs};
-
-/// A file as it was when it was read: its path and, if it can be read again, what it was.
-type Known = (String, Option<FileInfo>);
+use crate::{Inputs, KnownSecrets, LocalInputs};
 
 /// What comes through a pipe is kept in memory.
 const PIPE_BYTES_MAX: u64 = 1 << 30;
@@ -23,8 +21,8 @@ const PIPE_BYTES_MAX: u64 = 1 << 30;
 /// Reads the files of a command, and knows the secrets that it comes across.
 pub struct Reader {
     inputs: Box<dyn Inputs>,
-    files: RefCell<Vec<(Known, Arc<[u8]>)>>,
-    data: RefCell<Vec<(Known, Arc<Data>)>>,
+    files: RefCell<Vec<(String, Arc<[u8]>)>>,
+    data: RefCell<Vec<(String, Arc<Data>)>>,
     secrets: KnownSecrets,
 }
 
@@ -61,20 +59,45 @@ impl Reader {
         self.once(path, &self.files, || self.inputs.read(path, bytes_max).map(Arc::from))
     }
 
+    /// The same, with why it cannot be read in words.
+    pub(crate) fn whole(&self, path: &str, bytes_max: u64) -> Result<Arc<[u8]>, String> {
+        self.once(path, &self.files, || match self.unreadable(path) {
+            Some(why) => Err(why),
+            None => self.inputs.read(path, bytes_max).map(Arc::from).map_err(|why| plainly(&why)),
+        })
+    }
+
     /// A data file, opened now or before.
     ///
     /// # Errors
     /// All its mistakes.
     pub fn data(&self, path: &str) -> Result<Arc<Data>, Vec<DataError>> {
-        let of_bytes = |bytes: Arc<[u8]>| Data::of_bytes(path, &bytes);
-        self.once(path, &self.data, || self.data_bytes(path).map_or_else(|| self.inputs.rows(path), of_bytes).map(Arc::new))
+        self.once(path, &self.data, || {
+            let data = match self.data_bytes(path)? {
+                Some(bytes) => Data::of_bytes(path, &bytes),
+                None => self.inputs.rows(path),
+            };
+            data.map(Arc::new)
+        })
     }
 
-    /// What a data file holds, if that is kept in memory. Why it cannot be read is told where its rows are.
-    pub(crate) fn data_bytes(&self, path: &str) -> Option<Arc<[u8]>> {
-        let about = self.inputs.look(path).ok()?;
-        let is_kept = !about.is_directory && (!about.is_regular || about.length <= MEMORY_BYTES_MAX as u64);
-        is_kept.then(|| self.read(path, PIPE_BYTES_MAX).ok()).flatten()
+    /// What a data file holds, if that is kept in memory.
+    ///
+    /// # Errors
+    /// If what comes through a pipe cannot be read; why a file cannot is told where its rows are.
+    pub(crate) fn data_bytes(&self, path: &str) -> Result<Option<Arc<[u8]>>, Vec<DataError>> {
+        let Ok(about) = self.inputs.look(path) else { return Ok(None) };
+        if about.is_directory || (about.is_regular && about.length > MEMORY_BYTES_MAX as u64) {
+            return Ok(None);
+        }
+        match self.read(path, PIPE_BYTES_MAX) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(_) if about.is_regular => Ok(None),
+            Err(why) => {
+                let message = format!("the data file '{path}' is no regular file and cannot be read whole: {}", plainly(&why));
+                Err(vec![DataError { message, help: "save it to a file first".to_owned() }])
+            }
+        }
     }
 
     /// Why a file cannot be read, in words; `None` if it can.
@@ -87,16 +110,12 @@ impl Reader {
         }
     }
 
-    fn once<T: Clone, E>(&self, path: &str, held: &RefCell<Vec<(Known, T)>>, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        let now = self.inputs.look(path).ok().filter(|about| about.is_regular);
-        let is_known = |(known, was): &Known| known == path && (now.is_none() || *was == now);
-        if let Some((_, held)) = held.borrow().iter().find(|(known, _)| is_known(known)) {
+    fn once<T: Clone, E>(&self, path: &str, held: &RefCell<Vec<(String, T)>>, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        if let Some((_, held)) = held.borrow().iter().find(|(known, _)| known == path) {
             return Ok(held.clone());
         }
         let read = read()?;
-        let mut held = held.borrow_mut();
-        held.retain(|((known, _), _)| known != path);
-        held.push(((path.to_owned(), now), read.clone()));
+        held.borrow_mut().push((path.to_owned(), read.clone()));
         Ok(read)
     }
 }
@@ -118,15 +137,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_once_until_it_changes() {
+    fn a_file_is_read_once_whatever_becomes_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a").display().to_string();
         std::fs::write(&path, "one").unwrap();
         let reader = Reader::of_this_machine(KnownSecrets::default());
         let first = reader.read(&path, 1 << 20).unwrap();
-        assert!(Arc::ptr_eq(&first, &reader.read(&path, 1 << 20).unwrap()));
         std::fs::write(&path, "another").unwrap();
-        assert_eq!(*reader.read(&path, 1 << 20).unwrap(), *b"another");
+        assert!(Arc::ptr_eq(&first, &reader.whole(&path, 1 << 20).unwrap()));
+        std::fs::remove_file(&path).unwrap();
+        assert!(Arc::ptr_eq(&first, &reader.read(&path, 1 << 20).unwrap()));
+        assert!(reader.whole(&format!("{path}/b"), 1 << 20).is_err());
     }
 
     #[test]

@@ -213,11 +213,11 @@ impl Scenarios {
         self.of_plan(plan).map_or(Nanos::ZERO, |scenario| scenario.thinking())
     }
 
-    /// The settings that a draft's scenario holds; none where it has none, or one that cannot be read, which is told elsewhere.
+    /// What the scenario that a load names or holds says of the load; nothing where it has none, or one that cannot be read, which is told
+    /// elsewhere.
     #[must_use]
-    pub fn settings_of(&self, draft: &Draft) -> Draft {
-        self.look_for_data(draft);
-        file_of(draft).and_then(|path| self.read(path).ok()).map_or_else(Draft::default, |scenario| scenario.draft.clone())
+    pub fn own_load(&self, load: &LoadRecord) -> LoadRecord {
+        self.of(load).map_or_else(LoadRecord::default, |scenario| scenario.load())
     }
 
     /// The journeys of a plan, ready to be gone through; `None` for a plan without a scenario.

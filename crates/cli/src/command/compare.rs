@@ -24,7 +24,10 @@ use experiment::compare::{Event, Settings};
 use experiment::{Bench, Judge, Load, Measurement};
 use history::Kind;
 use measure::Ending;
-use plan::{ComparisonDraft, Draft, LoadRecord, Margin, Nanos, Plan, PlanError, PlanErrors, Setting, Timetable, Warmup, is_address};
+use plan::{
+    ComparisonDraft, Draft, LoadRecord, Margin, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, Setting, Timetable, Users, Warmup,
+    is_address,
+};
 use report::compare::{conclusion, header, row};
 use report::{Experiment as _, Style, unlike};
 use resolve::{KnownSecrets, Reader, Scenarios};
@@ -275,11 +278,12 @@ pub fn with_itself(
 ) -> Result<Option<(Comparison, bool)>, Failed> {
     inputs::read(&mut draft, errors);
     let scenarios = inputs::scenarios(known);
-    lasting(&mut draft, &scenarios);
-    let name = draft.url.clone().unwrap_or_default();
+    let mut load = LoadRecord::from(draft);
+    lasting(&mut load, &scenarios);
+    let name = load.draft.url.clone().unwrap_or_default();
     let sides = [0, 1].map(|_| PreparedSide {
         subject: Subject { name: name.clone(), command: None },
-        load: draft.clone().into(),
+        load: load.clone(),
         scenarios: scenarios.clone(),
         left_out: Vec::new(),
         from_file: false,
@@ -415,7 +419,7 @@ fn sides(
             let draft = Draft { url: Some(url.clone()), ..draft };
             let ImportedLoad { mut load, scenarios, left_out } = importing.of_side(draft.into(), Some(url), (reader, &[]), errors);
             load.draft.warmup.get_or_insert(Setting::Value(Warmup::Lasting(WARMUP_AFTER_START)));
-            lasting(&mut load.draft, &scenarios);
+            lasting(&mut load, &scenarios);
             let side = |command: String| PreparedSide {
                 subject: Subject { name: command.clone(), command: Some(command) },
                 load: load.clone(),
@@ -505,7 +509,10 @@ fn targets(
         let from_file = matches!(file, Some((File::Saved, _)));
         let invalid = file.as_ref().and_then(|(_, again)| again.invalid.clone());
         let (url, load) = match file {
-            Some((_, again)) => (importing.target(), again.load.overlaid(over.clone().into())),
+            Some((_, again)) => {
+                let load = if over.duration.is_some() { again.load.open_ended() } else { again.load };
+                (importing.target(), load.overlaid(over.clone().into()))
+            }
             None => (Some(name.clone()), base.clone().overlaid(over.clone().into())),
         };
         let (load, mut left_of_saved) = match url {
@@ -521,7 +528,7 @@ fn targets(
         let ImportedLoad { mut load, scenarios, left_out } = importing.of_side(load, host, (reader, &read), errors);
         left_of_saved.extend(left_out);
         read.push(scenarios.clone());
-        lasting(&mut load.draft, &scenarios);
+        lasting(&mut load, &scenarios);
         // Written down as every URL is: without its secrets.
         let name = if is_a_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
         PreparedSide { subject: Subject { name, command: None }, load, scenarios, left_out: left_of_saved, from_file, invalid }
@@ -530,11 +537,22 @@ fn targets(
 }
 
 /// Ends the run after the default time unless something else does.
-fn lasting(draft: &mut Draft, scenarios: &Scenarios) {
-    let ends = |rate: &Setting<Timetable>| matches!(rate, Setting::Value(timetable) if timetable.length().is_some());
-    let stages_end = draft.rate.as_ref().is_some_and(ends);
-    let own = scenarios.settings_of(draft);
-    let own_end = own.duration.is_some() || own.requests.is_some() || own.rate.is_some_and(|rate| ends(&rate));
+fn lasting(load: &mut LoadRecord, scenarios: &Scenarios) {
+    let rate_ends = |rate: &Setting<Timetable>| matches!(rate, Setting::Value(timetable) if timetable.length().is_some());
+    let users_end = |users: &Setting<Users>| matches!(users, Setting::Value(users) if users.length().is_some());
+    let own = scenarios.own_load(load);
+    let populations = if load.sources.populations.is_empty() { &own.sources.populations } else { &load.sources.populations };
+    let population_ends = |population: &PopulationDraft| {
+        let PopulationDraft { duration, rate, connections, .. } = population;
+        duration.is_some() || rate.as_ref().is_some_and(rate_ends) || connections.as_ref().is_some_and(users_end)
+    };
+    let own_end = populations.iter().any(population_ends)
+        || own.draft.duration.is_some()
+        || own.draft.requests.is_some()
+        || own.draft.rate.as_ref().is_some_and(rate_ends)
+        || own.draft.connections.as_ref().is_some_and(users_end);
+    let draft = &mut load.draft;
+    let stages_end = draft.rate.as_ref().is_some_and(rate_ends) || draft.connections.as_ref().is_some_and(users_end);
     if draft.requests.is_none() && !stages_end && !(own_end && draft.rate.is_none()) {
         draft.duration.get_or_insert(Setting::Value(DURATION));
     }

@@ -129,10 +129,11 @@ impl CapacitySearch {
             (false, false) => Preset::Usual,
         };
         let settings = settings(&slos, preset, search, &load.draft, errors);
-        let draft = common(load.draft.clone(), &scenarios, &slos, &settings, errors);
+        let draft = common(load.draft.clone(), scenarios.own_load(&load).draft, &slos, &settings, errors);
         let load = LoadRecord { draft: draft.clone(), ..load };
         let decide = |draft, alone| decided(&load, draft, alone, &scenarios);
-        let (is_scenario, thinking) = (resolve::file_of(&draft).is_some(), |plan: &Plan| scenarios.thinking(plan));
+        let is_scenario = resolve::file_of(&draft).is_some() || load.sources.scenario_text.is_some();
+        let thinking = |plan: &Plan| scenarios.thinking(plan);
         let loads = Loads::new(draft, &decide, is_scenario, &thinking, &settings);
         let loads = loads.map_err(|PlanErrors(mut mistakes)| errors.0.append(&mut mistakes));
         let search = Search::new(settings.clone()).map_err(|mistakes| {
@@ -376,8 +377,8 @@ fn refused(mistake: &Mistake, preset: Preset) -> PlanError {
     }
 }
 
-/// What all trials have in common. Every mistake goes to `errors`.
-fn common(mut draft: Draft, scenarios: &Scenarios, slos: &[Slo], settings: &SearchSettings, errors: &mut PlanErrors) -> Draft {
+/// What all trials have in common; `own` is what their scenario says. Every mistake goes to `errors`.
+fn common(mut draft: Draft, own: Draft, slos: &[Slo], settings: &SearchSettings, errors: &mut PlanErrors) -> Draft {
     let mut without = |setting: &'static str, given: Option<String>, why: &str, help: &str| {
         if let Some(given) = given {
             errors.push(PlanError::new(setting, format!("--{setting} {given} {why}"), help));
@@ -408,7 +409,6 @@ fn common(mut draft: Draft, scenarios: &Scenarios, slos: &[Slo], settings: &Sear
         "is for users who wait for their answers, and a search sends at a rate",
         "leave it out",
     );
-    let own = scenarios.settings_of(&draft);
     draft.timeout = draft.timeout.or(own.timeout);
     draft.warmup = draft.warmup.or(own.warmup);
     let longest = slos.iter().filter_map(|slo| slo.limit().map(|limit| (limit, slo))).max_by_key(|(limit, _)| *limit);

@@ -31,8 +31,8 @@ impl TwoTargets {
         errors: &mut PlanErrors,
     ) -> Option<Self> {
         let (design, scenarios) = (Design::decide(comparison, errors), inputs::scenarios(known));
-        lasting(&mut load.draft, &scenarios);
-        let a = load.draft.url.clone().unwrap_or_default();
+        lasting(&mut load, &scenarios);
+        let a = load.draft.url.clone().or_else(|| scenarios.own_load(&load).draft.url).unwrap_or_default();
         let sides = [a, other].map(|url| PreparedSide {
             // Written down as every URL is: without its secrets.
             subject: Subject { name: url.parse::<plan::Target>().map_or_else(|_| url.clone(), |target| target.to_string()), command: None },
