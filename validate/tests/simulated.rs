@@ -7,7 +7,7 @@ use validate::{Experiment, Extent, Held, Lab, Section, measured};
 
 fn told<E: Experiment>(steps: impl IntoIterator<Item = usize>) -> Section {
     let lab = Lab::new(Path::new("no program is needed"), Extent::Short);
-    let seen: Vec<E::Seen> =
+    let seen: Vec<E::Sample> =
         steps.into_iter().map(|step| measured::<E>(&lab, step).unwrap_or_else(|why| panic!("{step}: {why:#}"))).collect();
     E::tell(&seen)
 }

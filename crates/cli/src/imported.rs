@@ -71,7 +71,8 @@ impl Importing {
         let reader = &inputs::reader(known);
         self.look_at_target(errors);
         let plain = || Scenarios::new(reader, Wishes::default());
-        let (saved, mut left_of_saved) = match (saved.cloned(), &self.target) {
+        let saved = saved.cloned().map(|saved| if draft.duration.is_some() { saved.open_ended() } else { saved });
+        let (saved, mut left_of_saved) = match (saved, &self.target) {
             (Some(saved), Some(_)) => {
                 let (saved, left) = elsewhere(saved, &draft);
                 (Some(saved), left)

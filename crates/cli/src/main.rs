@@ -16,11 +16,8 @@ mod imported;
 mod inputs;
 mod interrupt;
 mod keeping;
-<<<<<<< HEAD
-mod memory;
-=======
 mod measuring;
->>>>>>> lines
+mod memory;
 mod name;
 mod observers;
 mod output_args;

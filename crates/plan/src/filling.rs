@@ -305,7 +305,7 @@ pub(crate) fn routes(
     let mut turns = Turns::InOrder;
     for (number, line) in (1..).zip(lines) {
         let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
+        if is_comment(line) {
             continue;
         }
         let mut wrong = |message: String, help: String| {
@@ -362,6 +362,12 @@ pub(crate) fn routes(
         errors.push(PlanError::new("urls", message, help));
     }
     if errors.is_empty() { Ok((routes, turns)) } else { Err(errors) }
+}
+
+/// Whether a line of a list of URLs says nothing.
+pub(crate) fn is_comment(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || line.starts_with('#')
 }
 
 /// So many mistakes of one file are told.

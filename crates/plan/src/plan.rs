@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::filling::{self, MISTAKES_MAX, told};
+use crate::filling::{self, MISTAKES_MAX, Route, told};
 use crate::population;
 use crate::secret::{self, REDACTED};
 use crate::template::{Piece, Template, Value, is_templated};
@@ -912,8 +912,10 @@ fn read_targets(
                     route.target = base.clone().with_path_and_query(route.target.path_and_query().to_owned());
                 }
             }
+            let credentials = read_credentials(r, base.as_ref(), &routes);
             let first = routes.first().map(|route| route.target.clone().with_path_and_query("/".to_owned()));
-            (base.or(first), Some(Mix { path, sha256, at_url, routes, turns }))
+            let base = base.or(first).map(|base| base.with_credentials(credentials));
+            (base, Some(Mix { path, sha256, at_url, routes, turns }))
         }
         Err(mistakes) => {
             mistakes.into_iter().for_each(|mistake| r.errors.push(mistake));
@@ -921,6 +923,23 @@ fn read_targets(
             (base, None)
         }
     }
+}
+
+/// The user and password of a list's URLs: one server's, since they are sent with every request.
+fn read_credentials(r: &mut Reading, base: Option<&Target>, routes: &[Route]) -> Option<(String, String)> {
+    let targets = || base.into_iter().chain(routes.iter().map(|route| &route.target));
+    let with = targets().find(|target| target.credentials().is_some())?;
+    if let Some(other) = targets().find(|target| !target.same_origin(with)) {
+        let (server, other) = (with.authority(), other.authority());
+        r.wrong(
+            "urls",
+            format!("the URLs of --urls have a user and password for {server}, and lead to {other} too"),
+            "give --user NAME:PASSWORD, without them in the URLs, if every server may have it; else a list for each server",
+        );
+    } else if targets().any(|target| target.credentials().is_some_and(|own| Some(own) != with.credentials())) {
+        r.wrong("urls", "the URLs of --urls have several users", "give one of them with --user NAME:PASSWORD, or a list for each user");
+    }
+    with.credentials().cloned()
 }
 
 /// Everything that may be a template.
@@ -1203,7 +1222,10 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
         let ending = Ending { duration: Some(Setting::Value(lasting)), requests };
         let (load, _, requests, _) = read_load(r, ending, LoadWords { connections, rate, arrivals, pause, warmup: None });
         for error in &mut r.errors.0[noted..] {
-            let in_keys = |text: &str| text.replace("--connections", if is_open { "connections" } else { "users" }).replace("--", "");
+            let in_keys = |text: &str| {
+                let text = text.replace("--connections", if is_open { "connections" } else { "users" });
+                ["rate", "duration", "requests", "arrivals", "pause"].iter().fold(text, |text, key| text.replace(&format!("--{key}"), key))
+            };
             error.message = format!("population '{name}': {}", in_keys(&error.message));
             error.help = in_keys(&error.help);
         }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
 use crate::draft::list;
-use crate::{Draft, PopulationDraft, Replay};
+use crate::{Amount, Draft, Nanos, PopulationDraft, Replay, Setting, Stages};
 
 /// A load as results hold it, and as it is asked for over the API.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -115,6 +115,31 @@ impl LoadRecord {
         };
         let scenario = if has_new_scenario { typed.scenario.clone() } else { draft.scenario.clone() };
         Self { draft: Draft { scenario, ..draft.overlaid(typed) }, sources }
+    }
+
+    /// The same load without an end of its own, as far as it is the same until then: for one that is given how long it takes. Lengths that
+    /// were decided are on record like those that were typed.
+    #[must_use]
+    pub fn open_ended(mut self) -> Self {
+        fn go_on<V: Amount>(stages: &mut Option<Setting<Stages<V>>>) {
+            if let Some(Setting::Value(stages)) = stages {
+                *stages = stages.open_ended();
+            }
+        }
+        fn end(population: &PopulationDraft) -> Option<Nanos> {
+            let value = |setting: &Option<Setting<Nanos>>| if let Some(Setting::Value(value)) = setting { Some(*value) } else { None };
+            Some(value(&population.start_after).unwrap_or_default().plus(value(&population.duration)?))
+        }
+        go_on(&mut self.draft.connections);
+        go_on(&mut self.draft.rate);
+        let populations = &mut self.sources.populations;
+        let run = populations.iter().filter_map(end).max();
+        for population in populations.iter_mut().filter(|population| end(population) == run) {
+            population.duration = None;
+            go_on(&mut population.connections);
+            go_on(&mut population.rate);
+        }
+        self
     }
 }
 

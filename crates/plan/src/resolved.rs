@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::template::{Template, Value};
-use crate::{Draft, LoadRecord, Sources};
+use crate::{Draft, LoadRecord, Sources, filling};
 
 /// A load with what was read of its files.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -59,13 +59,17 @@ impl Resolved {
         header.iter().chain(user).chain(bearer).chain(cookie).for_each(|text| look("header", text));
         for body in [data, json].into_iter().flatten() {
             match body.strip_prefix('@') {
-                Some(path) => self.contents.text(path).iter().for_each(|text| look("data", text)),
+                // A body that is no text is sent as it is.
+                Some(path) => {
+                    let body = self.contents.get(path).and_then(|bytes| std::str::from_utf8(bytes).ok());
+                    body.iter().for_each(|text| look("data", text));
+                }
                 None => look("data", body),
             }
         }
         form.iter().filter_map(|field| field.split_once('=')).for_each(|(_, value)| look("form", value));
         if let Some(list) = urls.as_ref().and_then(|path| self.contents.text(path)) {
-            list.lines().for_each(|line| look("urls", line));
+            list.lines().filter(|line| !filling::is_comment(line)).for_each(|line| look("urls", line));
         }
         found
     }

@@ -80,7 +80,12 @@ impl Target {
 
     /// The same without user and password.
     pub(crate) fn without_credentials(self) -> Self {
-        Self { credentials: None, ..self }
+        self.with_credentials(None)
+    }
+
+    /// The same with this user and password.
+    pub(crate) fn with_credentials(self, credentials: Option<(String, String)>) -> Self {
+        Self { credentials, ..self }
     }
 
     /// The value of the Host header: the port only where it is not the scheme's own.

@@ -165,6 +165,16 @@ impl<V: Amount> Stages<V> {
         self.stages.iter().try_fold(Nanos::ZERO, |sum, stage| stage.length.map(|length| sum.plus(length)))
     }
 
+    /// The same without an end of its own where it ends with a value that does not change.
+    #[must_use]
+    pub fn open_ended(&self) -> Self {
+        let mut stages = self.stages.clone();
+        if let Some(last) = stages.last_mut().filter(|last| last.from == last.to) {
+            last.length = None;
+        }
+        Self { stages }
+    }
+
     /// As much of it as lies before a moment.
     #[must_use]
     pub fn until(&self, end: Nanos) -> Self {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::encoding::{base64_bytes, from_base64};
 use crate::plan::texts;
-use crate::secret::{self, REDACTED, is_secret};
+use crate::secret::{self, REDACTED};
 use crate::template::is_templated;
 use crate::{
     Amount, Body, Confinement, Connection, Contents, Draft, Filling, FormValue, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
@@ -204,7 +204,7 @@ impl Plan {
             .iter()
             .filter(|(name, _)| !(matches!(request.body, Body::Form { .. }) && name.eq_ignore_ascii_case("content-type")))
             .map(|(name, value)| {
-                if value.is_empty() && !is_secret(name) {
+                if value.is_empty() {
                     format!("{name};")
                 } else {
                     format!("{name}: {}", secrecy.of(value, |value| secret::header_without(name, value)))

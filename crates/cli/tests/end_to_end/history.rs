@@ -73,6 +73,24 @@ fn what_is_not_to_be_saved_is_not_and_quiet_runs_are_saved_in_silence() {
 }
 
 #[test]
+fn a_saved_load_is_repeated_for_another_time() {
+    let server = server();
+    let scenario = format!(
+        "target: {}\npopulations: [{{name: a, users: 1}}, {{name: b, rate: 20/s, duration: 200ms}}]\njourneys: [{{name: j, steps: [{{get: /healthz}}]}}]\n",
+        server.url("")
+    );
+    let mut session = Session::new().file("p.yaml", &scenario);
+    for load in [format!("{} -r 50/s -d 300ms", server.url("/healthz")), "p.yaml -d 400ms".to_owned()] {
+        session.loadline(&format!("run {load} --name short")).exits_either(0, 4);
+        for (duration, asked) in [("600ms", 0.6), ("100ms", 0.1)] {
+            session.loadline(&format!("run --from @short -d {duration} --no-save --out json=again.json --force")).exits_either(0, 4);
+            let seconds = session.json("again.json")["duration_s"].as_f64().unwrap();
+            assert!((seconds - asked).abs() < 0.05, "{load}: {seconds} s for {duration}");
+        }
+    }
+}
+
+#[test]
 fn a_reference_stands_wherever_a_result_does() {
     let server = server();
     let url = server.url("/healthz");

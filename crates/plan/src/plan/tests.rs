@@ -229,6 +229,35 @@ fn a_list_of_urls_needs_no_url_beside_it_and_is_saved_by_name() {
 }
 
 #[test]
+fn a_password_in_a_list_of_urls_goes_to_its_own_server_alone() {
+    let of = |line: &str, list: &'static str| {
+        let plan = Plan::try_from(Resolved::from(draft(line)).with_file("mix.txt", list.as_bytes()))?;
+        Ok::<_, PlanErrors>(plan.request().headers.iter().find(|(name, _)| name == "Authorization").map(|(_, value)| value.clone()))
+    };
+    let basic = Some("Basic dTpw".to_owned());
+    assert_eq!(of("--urls ~ mix.txt", "http://a.test/1\nhttp://u:p@a.test/2\n").unwrap(), basic);
+    assert_eq!(of("http://u:p@a.test/ ~ --urls ~ mix.txt", "/1\nhttp://a.test/2\n").unwrap(), basic);
+    assert_eq!(of("--urls ~ mix.txt", "http://a.test/\nhttp://b.test/\n").unwrap(), None);
+    for (line, list, part) in [
+        ("--urls ~ mix.txt", "http://u:p@a.test/\nhttp://b.test/\n", "a user and password for a.test, and lead to b.test too"),
+        ("http://u:p@a.test/ ~ --urls ~ mix.txt", "/1\nhttp://b.test/\n", "and lead to b.test too"),
+        ("--urls ~ mix.txt", "http://u:p@a.test/\nhttp://v:p@a.test/\n", "several users"),
+        ("--urls ~ mix.txt ~ --user ~ v:w", "http://u:p@a.test/\n", "say how to authenticate"),
+    ] {
+        let errors = of(line, list).unwrap_err().to_string();
+        assert!(errors.contains(part) && !errors.contains("u:p"), "{line} {list}: {errors}");
+    }
+}
+
+#[test]
+fn what_is_sent_as_it_is_or_not_at_all_is_searched_for_no_template() {
+    let taken = |line: &str, file: &'static [u8]| Resolved::from(draft(line)).with_file("f", file).taken_from_outside().len();
+    assert_eq!(taken("--urls ~ f", b"http://a.test/{{env A}}\n # GET /old?{{env B}}\n"), 1);
+    assert_eq!(taken("http://a.test/ ~ --data ~ @f", b"{{env A}}"), 1);
+    assert_eq!(taken("http://a.test/ ~ --data ~ @f", b"{{env A}}\xff"), 0);
+}
+
+#[test]
 fn mistakes_in_templates_and_data_are_told_with_their_setting() {
     for (line, setting, part) in [
         ("http://a/{{uid}}", "url", "did you mean 'uuid'?"),
