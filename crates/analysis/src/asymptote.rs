@@ -24,7 +24,7 @@ pub struct Asymptote {
 
 impl Asymptote {
     /// Its parameters.
-    pub const PARAMETERS: usize = 2;
+    pub(crate) const PARAMETERS: usize = 2;
 
     /// Requests a second at concurrency `n`.
     #[must_use]

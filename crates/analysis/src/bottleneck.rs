@@ -16,7 +16,7 @@
 //! scalability law was accepted, or throughput falls, no pool is named.
 //!
 //! Invariants: the same series give the same Findings. A cause is never named as the limit by one figure that other servers of the
-//! same machine may have made. One load shows no end, so of one no pool and no lock is named. Below a strength of [`NAMED_MIN`] nothing
+//! same machine may have made. One load shows no end, so of one no pool and no lock is named. Below a strength of `NAMED_MIN` nothing
 //! is named, and the first Finding then says what can be known; of a server that was not watched even that is not said.
 
 mod answers;
@@ -44,11 +44,11 @@ pub use point::{Growth, Point, ServerFigures};
 use scene::Scene;
 
 /// A cause that the series speak for less strongly is not called the limit.
-pub const NAMED_MIN: f64 = 0.5;
+pub(crate) const NAMED_MIN: f64 = 0.5;
 /// So many Findings are worth a reader's time.
 const SHOWN_MAX: usize = 4;
 /// What fits on one line of a terminal beside what it is about.
-pub const BRIEF_LETTERS_MAX: usize = 75;
+pub(crate) const BRIEF_LETTERS_MAX: usize = 75;
 
 /// What limits a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -155,7 +155,7 @@ pub struct Finding {
     pub strength: f64,
     /// It, in a sentence.
     pub sentence: String,
-    /// It, in at most [`BRIEF_LETTERS_MAX`] letters; begins with a capital.
+    /// It, in at most `BRIEF_LETTERS_MAX` letters; begins with a capital.
     pub brief: String,
     /// The figures that speak for it.
     pub evidence: Vec<String>,

@@ -3,7 +3,7 @@
 //! Two runs of one build differ by several percent, and a million requests of one run do not help: they share its process,
 //! its memory layout and its neighbours, so tests on pooled requests find every build different from itself. The unit here
 //! is the run. A and B run in pairs; each pair gives one log ratio; Student's t of a few of them, or Wilcoxon's signed ranks of
-//! many, gives the estimate with its interval ([`pair_shift`]).
+//! many, gives the estimate with its interval (`pair_shift`).
 //!
 //! "Not significant" is not "no change": a verdict of *same* needs the whole interval within a margin, and what is neither
 //! surely beyond nor surely within is *cannot tell*, with the number of pairs that would.
@@ -32,14 +32,15 @@ use shift::middle;
 pub use capacity::{CapacityChange, CapacityVerdict, capacity_change};
 pub use distance::{AnswerCurve, Distance};
 pub use need::{Need, PAIRS_MOST};
-pub use shift::{PAIRS_RANKED, Shift, deviation, pair_shift, signed_ranks, student};
+pub use shift::{Shift, deviation};
+pub(crate) use shift::{pair_shift, student};
 
 /// With fewer pairs there is no verdict (docs/measurement.md §3.3).
 pub const PAIRS_MIN: usize = 5;
 /// Fewer runs on each side that are no pairs give no verdict: the least chance of three and three is 10 %.
 const RUNS_MIN: usize = 4;
 /// The quantiles at which a shift is shown (docs/measurement.md §3.5).
-pub const SHIFT_QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
+pub(crate) const SHIFT_QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
 /// Two figures of which no pair tells a greater difference are one figure: a tenth of a percent, the last digit that is printed.
 const SAME_FIGURE: f64 = 0.001;
@@ -103,7 +104,7 @@ impl Metric {
 
     /// Whether it takes part in the verdict on the whole.
     #[must_use]
-    pub fn is_primary(self) -> bool {
+    pub(crate) fn is_primary(self) -> bool {
         Self::PRIMARY.contains(&self)
     }
 
@@ -246,7 +247,7 @@ impl Margins {
 
     /// Nowhere narrower than what this target differs from itself by.
     #[must_use]
-    pub fn widened(mut self, calibration: &Calibration) -> Self {
+    pub(crate) fn widened(mut self, calibration: &Calibration) -> Self {
         for (metric, noise) in &calibration.noise {
             let margin = self.of(*metric).max(noise.reach);
             self.0.insert(*metric, margin);
@@ -560,7 +561,7 @@ fn on_the_whole(changes: &[Change]) -> Verdict {
 
 /// Holm's (1979) correction: the i-th smallest of m chances times m − i + 1, never less than the one before.
 #[must_use]
-pub fn holm(chances: &[f64]) -> Vec<f64> {
+pub(crate) fn holm(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
     let mut adjusted = vec![1.0; chances.len()];
@@ -667,7 +668,7 @@ pub struct QuantileShift {
 /// both have one. Left out are quantiles that too few requests of a run know, or that lie among requests that failed; nothing is given
 /// for fewer than two pairs.
 #[must_use]
-pub fn shift_by_quantile(pairs: &[(&Summary, &Summary)]) -> Vec<QuantileShift> {
+pub(crate) fn shift_by_quantile(pairs: &[(&Summary, &Summary)]) -> Vec<QuantileShift> {
     let of = |run: &Summary, q| quantile(&run.response_time_succeeded, run.requests.due, q);
     let shift = |q: f64| {
         let differences: Vec<f64> = pairs.iter().filter_map(|(a, b)| Some(Scale::Ratio.between(of(a, q)?, of(b, q)?))).collect();

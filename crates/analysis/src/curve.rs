@@ -194,9 +194,9 @@ pub struct Band {
 }
 
 /// Fewer levels than this carry no model (docs/measurement.md §2.1).
-pub const LEVELS_MIN: usize = 6;
+pub(crate) const LEVELS_MIN: usize = 6;
 /// Nor does a narrower ladder.
-pub const SPREAD_MIN: f64 = 8.0;
+pub(crate) const SPREAD_MIN: f64 = 8.0;
 /// Bootstrap refits.
 pub const REPLICATES: usize = 2_000;
 /// κ may be zero in no more of them.

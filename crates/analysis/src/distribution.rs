@@ -9,13 +9,13 @@ use std::f64::consts::{PI, SQRT_2};
 
 /// The share of a standard normal variable below `x`.
 #[must_use]
-pub fn normal_below(x: f64) -> f64 {
+pub(crate) fn normal_below(x: f64) -> f64 {
     0.5 * erfc(-x / SQRT_2)
 }
 
 /// Where a standard normal variable has the share `p` below it; infinite at 0 and 1.
 #[must_use]
-pub fn normal_quantile(p: f64) -> f64 {
+pub(crate) fn normal_quantile(p: f64) -> f64 {
     if p <= 0.0 {
         f64::NEG_INFINITY
     } else if p >= 1.0 {
@@ -27,14 +27,14 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// The share of Student's t with `freedom` degrees below `t`: 1 − I(ν/(ν+t²); ν/2, ½)/2 for t > 0.
 #[must_use]
-pub fn student_below(t: f64, freedom: f64) -> f64 {
+pub(crate) fn student_below(t: f64, freedom: f64) -> f64 {
     let tail = 0.5 * beta_regularised(freedom / t.mul_add(t, freedom), freedom / 2.0, 0.5);
     if t > 0.0 { 1.0 - tail } else { tail }
 }
 
 /// Where Student's t with `freedom` degrees has the share `p` below it; infinite at 0 and 1.
 #[must_use]
-pub fn student_quantile(p: f64, freedom: f64) -> f64 {
+pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
     if p <= 0.0 {
         f64::NEG_INFINITY
     } else if p >= 1.0 {
@@ -50,13 +50,13 @@ pub fn student_quantile(p: f64, freedom: f64) -> f64 {
 
 /// The chance of at most `k` of `n` when each comes with probability `p`: I(1−p; n−k, k+1).
 #[must_use]
-pub fn binomial_at_most(k: u64, n: u64, p: f64) -> f64 {
+pub(crate) fn binomial_at_most(k: u64, n: u64, p: f64) -> f64 {
     if k >= n { 1.0 } else { beta_regularised(1.0 - p, (n - k) as f64, k as f64 + 1.0) }
 }
 
 /// The chance of at least `k` of `n` when each comes with probability `p`: I(p; k, n−k+1).
 #[must_use]
-pub fn binomial_at_least(k: u64, n: u64, p: f64) -> f64 {
+pub(crate) fn binomial_at_least(k: u64, n: u64, p: f64) -> f64 {
     match k {
         0 => 1.0,
         k if k > n => 0.0,
@@ -66,7 +66,7 @@ pub fn binomial_at_least(k: u64, n: u64, p: f64) -> f64 {
 
 /// The regularised incomplete beta function I(x; a, b), by Lentz's continued fraction (Numerical Recipes §6.4), for a, b > 0.
 #[must_use]
-pub fn beta_regularised(x: f64, a: f64, b: f64) -> f64 {
+pub(crate) fn beta_regularised(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
@@ -110,7 +110,7 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
 
 /// ln Γ(x) for x > 0: Stirling's series (DLMF 5.11.1) from 16 on, where its error is below 10⁻¹⁴, reached by Γ(x+1) = xΓ(x).
 #[must_use]
-pub fn ln_gamma(x: f64) -> f64 {
+pub(crate) fn ln_gamma(x: f64) -> f64 {
     let (mut x, mut factor) = (x, 1.0);
     while x < 16.0 {
         factor *= x;

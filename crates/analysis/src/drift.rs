@@ -141,7 +141,7 @@ pub fn drift(points: &[f64]) -> Option<Drift> {
 
 /// The median of the slopes between all pairs of evenly spaced points (Theil 1950, Sen 1968), per step.
 #[must_use]
-pub fn theil_sen(points: &[f64]) -> f64 {
+pub(crate) fn theil_sen(points: &[f64]) -> f64 {
     let mut slopes = Vec::with_capacity(points.len() * points.len().saturating_sub(1) / 2);
     for (i, first) in points.iter().enumerate() {
         slopes.extend(points[i + 1..].iter().enumerate().map(|(k, second)| (second - first) / (k + 1) as f64));
@@ -152,7 +152,7 @@ pub fn theil_sen(points: &[f64]) -> f64 {
 /// How likely so many of all pairs go the same way by chance: S = Σ sign(y_j − y_i), normal with variance
 /// (n(n−1)(2n+5) − Σ t(t−1)(2t+5))/18 for ties of t equal points (Kendall 1975), with one step of continuity.
 #[must_use]
-pub fn mann_kendall(points: &[f64]) -> f64 {
+pub(crate) fn mann_kendall(points: &[f64]) -> f64 {
     let mut score = 0i64;
     for (i, first) in points.iter().enumerate() {
         score += points[i + 1..].iter().map(|second| i64::from(second > first) - i64::from(second < first)).sum::<i64>();

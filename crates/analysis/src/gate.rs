@@ -36,7 +36,8 @@ use crate::sparse::rank_of;
 
 pub use against::{Change, RUNS_MIN, Regression, Row, against};
 pub use part::Part as LoadPart;
-pub use slo::{Slo, Unsearchable, response_quantile};
+pub(crate) use slo::response_quantile;
+pub use slo::{Slo, Unsearchable};
 
 /// With fewer requests beyond a quantile than this, it is not known (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
@@ -494,7 +495,7 @@ pub enum Verdict {
 impl Judgement {
     /// A promise about what was not measured at all.
     #[must_use]
-    pub fn of_nothing(check: &Check) -> Self {
+    pub(crate) fn of_nothing(check: &Check) -> Self {
         Self { check: check.clone(), measured: None, interval: None, verdict: Verdict::NotJudgeable { why: Why::Nothing } }
     }
 

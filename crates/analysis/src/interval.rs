@@ -35,7 +35,7 @@ pub const REPLICATES: usize = 2_000;
 /// With fewer intervals there are too few blocks to draw from (docs/measurement.md §1.6).
 pub const INTERVALS_MIN: usize = 30;
 /// What every interval here promises.
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Fewer effective samples beyond a quantile than this, and it is not given (docs/measurement.md §1.5).
 const TAIL_MIN: f64 = 10.0;
@@ -256,7 +256,7 @@ pub fn uncertainty(slices: &[Slice], replicates: usize, random: &mut Random) -> 
 /// autoregression with that correlation, b = (2G²/D)^⅓ · K^⅓ with G = 2ρ/(1−ρ)² and D = 4/3·((1+ρ)/(1−ρ))². An eighth of
 /// the run at most.
 #[must_use]
-pub fn block_length(count: usize, neighbour_correlation: f64) -> usize {
+pub(crate) fn block_length(count: usize, neighbour_correlation: f64) -> usize {
     let root = (count as f64).cbrt();
     let rho = neighbour_correlation.clamp(0.0, 0.95);
     let g = 2.0 * rho / (1.0 - rho).powi(2);
@@ -269,7 +269,7 @@ pub fn block_length(count: usize, neighbour_correlation: f64) -> usize {
 /// The ranks l and u, counted from 1, between which the `q`-quantile of `n` independent samples lies with `confidence`:
 /// P(B ≤ l−1) ≤ α/2 and P(B ≤ u−1) ≥ 1−α/2 for B binomial(n, q). `None` where no sample bounds it.
 #[must_use]
-pub fn rank_interval(n: u64, q: f64, confidence: f64) -> (Option<u64>, Option<u64>) {
+pub(crate) fn rank_interval(n: u64, q: f64, confidence: f64) -> (Option<u64>, Option<u64>) {
     let tail = (1.0 - confidence) / 2.0;
     // The least k from 0 to n whose P(B ≤ k) is beyond what is asked for.
     let least = |beyond: &dyn Fn(f64) -> bool| {
@@ -289,7 +289,7 @@ pub fn rank_interval(n: u64, q: f64, confidence: f64) -> (Option<u64>, Option<u6
 /// How many independent requests one of these is worth, as its inverse, at least 1: what the share of bad requests varies by
 /// from interval to interval, over what chance alone would make of it (dyadic batch means).
 #[must_use]
-pub fn design_effect_of_failures(slices: &[Slice]) -> f64 {
+pub(crate) fn design_effect_of_failures(slices: &[Slice]) -> f64 {
     let hits: Vec<(f64, f64)> = slices.iter().map(|slice| (slice.bad as f64, slice.ended as f64)).collect();
     design_effect(hits)
 }

@@ -80,7 +80,7 @@ pub fn of_run(run: &Summary) -> Option<LittlesLaw> {
 /// By how many requests a second the backlog grew, if that is more than 1 % of those that fell due: then there is no
 /// stationary response time, and every percentile depends on how long the run was. For open load; `None` if it did not grow.
 #[must_use]
-pub fn backlog_growth(ticks: &[Tick], until: Nanos) -> Option<f64> {
+pub(crate) fn backlog_growth(ticks: &[Tick], until: Nanos) -> Option<f64> {
     let ticks: Vec<&Tick> = ticks.iter().filter(|tick| !tick.warmup && tick.to <= until).collect();
     let seconds = ticks.last()?.to.since(ticks.first()?.from).as_secs_f64();
     if ticks.len() < 5 || seconds <= 0.0 {

@@ -115,7 +115,7 @@ fn curve(sweep: &Sweep, rows: &[LevelRow]) -> Option<Curve> {
 
 /// Whether throughput follows users: in open load the rate that is offered makes it.
 #[must_use]
-pub fn is_curve(sweep: &Sweep) -> bool {
+pub(crate) fn is_curve(sweep: &Sweep) -> bool {
     sweep.trials.first().is_some_and(|trial| trial.summary.plan.load().is_closed())
 }
 

@@ -40,7 +40,7 @@ impl Law {
 
     /// Its coefficients.
     #[must_use]
-    pub const fn coefficients(self) -> usize {
+    pub(crate) const fn coefficients(self) -> usize {
         match self {
             Self::Linear => 1,
             Self::Amdahl => 2,

@@ -102,7 +102,7 @@ pub fn warmup(slices: &[Slice]) -> WarmUp {
 /// The first point of the steady part; `None` if there is none. Points no further apart than `alike` do not differ, however
 /// little they vary besides.
 #[must_use]
-pub fn steady_from(points: &[f64], alike: f64) -> Option<usize> {
+pub(crate) fn steady_from(points: &[f64], alike: f64) -> Option<usize> {
     let batch = if points.len() >= BATCHED_FROM { BATCH } else { 1 };
     let batches: Vec<f64> = points.chunks_exact(batch).map(|chunk| chunk.iter().sum::<f64>() / batch as f64).collect();
     let cut = mser(&batches) * batch;

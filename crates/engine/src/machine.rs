@@ -8,7 +8,7 @@ use plan::Nanos;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files a process needs besides its connections: standard streams, epoll, timers, output files, name resolution.
-pub const FILES_BESIDES: u32 = 64;
+pub(crate) const FILES_BESIDES: u32 = 64;
 
 /// The cores this process may use.
 #[must_use]

@@ -154,7 +154,7 @@ impl Network {
     ///
     /// # Errors
     /// As [`Network::prepare`]; and if the fence does not let an address of the target through.
-    pub fn prepare_within(plan: &Plan, fence: &Fence) -> Result<Self, RunError> {
+    pub(crate) fn prepare_within(plan: &Plan, fence: &Fence) -> Result<Self, RunError> {
         let credentials = Credentials::read(plan)?;
         let connection = plan.connection();
         if let Some(path) = &connection.unix_socket {
@@ -224,7 +224,7 @@ impl Network {
 
     /// The same with all connections going to one address.
     #[must_use]
-    pub fn directed(mut self, address: SocketAddr) -> Self {
+    pub(crate) fn directed(mut self, address: SocketAddr) -> Self {
         self.directed = Some(Hop::Tcp(Arc::new([address])).into());
         self
     }

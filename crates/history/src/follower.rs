@@ -104,14 +104,6 @@ impl Follower {
     }
 
     /// Asks it to end, as Ctrl-C does: within a second no new request is sent.
-    ///
-    /// # Errors
-    /// If the file that asks cannot be made.
-    pub fn ask_to_stop(&self) -> io::Result<()> {
-        ask_to_stop(&self.path)
-    }
-
-    /// The same for whoever keeps only this.
     pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static + use<> {
         let path = self.path.clone();
         move || {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | save a result | [`Store::save`] of a [`Fresh`] |
 //! | list, newest first | [`Store::list`] with a [`Filter`]; reads no result |
-//! | find one | [`Store::resolve`] of a [`Reference`], [`Store::by_id`] |
+//! | find one | [`Store::resolve`] of a [`Reference`] |
 //! | read its result | [`Store::result`]: the JSON as it was saved |
 //! | tags, note | [`Store::tag`], [`Store::note`] |
 //! | remove | [`Store::remove`], [`Store::prune`] |

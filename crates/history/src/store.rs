@@ -358,7 +358,7 @@ impl Store {
     ///
     /// # Errors
     /// If there is none.
-    pub fn by_id(&self, id: &Id) -> Result<Entry, HistoryError> {
+    pub(crate) fn by_id(&self, id: &Id) -> Result<Entry, HistoryError> {
         let found = self.entries("WHERE id = ?", vec![Value::Text(id.to_string())])?;
         found.into_iter().next().ok_or_else(|| HistoryError::Unknown { reference: id.to_string(), because: String::new() })
     }

@@ -89,7 +89,7 @@ impl OwnDelay {
 
     /// The quantile of these times with the delayed requests as they would have been.
     #[must_use]
-    pub fn quantile_without(&self, times: &Histogram, q: f64) -> Option<Nanos> {
+    pub(crate) fn quantile_without(&self, times: &Histogram, q: f64) -> Option<Nanos> {
         if self.is_empty() {
             return times.quantile(q);
         }

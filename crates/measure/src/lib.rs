@@ -6,6 +6,7 @@
 
 mod collector;
 mod counted;
+mod cut_short;
 mod failure;
 pub mod fixtures;
 mod gap;
@@ -32,7 +33,8 @@ mod tick;
 mod warmup;
 
 pub use collector::{Collector, SourceId};
-pub use counted::{IntervalCounts, SnapshotRecord, cut_short};
+pub use counted::{IntervalCounts, SnapshotRecord};
+pub use cut_short::cut_short;
 pub use failure::{Failure, FailureCount, Side};
 pub use gap::{Gaps, OwnDelay};
 pub use grouped::grouped;

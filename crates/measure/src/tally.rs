@@ -272,7 +272,7 @@ impl Tally {
 
     /// The same rows with nothing counted yet.
     #[must_use]
-    pub fn emptied(&self) -> Self {
+    pub(crate) fn emptied(&self) -> Self {
         let journeys = |rows: &[JourneyCounts]| rows.iter().map(|row| JourneyCounts::named(row.name.clone())).collect();
         let checks = |row: &StepCounts| row.checks.iter().map(|check| check.check.clone()).collect::<Vec<_>>();
         Self {

@@ -117,7 +117,7 @@ impl Client {
     ///
     /// # Errors
     /// In words, if it cannot be had.
-    pub fn read_bytes(&self) -> Result<Vec<u8>, String> {
+    pub(crate) fn read_bytes(&self) -> Result<Vec<u8>, String> {
         let Limits { what, time, bytes, .. } = self.limits;
         let (host, port) = (self.url.host_str().unwrap_or_default(), self.url.port_or_known_default().unwrap_or(80));
         let told = |why: Error, broken: &dyn Fn() -> String| match why {

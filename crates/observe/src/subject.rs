@@ -112,7 +112,7 @@ impl Subject {
     ///
     /// # Errors
     /// If there is no such cgroup.
-    pub fn in_cgroup(files: &dyn Files, path: &str) -> Result<Self, NotFound> {
+    pub(crate) fn in_cgroup(files: &dyn Files, path: &str) -> Result<Self, NotFound> {
         let (cgroup, folder) = Cgroup::at(files, path).ok_or_else(|| {
             not_found(
                 format!("there is no cgroup '{path}' below /sys/fs/cgroup"),
@@ -282,7 +282,7 @@ impl Subject {
     }
 
     /// Puts the tree together anew, with files that were not there before.
-    pub fn gather_again(&mut self, files: &dyn Files) {
+    pub(crate) fn gather_again(&mut self, files: &dyn Files) {
         self.files_max.retain(|_, most| most.is_some());
         self.known.clear();
         self.gather(files, &Population::of(files));

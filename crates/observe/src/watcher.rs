@@ -102,7 +102,7 @@ impl Watcher {
     /// Also looks at what `search` finds, if it finds anything: it is called on a thread of its own, once the run has lasted a while.
     /// What was seen of it stands where this call stands among the others.
     #[must_use]
-    pub fn seeking(mut self, asked: &str, search: impl FnOnce() -> Option<Box<dyn Source>> + Send + 'static) -> Self {
+    pub(crate) fn seeking(mut self, asked: &str, search: impl FnOnce() -> Option<Box<dyn Source>> + Send + 'static) -> Self {
         let find = move |stopped: &Receiver<()>| match stopped.recv_timeout(SOUGHT_AFTER) {
             // Whoever is stopped while he searches has nothing to look at any more.
             Err(RecvTimeoutError::Timeout) => search().filter(|_| stopped.try_recv() == Err(TryRecvError::Empty)),

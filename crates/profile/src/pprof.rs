@@ -18,14 +18,14 @@ const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
 /// The fields of a `Profile` that are read.
 mod field {
-    pub const SAMPLE_TYPE: u64 = 1;
-    pub const SAMPLE: u64 = 2;
-    pub const MAPPING: u64 = 3;
+    pub(crate) const SAMPLE_TYPE: u64 = 1;
+    pub(crate) const SAMPLE: u64 = 2;
+    pub(crate) const MAPPING: u64 = 3;
     pub const LOCATION: u64 = 4;
-    pub const FUNCTION: u64 = 5;
+    pub(crate) const FUNCTION: u64 = 5;
     pub const STRING: u64 = 6;
-    pub const DURATION_NANOS: u64 = 10;
-    pub const DEFAULT_SAMPLE_TYPE: u64 = 14;
+    pub(crate) const DURATION_NANOS: u64 = 10;
+    pub(crate) const DEFAULT_SAMPLE_TYPE: u64 = 14;
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -130,7 +130,7 @@ pub struct Rewrite {
 impl Rewrite {
     /// Path and query as they are to be sent; `None` where the rule means others.
     #[must_use]
-    pub fn applied(&self, path_and_query: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn applied(&self, path_and_query: &[u8]) -> Option<Vec<u8>> {
         let end = if self.with_query { path_and_query.len() } else { memchr::memchr(b'?', path_and_query).unwrap_or(path_and_query.len()) };
         let mut stars: Vec<&[u8]> = Vec::new();
         if !self.from.fits(&path_and_query[..end], |star| stars.push(star)) {

@@ -226,7 +226,7 @@ impl Ink {
     }
 
     /// The same hue dark enough for text: at least 4.5 to 1 against white, as WCAG 2.2 asks.
-    pub fn text_colour(self) -> Colour {
+    pub(crate) fn text_colour(self) -> Colour {
         match self {
             Self::Blue => Colour(0x00, 0x5f, 0x96, 255),
             Self::Vermillion => Colour(0xa8, 0x48, 0x00, 255),

@@ -59,7 +59,7 @@ pub fn curve(name: &str, sweep: &Sweep) -> Result<SweepCurve, CurveError> {
 ///
 /// # Errors
 /// If it is none, or holds no level.
-pub fn dat_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
+pub(crate) fn dat_curve(name: &str, text: &str) -> Result<SweepCurve, CurveError> {
     let points = dat::read(text)?.iter().map(SweepPoint::from).collect();
     with_levels(SweepCurve {
         name: name.to_owned(),

@@ -172,7 +172,7 @@ pub fn of_search(found: &CapacityReport) -> Vec<ProfiledRun<'_>> {
 
 /// Those of a comparison: one of each side.
 #[must_use]
-pub fn of_comparison(compared: &Comparison) -> Vec<ProfiledRun<'_>> {
+pub(crate) fn of_comparison(compared: &Comparison) -> Vec<ProfiledRun<'_>> {
     let taken = |side: Side, run| {
         let name = if side == Side::A { "A" } else { "B" };
         ProfiledRun { name: name.to_owned(), place: format!("in {name}"), run, pair: Pairing::Kind }
@@ -322,7 +322,7 @@ pub fn difference(changes: &[Change], names: [&str; 2], order: Order) -> String 
 
 /// What the profiles show, as sentences with a table each; nothing where none were taken.
 #[must_use]
-pub fn told_of(taken: &[ProfiledRun<'_>]) -> Vec<(String, String)> {
+pub(crate) fn told_of(taken: &[ProfiledRun<'_>]) -> Vec<(String, String)> {
     let whole = |growth: &Growth<'_>| {
         let names = growth.taken.each_ref().map(|taken| taken.name.as_str());
         (format!("{}. {}", growth.title(), growth.sentence()), difference(&growth.changes, names, Order::Cum))

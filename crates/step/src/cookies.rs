@@ -16,9 +16,9 @@ use crate::answer::Headers;
 use crate::date::UnixSeconds;
 
 /// Name and value of one cookie; RFC 6265 §6.1 wants at least as much to be kept, and browsers keep no more.
-pub const COOKIE_BYTES_MAX: usize = 4096;
+pub(crate) const COOKIE_BYTES_MAX: usize = 4096;
 /// Cookies of one domain; RFC 6265 §6.1 wants at least as many.
-pub const DOMAIN_COOKIES_MAX: usize = 50;
+pub(crate) const DOMAIN_COOKIES_MAX: usize = 50;
 /// All cookies of one user. Servers refuse longer `Cookie` headers: nginx takes 32 KiB in all, Apache and Node.js 16 KiB or less.
 pub const JAR_BYTES_MAX: usize = 32 * 1024;
 /// Longer values of `Domain` and `Path` are passed over, as by browsers (RFC 6265bis §5.6).

@@ -26,10 +26,10 @@ use crate::html::xpath::{self, XPath};
 use crate::reading::Reading;
 
 /// More matches than this are not collected by [`Which::Every`].
-pub const EVERY_MAX: usize = 10_000;
+pub(crate) const EVERY_MAX: usize = 10_000;
 
 /// What is taken out of one answer is at most so large, as every user may keep it: text, and 32 bytes for each JSON value.
-pub const VALUE_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const VALUE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Longer expressions are refused.
 const EXPRESSION_BYTES_MAX: usize = 4096;

@@ -2,8 +2,7 @@
 //!
 //! Tokens against forged requests stand in hidden fields, and pages are seldom well-formed. `html5ever` is the parser of Servo: it
 //! builds the tree that a browser builds, whatever the page looks like. The crates that add selectors to it (`scraper`, `dom_query`)
-//! build on `selectors` and `cssparser`, which are under the MPL-2.0 and not allowed here (docs/decisions/steps.md); so the
-//! tree, the [selectors](select) and [XPath](xpath) are our own.
+//! set no bound to what a search may cost (docs/decisions/steps.md); so the tree, the [selectors](select) and [XPath](xpath) are our own.
 //!
 //! A page is a server's, and the rules of HTML can be made to cost much: each paragraph may repeat every formatting element that was
 //! left open, and each attribute is compared with all before it. So pages are read in small pieces, and reading ends, as with the

@@ -186,7 +186,7 @@ impl Point {
 
     /// What many runs say, all about the same server.
     #[must_use]
-    pub fn of_all<'a>(runs: impl Iterator<Item = &'a Summary> + Clone) -> Vec<Self> {
+    pub(crate) fn of_all<'a>(runs: impl Iterator<Item = &'a Summary> + Clone) -> Vec<Self> {
         let server = server_of(runs.clone());
         runs.map(|run| Self::beside(run, server)).collect()
     }

@@ -16,7 +16,7 @@ use crate::interval::{CONFIDENCE, Interval};
 
 /// From so many pairs on ranks judge: then the least chance, 1 in 512, is below 5 % over all figures together, also if the pair
 /// that differs least disagrees.
-pub const PAIRS_RANKED: usize = 10;
+pub(crate) const PAIRS_RANKED: usize = 10;
 
 /// An estimate of a shift on the inner scale, with its interval and how likely it is by chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,7 +37,7 @@ pub struct Shift {
 /// # Panics
 /// If there is no difference.
 #[must_use]
-pub fn pair_shift(differences: &[f64]) -> Shift {
+pub(crate) fn pair_shift(differences: &[f64]) -> Shift {
     let shift = match differences.len() < PAIRS_RANKED && differences.iter().all(|difference| difference.is_finite()) {
         true => student(differences),
         false => signed_ranks(differences),
@@ -50,7 +50,7 @@ pub fn pair_shift(differences: &[f64]) -> Shift {
 /// # Panics
 /// If there is no difference.
 #[must_use]
-pub fn student(differences: &[f64]) -> Shift {
+pub(crate) fn student(differences: &[f64]) -> Shift {
     assert!(!differences.is_empty(), "a shift needs at least one pair");
     let pairs = differences.len();
     let n = pairs as f64;
@@ -80,7 +80,7 @@ pub fn deviation(values: &[f64]) -> f64 {
 /// # Panics
 /// If there is no difference.
 #[must_use]
-pub fn signed_ranks(differences: &[f64]) -> Shift {
+pub(crate) fn signed_ranks(differences: &[f64]) -> Shift {
     assert!(!differences.is_empty(), "a shift needs at least one pair");
     let n = differences.len();
     let mut walsh: Vec<f64> = Vec::with_capacity(n * (n + 1) / 2);
@@ -111,7 +111,7 @@ fn ordered(mut shifts: Vec<f64>, distribution: &[f64], pairs: usize) -> Shift {
 /// Which of the sorted elementary shifts, counted from 1 at either end, bound the shift with `confidence`: the greatest k with
 /// P(T ≤ k−1) ≤ α/2. `None` where even the extremes do not.
 #[must_use]
-pub fn order_statistic(distribution: &[f64], confidence: f64) -> Option<usize> {
+pub(crate) fn order_statistic(distribution: &[f64], confidence: f64) -> Option<usize> {
     let mut below = 0.0;
     let k = distribution.iter().take_while(|probability| {
         below += **probability;
@@ -124,7 +124,7 @@ pub fn order_statistic(distribution: &[f64], confidence: f64) -> Option<usize> {
 
 /// P(T = t) of Wilcoxon's signed-rank statistic for `n` pairs, t from 0 to n(n+1)/2: every rank counts with chance ½.
 #[must_use]
-pub fn signed_rank_distribution(n: usize) -> Vec<f64> {
+pub(crate) fn signed_rank_distribution(n: usize) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     let mut chance = vec![0.0; most + 1];
     chance[0] = 1.0;
@@ -142,7 +142,7 @@ pub fn signed_rank_distribution(n: usize) -> Vec<f64> {
 /// P(U = u) of Mann and Whitney's statistic for sides of `m` and `n` runs, u from 0 to mn: the coefficients of the Gaussian
 /// binomial, ∏ (1 − x^(n+i))/(1 − x^i) for i to m, over (m+n choose m).
 #[must_use]
-pub fn rank_sum_distribution(m: usize, n: usize) -> Vec<f64> {
+pub(crate) fn rank_sum_distribution(m: usize, n: usize) -> Vec<f64> {
     let most = m * n;
     let mut ways = vec![0.0; most + 1];
     ways[0] = 1.0;

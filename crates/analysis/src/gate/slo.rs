@@ -170,7 +170,7 @@ impl Slo {
     /// How many requests that ended in an interval broke it: at least and at most, since a tick cannot tell which of its
     /// times belong to requests that failed.
     #[must_use]
-    pub fn bad_in(&self, tick: &Tick) -> (u64, u64) {
+    pub(crate) fn bad_in(&self, tick: &Tick) -> (u64, u64) {
         let failed = tick.failed + tick.unsent;
         let Part::InTime { limit, .. } = self.part else { return (failed, failed) };
         let Ok(times) = tick.response_time.unpack() else { return (failed, failed) };
@@ -183,7 +183,7 @@ impl Slo {
 
 /// The quantile of response time over all requests that fell due; `None` where it lies among those that failed.
 #[must_use]
-pub fn response_quantile(run: &Summary, q: f64) -> Option<Nanos> {
+pub(crate) fn response_quantile(run: &Summary, q: f64) -> Option<Nanos> {
     Times::of(run, Span::Response).quantile(q).0
 }
 

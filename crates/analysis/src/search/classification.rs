@@ -38,7 +38,7 @@ pub enum Class {
 /// What `evidence` says of its load when `duration_sum` seconds are asked for, and the promise may be broken in the share
 /// `exceed_ratio` (from 0 to below 1) of them. The formulas are those of RFC 9971, section "Load Classification".
 #[must_use]
-pub fn classify(evidence: Evidence, duration_sum: f64, exceed_ratio: f64) -> Class {
+pub(crate) fn classify(evidence: Evidence, duration_sum: f64, exceed_ratio: f64) -> Class {
     // Short trials that kept the promise excuse only short trials that broke it.
     let balancing = evidence.short_low * exceed_ratio / (1.0 - exceed_ratio);
     let high = evidence.full_high + (evidence.short_high - balancing).max(0.0);

@@ -26,7 +26,7 @@ pub mod request;
 
 pub(crate) use connection::Http1;
 pub use known::KnownHead;
-pub use opening::{OPENING_BYTES_MAX, Opening};
+pub use opening::Opening;
 pub use reply::{Finished, Progress, Reply, ResponseFraming, is_blank};
 
 /// The longest head of a reply, its empty line included. curl allows 300 KiB, nghttp2 64 KiB, wrk 80 KiB.
@@ -36,25 +36,25 @@ pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 pub const HEADERS_MAX: usize = 256;
 
 /// The most interim (1xx) replies before the final one. hyper sets no limit, Go once allowed 5.
-pub const INTERIMS_MAX: u8 = 8;
+pub(crate) const INTERIMS_MAX: u8 = 8;
 
 /// The most empty lines before a status line (RFC 9112 section 2.2 asks servers for one) and after a reply.
-pub const BLANK_LINES_MAX: u8 = 2;
+pub(crate) const BLANK_LINES_MAX: u8 = 2;
 
 /// The most bytes of chunk extensions in one body. hyper allows 16 KiB.
-pub const CHUNK_EXTENSION_BYTES_MAX: u16 = 8 * 1024;
+pub(crate) const CHUNK_EXTENSION_BYTES_MAX: u16 = 8 * 1024;
 
 /// The most bytes of trailers, the final empty line included. hyper allows 16 KiB.
-pub const TRAILER_BYTES_MAX: u16 = 8 * 1024;
+pub(crate) const TRAILER_BYTES_MAX: u16 = 8 * 1024;
 
 /// The most hexadecimal digits of a chunk size: those of a `u64`, as in curl.
-pub const CHUNK_SIZE_DIGITS_MAX: u8 = 16;
+pub(crate) const CHUNK_SIZE_DIGITS_MAX: u8 = 16;
 
 /// Chunk framing may weigh this much more than [`CHUNK_OVERHEAD_RATIO`] times the data.
-pub const CHUNK_OVERHEAD_BYTES: u64 = 16 * 1024;
+pub(crate) const CHUNK_OVERHEAD_BYTES: u64 = 16 * 1024;
 
 /// Bytes of chunk framing allowed for each byte of data.
-pub const CHUNK_OVERHEAD_RATIO: u64 = 4;
+pub(crate) const CHUNK_OVERHEAD_RATIO: u64 = 4;
 
 /// How many bytes the reader has looked at, counted only in tests: the proof that no byte is looked at too often.
 mod work {

@@ -419,7 +419,7 @@ fn a_run_that_goes_on_is_followed_and_asked_to_end() {
     assert!(matches!(&all[1], RunNews::Second(tick) if tick.succeeded == 10), "{all:?}");
     assert!(follower.listen().is_empty() && !follower.is_over());
 
-    follower.ask_to_stop().unwrap();
+    follower.stopper()();
     assert!(heard.try_recv().is_err(), "a run looks for it once a second, when it writes that down");
     journal.second(second(1, 10));
     heard.recv_timeout(Duration::from_secs(60)).unwrap();

@@ -204,7 +204,7 @@ pub(crate) fn ready_for_a_parameter(url: &Template) -> Template {
 
 /// A name as it may stand in a template: letters, digits and underscores, and none of the words that mean something there.
 #[must_use]
-pub fn variable_name(name: &str) -> String {
+pub(crate) fn variable_name(name: &str) -> String {
     let mut plain: String = name.trim().chars().take(64).map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
     if !plain.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
         plain.insert(0, '_');

@@ -28,7 +28,7 @@ pub struct Typeface {
 
 impl Typeface {
     /// The typeface that is part of the program.
-    pub fn built_in() -> Self {
+    pub(crate) fn built_in() -> Self {
         let face = |bytes| Face::parse(bytes, 0).expect("the built-in font can be read");
         Self { regular: face(notosans::REGULAR_TTF), bold: face(notosans::BOLD_TTF) }
     }
@@ -60,7 +60,7 @@ impl Typeface {
     /// `text` as it is when every character the typeface lacks shows as the same box.
     ///
     /// Two names for which this is equal cannot be told apart in a picture.
-    pub fn as_seen(&self, text: &str) -> String {
+    pub(crate) fn as_seen(&self, text: &str) -> String {
         text.chars()
             .map(|character| if self.regular.glyph_index(drawn(character)).is_some() { drawn(character) } else { '\u{25a1}' })
             .collect()

@@ -6,7 +6,7 @@
 pub use analysis::quantity::{DECIMALS_MAX, decimal, figure, percent};
 
 /// How many digits after the point a multiple of `step` needs.
-pub fn decimals_of(step: f64) -> usize {
+pub(crate) fn decimals_of(step: f64) -> usize {
     (0..DECIMALS_MAX)
         .find(|&decimals| {
             let scaled = step * 10f64.powi(decimals as i32);

@@ -22,7 +22,7 @@ impl Area {
         Self { left, top, right: left + width, bottom: top + height }
     }
 
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
     }
 
@@ -39,7 +39,7 @@ impl Area {
     /// Whether any part of the straight line from `a` to `b` lies inside.
     ///
     /// Liang and Barsky (1984): the share of the line inside is narrowed by one edge after the other.
-    pub fn is_crossed(&self, a: (f64, f64), b: (f64, f64)) -> bool {
+    pub(crate) fn is_crossed(&self, a: (f64, f64), b: (f64, f64)) -> bool {
         let (dx, dy) = (b.0 - a.0, b.1 - a.1);
         let mut enters: f64 = 0.0;
         let mut leaves: f64 = 1.0;
@@ -84,7 +84,7 @@ const OUTSIDE_COST: f64 = 5_000.0;
 
 impl Ground {
     /// The best box of this size beside a point; it counts as taken from then on.
-    pub fn beside_point(&mut self, point: (f64, f64), size: (f64, f64)) -> Area {
+    pub(crate) fn beside_point(&mut self, point: (f64, f64), size: (f64, f64)) -> Area {
         let (width, height) = size;
         let mut places = Vec::new();
         for (ring, distance) in [16.0, 28.0, 44.0, 64.0, 88.0, 118.0, 160.0, 220.0].into_iter().enumerate() {
@@ -111,7 +111,7 @@ impl Ground {
     }
 
     /// The best box of this size beside a vertical line at `x`; it counts as taken from then on.
-    pub fn beside_line(&mut self, x: f64, size: (f64, f64)) -> Area {
+    pub(crate) fn beside_line(&mut self, x: f64, size: (f64, f64)) -> Area {
         let mut places = Vec::new();
         let mut top = self.within.top + 4.0;
         while top + size.1 <= self.within.bottom {

@@ -76,7 +76,7 @@ pub struct Colour(pub u8, pub u8, pub u8, pub u8);
 
 impl Colour {
     /// The background of every chart.
-    pub const WHITE: Self = Self(255, 255, 255, 255);
+    pub(crate) const WHITE: Self = Self(255, 255, 255, 255);
 
     /// The same colour, this opaque (0 to 255).
     pub fn opaque(self, alpha: u8) -> Self {
@@ -118,7 +118,7 @@ impl Path {
     }
 
     /// A closed line through these points.
-    pub fn polygon(points: &[(f64, f64)]) -> Self {
+    pub(crate) fn polygon(points: &[(f64, f64)]) -> Self {
         let mut path = Self::line(points);
         path.steps.push(Step::Close);
         path
@@ -140,7 +140,7 @@ impl Path {
     }
 
     /// A rectangle from its top left corner.
-    pub fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Self {
+    pub(crate) fn rectangle(x: f64, y: f64, width: f64, height: f64) -> Self {
         Self::polygon(&[(x, y), (x + width, y), (x + width, y + height), (x, y + height)])
     }
 }

@@ -104,7 +104,7 @@ impl Ladder {
 
 /// Whether times of a level tell of the server at work. Where most requests failed they do not: a refusal is often fast, and a curve
 /// that falls there looks like a server that recovers.
-pub fn times_count(success_percent: f64) -> bool {
+pub(crate) fn times_count(success_percent: f64) -> bool {
     success_percent >= 50.0
 }
 

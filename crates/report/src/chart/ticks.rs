@@ -40,7 +40,7 @@ impl Scale {
     /// Equal ratios take equal room, from `from` to `to`, both above zero.
     ///
     /// A range that does not reach above zero falls back to a linear one.
-    pub fn logarithmic(from: f64, to: f64) -> Self {
+    pub(crate) fn logarithmic(from: f64, to: f64) -> Self {
         if from > 0.0 && to > from { Self { growth: Growth::Logarithmic, from, to } } else { Self::linear(from, to) }
     }
 
@@ -95,7 +95,7 @@ pub fn from_zero(max: f64) -> (Scale, Vec<Tick>) {
 }
 
 /// The same for an axis of little height, with fewer ticks.
-pub fn low_from_zero(max: f64) -> (Scale, Vec<Tick>) {
+pub(crate) fn low_from_zero(max: f64) -> (Scale, Vec<Tick>) {
     from_zero_in(LOW_INTERVALS, max)
 }
 
@@ -105,7 +105,7 @@ fn from_zero_in(intervals: RangeInclusive<u32>, max: f64) -> (Scale, Vec<Tick>) 
 }
 
 /// Two axes from zero with the same number of intervals, so that one grid serves both.
-pub fn pair_from_zero(left_max: f64, right_max: f64) -> [(Scale, Vec<Tick>); 2] {
+pub(crate) fn pair_from_zero(left_max: f64, right_max: f64) -> [(Scale, Vec<Tick>); 2] {
     let both = |intervals| cost(left_max, intervals) + cost(right_max, intervals);
     let intervals = INTERVALS.min_by(|&a, &b| both(a).total_cmp(&both(b))).unwrap_or(5);
     [in_steps(left_max, intervals), in_steps(right_max, intervals)]
@@ -117,7 +117,7 @@ const LABELLED_DECADES_MAX: f64 = 4.5;
 /// A logarithmic axis that holds `min` to `max`, both above zero.
 ///
 /// Labels stand at 1, 2 and 5 as long as there is room for them; on a longer axis they stand at the powers of ten.
-pub fn logarithmic(min: f64, max: f64) -> (Scale, Vec<Tick>) {
+pub(crate) fn logarithmic(min: f64, max: f64) -> (Scale, Vec<Tick>) {
     let max = max.max(min) * (1.0 + HEADROOM);
     let min = min / (1.0 + HEADROOM);
     let wide = (max / min).log10() > LABELLED_DECADES_MAX;
@@ -148,7 +148,7 @@ const CUTS: [f64; 10] = [99.99, 99.98, 99.95, 99.9, 99.8, 99.5, 99.0, 98.0, 95.0
 ///
 /// Between 90 and 100 the lowest value decides how close to 100 the axis starts: a drop to 99.95 % is invisible on an
 /// axis from zero. When there is no drop at all there is no detail to show, and the axis starts at zero.
-pub fn percents(min: f64) -> (Scale, Vec<Tick>, Option<f64>) {
+pub(crate) fn percents(min: f64) -> (Scale, Vec<Tick>, Option<f64>) {
     let cut = if (90.0..100.0).contains(&min) {
         CUTS.into_iter().find(|cut| min - cut >= 0.15 * (100.0 - cut)).or(Some(if min >= 91.0 { 90.0 } else { 80.0 }))
     } else {

@@ -18,7 +18,7 @@ use crate::json::write_json;
 use crate::unlike;
 
 /// The version of the file.
-pub const DIFF_SCHEMA: &str = "loadline.diff/1";
+pub(crate) const DIFF_SCHEMA: &str = "loadline.diff/1";
 
 /// A file of either kind.
 #[derive(Serialize)]

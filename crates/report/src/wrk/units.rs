@@ -9,7 +9,7 @@ pub fn time_us(us: f64) -> String {
 }
 
 /// Whole seconds: `30s`, `1m`.
-pub fn time_s(secs: f64) -> String {
+pub(crate) fn time_s(secs: f64) -> String {
     scaled(secs, 60.0, "s", &["m"], 0)
 }
 

@@ -5,7 +5,7 @@
 //! the middle of a reply are its first bytes set aside.
 
 /// How much of a reply an example shows.
-pub const OPENING_BYTES_MAX: usize = 256;
+pub(crate) const OPENING_BYTES_MAX: usize = 256;
 
 /// The beginning of the reply at hand, if it came in more than one piece.
 #[derive(Debug, Default)]

@@ -199,7 +199,7 @@ impl Reply {
 
     /// The same where more replies may follow at once, to pipelined requests: what comes after [`Finished::consumed`] bytes
     /// belongs to the next, for which [`Reply::begin`] comes first.
-    pub fn feed_pipelined<O: ResponseSink>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
+    pub(crate) fn feed_pipelined<O: ResponseSink>(&mut self, bytes: &[u8], observer: &mut O) -> Progress {
         match self.read(bytes, observer, None) {
             Ok(None) => Progress::More,
             Ok(Some((finished, _))) => Progress::Done(finished),
