@@ -57,6 +57,8 @@ pub struct ScenarioFile {
     /// What was said about its variables, where it is another tool's file.
     pub said: SaidOfVariables,
 }
+    /// How many connections each of its users needs at most.
+    pub connections_each: NonZeroU32,
 
 /// Where the values of a file's variables came from. The values themselves may be secrets, and are no part of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -378,7 +380,7 @@ impl Plan {
         values
     }
 
-    /// How many connections are open at once at most.
+    /// How many users there are at once at most, or requests or journeys of open load, each on a connection of its own.
     #[must_use]
     pub fn connections_max(&self) -> NonZeroU32 {
         self.load.connections_max()
@@ -392,6 +394,18 @@ impl Plan {
             Load::Closed { .. } | Load::Open { .. } => &[],
         }
     }
+    /// How many connections one of them needs.
+    #[must_use]
+    pub fn connections_each(&self) -> NonZeroU32 {
+        self.scenario.as_ref().map_or(NonZeroU32::MIN, |scenario| scenario.connections_each)
+    }
+
+    /// How many connections to the target are open at once at most.
+    #[must_use]
+    pub fn open_connections_max(&self) -> u64 {
+        u64::from(self.connections_max().get()) * u64::from(self.connections_each().get())
+    }
+
 
     /// The same plan with the load of one of its populations alone; the plan itself where it has one load.
     #[must_use]
@@ -538,6 +552,7 @@ impl TryFrom<Resolved> for Plan {
             rate,
             arrivals,
             seed,
+            connections_each,
             pause,
             warmup,
             threads,
@@ -608,17 +623,18 @@ impl TryFrom<Resolved> for Plan {
         let scenario = match (scenario, scenario_text) {
             (Some(path), _) => {
                 let said = SaidOfVariables { environment, environment_sha256, names: variable_names };
-                Some(ScenarioFile { path, name: scenario_name, sha256: scenario_sha256, text: None, said })
+                Some(ScenarioFile { path, name: scenario_name, sha256: scenario_sha256, text: None, said, connections_each })
             }
             (None, Some(text)) => {
-                let path = SCENARIO_TEXT.to_owned();
-                Some(ScenarioFile { path, name: scenario_name, sha256: None, text: Some(text), said: SaidOfVariables::default() })
+                let (path, said) = (SCENARIO_TEXT.to_owned(), SaidOfVariables::default());
+                Some(ScenarioFile { path, name: scenario_name, sha256: None, text: Some(text), said, connections_each })
             }
             (None, None) => None,
         };
 
         let braces = if no_templates { Templating::Text } else { Templating::Template };
         let files = read_data_files(r, &data_file, data_file_sha256);
+        let connections_each = connections_each.unwrap_or(NonZeroU32::MIN);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let mut wrong = Vec::new();
         let also = Also::read(&also_target, &mut wrong);

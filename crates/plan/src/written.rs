@@ -154,6 +154,7 @@ impl Plan {
         } = self;
         let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
+        let connections_each = scenario.as_ref().map(|file| file.connections_each).filter(|each| each.get() > 1);
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => {
                 let text = if secrecy == Secrecy::LeftOut { secret::text_without(&text, &filling.concealed) } else { text };
@@ -299,6 +300,7 @@ impl Plan {
             scenario_text,
             scenario_name,
             environment,
+            connections_each,
             environment_sha256,
             variable_names,
             populations,

@@ -22,7 +22,7 @@ use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
 use crate::buffers::{lend, take_back};
 use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, Span};
 use crate::expression::{Evaluation, Expression, NoValue, compares};
-use crate::order::{is_in, shuffled, think_of};
+use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled, think_of};
 use crate::user::{Led, Turns, User};
 
 /// A journey may go through so many instructions between two requests: more is a loop that sends nothing.
@@ -105,7 +105,7 @@ const ROOM_BYTES_MAX: usize = 4096;
 
 /// One worker's journeys.
 pub(crate) struct Journeys {
-    compiled: Arc<Compiled>,
+    pub(crate) compiled: Arc<Compiled>,
     /// Where one user goes on one journey: what came of it.
     single: Option<Arc<Mutex<WalkRecord>>>,
     seed: u64,
@@ -230,7 +230,7 @@ impl Journeys {
     }
 
     /// Goes on to the next request of the journey, or to its end.
-    fn advance(&self, user: &mut User) -> Result<(), BehaviourError> {
+    pub(crate) fn advance(&self, user: &mut User) -> Result<(), BehaviourError> {
         let course = &self.compiled.journeys[user.journey];
         user.travels = false;
         for _ in 0..INSTRUCTIONS_MAX {
@@ -358,13 +358,19 @@ impl Journeys {
                 // Who does something once, or goes, waits for nobody.
                 Op::Meet(_) | Op::Enter(_) | Op::Leave if self.is_alone(user) => {}
                 Op::Enter(place) => {
-                    user.waits_for(self.compiled.order.sections[*place].entered());
+                    user.halts(Halt::Others(self.compiled.order.sections[*place].entered()));
                     return Ok(());
                 }
                 Op::Leave => user.leaves_section(),
                 Op::Meet(place) => {
                     let (meeting, within) = &self.compiled.order.meetings[*place];
-                    user.waits_for(meeting.clone().met(*within));
+                Op::Parallel { .. } => {
+                    user.halts(Halt::Branches);
+                    return Ok(());
+                }
+                Op::BranchEnd => return Ok(()),
+                Op::Assigned(places) => user.assigns(places),
+                    user.halts(Halt::Others(meeting.clone().met(*within)));
                     return Ok(());
                 }
                 Op::Begin { place, pauses } => user.begins_transaction(*place, *pauses),
@@ -607,8 +613,8 @@ impl Journeys {
         self.single.is_some() || self.compiled.hurried || self.is_in_teardown(user)
     }
 
-    /// A journey is over.
-    fn over(&self, user: &mut User, outcome: &Outcome, how: JourneyEnd, recorder: &mut Recorder) {
+    /// A journey is over, or a branch of one, whose last answer was there then.
+    pub(crate) fn over(&self, user: &mut User, done: Nanos, how: JourneyEnd, recorder: &mut Recorder) {
         user.travels = false;
         user.sets_out();
         if self.is_in_teardown(user) {
@@ -616,7 +622,10 @@ impl Journeys {
             return;
         }
         if let Some(began) = user.began.take() {
-            recorder.journey_ended(user.journey, began, outcome.done, how);
+            recorder.journey_ended(user.journey, began, done, how);
+        }
+        if let Some(branch) = user.branch() {
+            return branch.ends(done, how);
         }
         if let Some(passed) = &self.single {
             let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -721,24 +730,33 @@ impl Journeys {
         self.begin(user)
     }
 
-    /// Waits for other users where the journey says so, and goes on behind that.
-    async fn wait_for_others<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Result<(), End> {
-        let (pause, since) = (std::mem::take(&mut user.pause), client.due());
-        client.wait(pause, |cx| user.poll_wait(cx)).await?;
-        if user.goes_on() {
-            user.has_waited(since, client.due());
-            self.advance(user)?;
-            if !user.travels {
-                user.ends_late(if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded });
+    /// Waits where the journey says so, for other users or for its own branches, and goes on behind that.
+    async fn wait<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, role: impl Role) -> Result<(), End> {
+        if user.branches_off() {
+            if !self.go_parallel(user, client).await? {
+                return Ok(());
+            }
+        } else {
+            let (pause, since) = (std::mem::take(&mut user.pause), client.due());
+            client.wait(pause, |cx| user.poll_wait(cx)).await?;
+            if user.waits() {
+                return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Goes through the journey that the user is on, request by request. That of a teardown is compiled apart, so that the other is part
-    /// of its only caller.
+    /// Goes through the journey that the user is on, request by request. That of a teardown or a branch is compiled apart, so that the
+    /// other is part of its only caller.
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
-    fn travel<T: Transport, const TEARDOWN: bool>(
+            user.has_waited(since, client.due());
+    pub(crate) fn travel<T: Transport, R: Role>(
+        role.whole(user, |user| self.advance(user))?;
+        let done = user.last_time();
+        client.count(|recorder| {
+            user.count_transactions(recorder);
+            self.look_for_end(user, done, recorder);
+        });
         &self,
         user: &mut User,
         client: &mut Client<'_, T>,
@@ -747,11 +765,12 @@ impl Journeys {
             while user.travels {
                 if user.waits() {
                     // Boxed: the user's task would be larger for it all its life.
-                    Box::pin(self.wait_for_others(user, client)).await?;
+                    Box::pin(self.wait(user, client, role)).await?;
                     continue;
+        role: R,
                 }
                 client.turn(std::mem::take(&mut user.pause)).await?;
-                self.compose(user);
+                role.whole(user, |user| self.compose(user));
                 let request = &self.compiled.steps[user.step];
                 let mut outcome = if user.is_unsendable {
                     client.refuse(Failure::RequestValue, request.step.timeout)
@@ -761,13 +780,13 @@ impl Journeys {
                     client.exchange(&outgoing.at(request.elsewhere.as_ref()), &mut user.sink).await
                 };
                 if self.goes_on(user, request, outcome.result) {
-                    outcome = Box::pin(self.send_more(user, client, outcome)).await;
+                    outcome = Box::pin(self.send_more(user, client, outcome, role)).await;
                 }
-                if TEARDOWN && outcome.result == Err(Failure::ClientInterrupted) {
+                if R::IS_TEARDOWN && outcome.result == Err(Failure::ClientInterrupted) {
                     client.record(&outcome);
                     return Err(End::Over);
                 }
-                client.record_with(&outcome, |recorder| self.record(user, &outcome, recorder))?;
+                client.record_with(&outcome, |recorder| role.whole(user, |user| self.record(user, &outcome, recorder)))?;
             }
             Ok(())
         }
@@ -793,10 +812,10 @@ impl Journeys {
     }
 
     /// Sends what follows an answer within the same request: along redirects, and as a challenge asks for it.
-    async fn send_more<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, mut outcome: Outcome) -> Outcome {
+    async fn send_more<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, mut outcome: Outcome, role: impl Role) -> Outcome {
         let request = &self.compiled.steps[user.step];
         while self.goes_on(user, request, outcome.result) {
-            match self.follow_up(user, outcome.result) {
+            match role.whole(user, |user| self.follow_up(user, outcome.result)) {
                 FollowUp::Nothing => break,
                 FollowUp::Fail(failure) => return client.fail(&outcome, failure, String::new),
                 FollowUp::Again => {}
@@ -858,15 +877,12 @@ impl Journeys {
             Some(Failure::ClientInterrupted) => user.travels = false,
             Some(failure) => {
                 user.break_transactions(failure, recorder);
-                self.over(user, outcome, JourneyEnd::BrokeOff(failure), recorder);
+                self.over(user, outcome.done, JourneyEnd::BrokeOff(failure), recorder);
             }
             None => {
                 self.advance(user)?;
                 user.count_transactions(recorder);
-                if !user.travels {
-                    let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
-                    self.over(user, outcome, how, recorder);
-                }
+                self.look_for_end(user, outcome.done, recorder);
             }
         }
         Ok(())
@@ -879,6 +895,14 @@ impl Journeys {
         if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
             // A connection that is new cannot be stale: this comes once.
             return FollowUp::Again;
+    /// Whether the journey is over, behind an answer or a wait.
+    fn look_for_end(&self, user: &mut User, done: Nanos, recorder: &mut Recorder) {
+        if !user.travels {
+            let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
+            self.over(user, done, how, recorder);
+        }
+    }
+
         }
         let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
@@ -973,7 +997,7 @@ impl Behaviour for Journeys {
                 client.stop();
                 return Err(End::Over);
             }
-            let travelled = self.travel::<T, false>(user, client).await;
+            let travelled = self.travel(user, client, OnJourney).await;
             if self.stopped.get() {
                 client.stop();
             }
@@ -998,7 +1022,7 @@ impl Behaviour for Journeys {
     }
 
     async fn tear_down<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) {
-        if let Err(end) = self.travel::<T, true>(user, client).await {
+        if let Err(end) = self.travel(user, client, InTeardown).await {
             user.travels = false;
             self.fail_teardown(match end {
                 End::Over => "its time was over".to_owned(),

@@ -259,6 +259,12 @@ pub static STEP: Shape = Shape {
         key("random_order", Kind::Shapes(&STEP), "do all of these, in another order each time; several belong together below `steps:`"),
         key("share", Kind::Text, "do `steps` in a share of the iterations, such as 30%, or in the first of them, such as 500 times"),
         key(
+            "parallel",
+            Kind::Shapes(&STEP),
+            "do all of these at the same time; several belong together, one after the other, below `steps:`",
+        ),
+        key("at_once", Kind::Whole, "do at most this many branches of `parallel` at a time [default: all]"),
+        key(
             "per_user",
             Kind::Truth,
             "whether each user counts turns and shares for itself [default: false: all users of the process together]",
