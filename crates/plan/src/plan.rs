@@ -31,6 +31,7 @@ pub struct Plan {
     pub(crate) load: Load,
     pub(crate) duration: Option<Nanos>,
     pub(crate) requests: Option<NonZeroU64>,
+    pub(crate) iterations: Option<NonZeroU64>,
     pub(crate) warmup: Warmup,
     pub(crate) seed: u64,
     pub(crate) threads: NonZeroU32,
@@ -56,9 +57,9 @@ pub struct ScenarioFile {
     pub text: Option<String>,
     /// What was said about its variables, where it is another tool's file.
     pub said: SaidOfVariables,
-}
     /// How many connections each of its users needs at most.
     pub connections_each: NonZeroU32,
+}
 
 /// Where the values of a file's variables came from. The values themselves may be secrets, and are no part of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -263,6 +264,12 @@ impl Plan {
         self.requests
     }
 
+    /// How many journeys are begun at most, of one population of users.
+    #[must_use]
+    pub const fn iterations(&self) -> Option<NonZeroU64> {
+        self.iterations
+    }
+
     /// How long is loaded before measuring; nothing where the warm-up is to be found.
     #[must_use]
     pub const fn warmup(&self) -> Nanos {
@@ -323,6 +330,7 @@ impl Plan {
             load: Load::Closed { users: NonZeroU32::MIN.into(), pause: None },
             duration: None,
             requests: None,
+            iterations: None,
             warmup: Warmup::Lasting(Nanos::ZERO),
             threads: NonZeroU32::MIN,
             ..self.clone()
@@ -386,14 +394,6 @@ impl Plan {
         self.load.connections_max()
     }
 
-    /// The loads that run side by side; none where there is only one.
-    #[must_use]
-    pub fn populations(&self) -> &[Population] {
-        match &self.load {
-            Load::Mixed(populations) => populations,
-            Load::Closed { .. } | Load::Open { .. } => &[],
-        }
-    }
     /// How many connections one of them needs.
     #[must_use]
     pub fn connections_each(&self) -> NonZeroU32 {
@@ -406,6 +406,14 @@ impl Plan {
         u64::from(self.connections_max().get()) * u64::from(self.connections_each().get())
     }
 
+    /// The loads that run side by side; none where there is only one.
+    #[must_use]
+    pub fn populations(&self) -> &[Population] {
+        match &self.load {
+            Load::Mixed(populations) => populations,
+            Load::Closed { .. } | Load::Open { .. } => &[],
+        }
+    }
 
     /// The same plan with the load of one of its populations alone; the plan itself where it has one load.
     #[must_use]
@@ -413,7 +421,13 @@ impl Plan {
         let Some(population) = self.populations().get(place as usize) else { return self.clone() };
         // Populations of the same rate would else send at the very same moments.
         let seed = self.seed ^ u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Self { load: population.load_in_run(), requests: population.requests, seed, ..self.clone() }
+        let Population { requests, iterations, .. } = population;
+        // Each arrival is a journey.
+        let (requests, iterations) = match population.load {
+            Load::Open { .. } => (requests.iter().chain(iterations).min().copied(), None),
+            Load::Closed { .. } | Load::Mixed(_) => (*requests, *iterations),
+        };
+        Self { load: population.load_in_run(), requests, iterations, seed, ..self.clone() }
     }
 
     /// How many users there are over time, with the warm-up before it; `None` for open load and for several loads.
@@ -538,6 +552,7 @@ impl TryFrom<Resolved> for Plan {
             scenario_sha256,
             scenario_text,
             scenario_name,
+            connections_each,
             environment,
             environment_sha256,
             variable_names,
@@ -552,7 +567,6 @@ impl TryFrom<Resolved> for Plan {
             rate,
             arrivals,
             seed,
-            connections_each,
             pause,
             warmup,
             threads,
@@ -620,6 +634,7 @@ impl TryFrom<Resolved> for Plan {
                 );
             }
         }
+        let connections_each = connections_each.unwrap_or(NonZeroU32::MIN);
         let scenario = match (scenario, scenario_text) {
             (Some(path), _) => {
                 let said = SaidOfVariables { environment, environment_sha256, names: variable_names };
@@ -634,7 +649,6 @@ impl TryFrom<Resolved> for Plan {
 
         let braces = if no_templates { Templating::Text } else { Templating::Template };
         let files = read_data_files(r, &data_file, data_file_sha256);
-        let connections_each = connections_each.unwrap_or(NonZeroU32::MIN);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let mut wrong = Vec::new();
         let also = Also::read(&also_target, &mut wrong);
@@ -825,6 +839,7 @@ impl TryFrom<Resolved> for Plan {
                 load,
                 duration,
                 requests,
+                iterations: None,
                 warmup,
                 seed,
                 threads,
@@ -1223,7 +1238,8 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
     };
     let mut populations: Vec<Population> = Vec::with_capacity(timed.len());
     for (draft, start_after, own_end) in timed {
-        let PopulationDraft { name, journeys, connections, rate, arrivals, pause, requests, start_after: _, duration: _ } = draft;
+        let PopulationDraft { name, journeys, connections, rate, arrivals, pause, requests, iterations, start_after: _, duration: _ } =
+            draft;
         if populations.iter().any(|other| other.name == name) {
             r.wrong("populations", format!("two populations are called '{name}'"), "give each a name of its own");
         }
@@ -1241,8 +1257,24 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
             error.message = format!("population '{name}': {}", in_keys(&error.message));
             error.help = in_keys(&error.help);
         }
+        let iterations = match iterations {
+            Some(Setting::Wrong { text, why }) => {
+                r.wrong("populations", format!("population '{name}': iterations '{text}' {why}"), "give at least one, such as 100");
+                None
+            }
+            Some(Setting::Value(iterations)) => Some(iterations),
+            None => None,
+        };
         let Some(load) = load else { continue };
-        populations.push(Population { name, journeys, load, requests, start_after, duration: lasting });
+        if let (Load::Closed { users, .. }, Some(iterations)) = (&load, iterations)
+            && iterations.get() < u64::from(users.peak())
+            && users.is_one_number()
+        {
+            let why =
+                format!("population '{name}': iterations {iterations} is fewer than users {users}, so some would never begin a journey");
+            r.wrong("populations", why, format!("give at least {users} iterations, or at most {iterations} users"));
+        }
+        populations.push(Population { name, journeys, load, requests, iterations, start_after, duration: lasting });
     }
     if warmup == Warmup::Found
         && let Some(changing) = populations.iter().find(|population| !population.is_constant(run))

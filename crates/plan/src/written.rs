@@ -141,6 +141,7 @@ impl Plan {
             load,
             duration,
             requests,
+            iterations: _,
             warmup,
             seed,
             threads,
@@ -153,8 +154,8 @@ impl Plan {
             contents: _,
         } = self;
         let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
-        let (scenario, scenario_sha256, scenario_text, said) = match scenario {
         let connections_each = scenario.as_ref().map(|file| file.connections_each).filter(|each| each.get() > 1);
+        let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => {
                 let text = if secrecy == Secrecy::LeftOut { secret::text_without(&text, &filling.concealed) } else { text };
@@ -299,8 +300,8 @@ impl Plan {
             scenario_sha256,
             scenario_text,
             scenario_name,
-            environment,
             connections_each,
+            environment,
             environment_sha256,
             variable_names,
             populations,

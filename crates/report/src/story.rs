@@ -230,12 +230,17 @@ pub(crate) fn until(plan: &Plan) -> String {
 const STAGES_MAX: usize = 6;
 
 /// Stages in words: `from 0 to 50 users over 30 s, then 50 users for 1 min`.
-fn in_stages<V: Amount>(stages: &[Stage<V>], figure: fn(f64) -> String, what: &str) -> String {
+fn in_stages<V: Amount>(stages: &[Stage<V>], figure: fn(f64) -> String, (one, rest): (&str, &str)) -> String {
+    let of = |value: f64| {
+        let figure = figure(value);
+        let ending = if figure == "1" { "" } else { "s" };
+        format!("{figure} {one}{ending}{rest}")
+    };
     if stages.len() > STAGES_MAX {
         let values = || stages.iter().flat_map(|stage| [stage.from.number(), stage.to.number()]);
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         let length = stages.iter().filter_map(|stage| stage.length).fold(plan::Nanos::ZERO, plan::Nanos::plus);
-        return format!("{} to {} {what} in {} stages over {}", figure(least), figure(most), stages.len(), quantity::length(length));
+        return format!("{} to {} in {} stages over {}", figure(least), of(most), stages.len(), quantity::length(length));
     }
     let said: Vec<String> = stages
         .iter()
@@ -246,9 +251,9 @@ fn in_stages<V: Amount>(stages: &[Stage<V>], figure: fn(f64) -> String, what: &s
                 _ => String::new(),
             };
             if from == to {
-                format!("{} {what}{length}", figure(from))
+                format!("{}{length}", of(from))
             } else {
-                format!("from {} to {} {what}{}", figure(from), figure(to), length.replacen("for", "over", 1))
+                format!("from {} to {}{}", figure(from), of(to), length.replacen("for", "over", 1))
             }
         })
         .collect();
@@ -285,11 +290,6 @@ mod tests {
     use super::*;
     use plan::{Draft, LoadRecord, Sources};
 
-    #[test]
-    fn a_name_that_a_user_gave_stays_as_it_is() {
-        let draft = Draft { url: Some("http://a.test/".to_owned()), scenario: Some("a.yaml".to_owned()), ..Draft::default() };
-        let sources = Sources { scenario_name: Some("one cart for each user".to_owned()), ..Sources::default() };
-        let plan = Plan::try_from(LoadRecord { draft, sources }).unwrap();
     fn said(connections: Option<&str>, rate: Option<&str>, sources: Sources) -> String {
         let draft = Draft {
             url: Some("http://a.test/".to_owned()),
@@ -336,6 +336,11 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_name_that_a_user_gave_stays_as_it_is() {
+        let draft = Draft { url: Some("http://a.test/".to_owned()), scenario: Some("a.yaml".to_owned()), ..Draft::default() };
+        let sources = Sources { scenario_name: Some("one cart for each user".to_owned()), ..Sources::default() };
+        let plan = Plan::try_from(LoadRecord { draft, sources }).unwrap();
         assert_eq!(request_of(&plan), "the journeys of one cart for each user to http://a.test");
     }
 }

@@ -42,6 +42,8 @@ pub(crate) struct Place {
     pub(crate) weights: Weights,
     /// Of each step that is sent at most so often, which share of that is the worker's.
     pub(crate) limits: Vec<Share>,
+    /// How many journeys the worker's users begin at most.
+    pub(crate) journeys_max: u64,
 }
 
 impl Place {
@@ -66,7 +68,9 @@ impl Place {
                 index.and_then(|index| Share::new(index as u32, having.len() as u32)).unwrap_or(part.of_run)
             };
             let limits = compiled.steps.iter().map(limit).collect();
-            Self { part: *part, seed: plan.of_population(part.population).seed(), weights, limits }
+            let load = plan.of_population(part.population);
+            let journeys_max = load.iterations().map_or(u64::MAX, |most| part.share.part(most.get()));
+            Self { part: *part, seed: load.seed(), weights, limits, journeys_max }
         };
         parts.iter().map(place).collect()
     }
@@ -116,6 +120,8 @@ pub(crate) struct Journeys {
     /// How often each step may still be sent, and which share of its most that was.
     left: Vec<Cell<u64>>,
     limits: Vec<Share>,
+    /// So many journeys are begun at most.
+    journeys_max: u64,
     rows: RefCell<Rows>,
     begun: Cell<u64>,
     sent: Cell<u64>,
@@ -138,7 +144,7 @@ impl Journeys {
         place: Place,
         position: Arc<Position>,
     ) -> Self {
-        let Place { part, seed, weights, limits } = place;
+        let Place { part, seed, weights, limits, journeys_max } = place;
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
             extractions: RefCell::new(request.extractions.clone()),
@@ -156,6 +162,7 @@ impl Journeys {
             part,
             weights,
             limits,
+            journeys_max,
             rows: RefCell::new(rows),
             begun: Cell::new(0),
             sent: Cell::new(0),
@@ -357,6 +364,12 @@ impl Journeys {
                 }
                 // Who does something once, or goes, waits for nobody.
                 Op::Meet(_) | Op::Enter(_) | Op::Leave if self.is_alone(user) => {}
+                Op::Parallel { .. } => {
+                    user.halts(Halt::Branches);
+                    return Ok(());
+                }
+                Op::BranchEnd => return Ok(()),
+                Op::Assigned(places) => user.assigns(places),
                 Op::Enter(place) => {
                     user.halts(Halt::Others(self.compiled.order.sections[*place].entered()));
                     return Ok(());
@@ -364,12 +377,6 @@ impl Journeys {
                 Op::Leave => user.leaves_section(),
                 Op::Meet(place) => {
                     let (meeting, within) = &self.compiled.order.meetings[*place];
-                Op::Parallel { .. } => {
-                    user.halts(Halt::Branches);
-                    return Ok(());
-                }
-                Op::BranchEnd => return Ok(()),
-                Op::Assigned(places) => user.assigns(places),
                     user.halts(Halt::Others(meeting.clone().met(*within)));
                     return Ok(());
                 }
@@ -617,15 +624,15 @@ impl Journeys {
     pub(crate) fn over(&self, user: &mut User, done: Nanos, how: JourneyEnd, recorder: &mut Recorder) {
         user.travels = false;
         user.sets_out();
+        if let Some(branch) = user.branch() {
+            return branch.ends(done, how);
+        }
         if self.is_in_teardown(user) {
             self.teardowns.borrow_mut().failed += u64::from(how != JourneyEnd::Succeeded);
             return;
         }
         if let Some(began) = user.began.take() {
             recorder.journey_ended(user.journey, began, done, how);
-        }
-        if let Some(branch) = user.branch() {
-            return branch.ends(done, how);
         }
         if let Some(passed) = &self.single {
             let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -704,10 +711,10 @@ enum FollowUp {
 }
 
 impl Journeys {
-    /// A closed load's user begins the next of its journeys that sends anything, if it is on none.
+    /// A closed load's user begins the next of its journeys that sends anything, if it is on none and there is any.
     fn set_off(&self, user: &mut User) -> Result<(), BehaviourError> {
         let mut empty = 0;
-        while !user.travels && !self.stopped.get() {
+        while !user.travels && !self.stopped.get() && self.begun.get() < self.journeys_max {
             if empty == EMPTY_MAX {
                 if self.left.iter().any(|left| left.get() == 0) {
                     // All that may be sent was sent.
@@ -742,24 +749,25 @@ impl Journeys {
             if user.waits() {
                 return Ok(());
             }
-        }
-        Ok(())
-    }
-
-    /// Goes through the journey that the user is on, request by request. That of a teardown or a branch is compiled apart, so that the
-    /// other is part of its only caller.
-    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
             user.has_waited(since, client.due());
-    pub(crate) fn travel<T: Transport, R: Role>(
+        }
         role.whole(user, |user| self.advance(user))?;
         let done = user.last_time();
         client.count(|recorder| {
             user.count_transactions(recorder);
             self.look_for_end(user, done, recorder);
         });
+        Ok(())
+    }
+
+    /// Goes through the journey that the user is on, request by request. That of a teardown or a branch is compiled apart, so that the
+    /// other is part of its only caller.
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    pub(crate) fn travel<T: Transport, R: Role>(
         &self,
         user: &mut User,
         client: &mut Client<'_, T>,
+        role: R,
     ) -> impl Future<Output = Result<(), End>> {
         async move {
             while user.travels {
@@ -767,7 +775,6 @@ impl Journeys {
                     // Boxed: the user's task would be larger for it all its life.
                     Box::pin(self.wait(user, client, role)).await?;
                     continue;
-        role: R,
                 }
                 client.turn(std::mem::take(&mut user.pause)).await?;
                 role.whole(user, |user| self.compose(user));
@@ -888,13 +895,6 @@ impl Journeys {
         Ok(())
     }
 
-    /// What is sent after an answer, or its failure to come, within the same request.
-    fn follow_up(&self, user: &mut User, result: Result<u16, Failure>) -> FollowUp {
-        let compiled = &*self.compiled;
-        let request = &compiled.steps[user.step];
-        if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
-            // A connection that is new cannot be stale: this comes once.
-            return FollowUp::Again;
     /// Whether the journey is over, behind an answer or a wait.
     fn look_for_end(&self, user: &mut User, done: Nanos, recorder: &mut Recorder) {
         if !user.travels {
@@ -903,6 +903,13 @@ impl Journeys {
         }
     }
 
+    /// What is sent after an answer, or its failure to come, within the same request.
+    fn follow_up(&self, user: &mut User, result: Result<u16, Failure>) -> FollowUp {
+        let compiled = &*self.compiled;
+        let request = &compiled.steps[user.step];
+        if result == Err(Failure::StaleReuse) && self.is_in_teardown(user) {
+            // A connection that is new cannot be stale: this comes once.
+            return FollowUp::Again;
         }
         let (Ok(status), redirects) = (result, request.step.redirects) else { return FollowUp::Nothing };
         if status == 401 && !user.challenged && matches!(request.proof, Proof::Digest(..)) {
@@ -993,8 +1000,10 @@ impl Behaviour for Journeys {
         async move {
             let begun = if client.is_arrival() { self.arrive(user) } else { self.set_off(user) };
             begun?;
-            if self.stopped.get() && !user.travels {
-                client.stop();
+            if !user.travels && !client.is_arrival() {
+                if self.stopped.get() {
+                    client.stop();
+                }
                 return Err(End::Over);
             }
             let travelled = self.travel(user, client, OnJourney).await;
