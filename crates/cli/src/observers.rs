@@ -11,7 +11,7 @@ use analysis::server_side::Now;
 use engine::Stop;
 use experiment::Judge;
 use export::Exports;
-use measure::{Ending, IntervalCounts, Summary, SummaryBuilder, Tick};
+use measure::{Ending, IntervalCounts, RowsSoFar, Summary, SummaryBuilder, Tick};
 use plan::Plan;
 use report::page;
 use serve::Live;
@@ -59,7 +59,7 @@ impl Observers<'_> {
         let now: Rc<Cell<Option<Now>>> = Rc::default();
         let mut server = self.server.map(|watch| ServerSide { watch: Some(watch), profiles: self.profiles, now: now.clone() });
         let mut display = self.screen.map(|(screen, what)| Display { screen, what, progress: None, now: now.clone() });
-        let mut live = self.live.map(|(live, what)| LivePage { live, what, now });
+        let mut live = self.live.map(|(live, what)| LivePage { live, what, rows: RowsSoFar::default(), now });
         let mut export = self.exports.map(|(exports, what)| Export { exports, what });
         let mut journal = self.journal.map(|(keeper, what)| Journal { keeper, what });
         let (mut guard, mut own) = (self.guard, self.own);
@@ -131,16 +131,20 @@ impl Observer for Display<'_> {
 struct LivePage<'a> {
     live: &'a Live,
     what: String,
+    rows: RowsSoFar,
     now: Rc<Cell<Option<Now>>>,
 }
 
 impl Observer for LivePage<'_> {
     fn begin(&mut self, plan: &Plan) {
+        self.rows = RowsSoFar::default();
         self.live.load(&report::visible(&self.what), page::begun(plan).json());
     }
 
-    fn interval(&mut self, tick: &Tick, _counted: &IntervalCounts) -> ControlFlow<()> {
+    fn interval(&mut self, tick: &Tick, counted: &IntervalCounts) -> ControlFlow<()> {
         self.live.tick(&page::tick(tick, self.now.get().as_ref()));
+        self.rows.add(&counted.counts.tally);
+        page::rows_so_far(&self.rows).iter().for_each(|tables| self.live.rows(tables));
         ControlFlow::Continue(())
     }
 }

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use engine::Stop;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use live::{Palette, Terminal, View};
-use measure::{IntervalCounts, Tick};
+use measure::{IntervalCounts, RowsSoFar, Tick};
 use plan::{Nanos, Plan, PlanError, PlanErrors};
 use report::page::RenderedPage;
 use resolve::KnownSecrets;
@@ -130,6 +130,7 @@ pub struct Progress {
     warmup: Nanos,
     ended: u64,
     failed: u64,
+    rows: RowsSoFar,
 }
 
 impl Screen {
@@ -241,7 +242,8 @@ impl Screen {
             web.load(plan, what);
         }
         self.stage.spoke().get_or_insert_with(Instant::now);
-        Progress { what: what.to_owned(), screen: self.clone(), end, requests, warmup: plan.warmup(), ended: 0, failed: 0 }
+        let (ended, failed, rows) = (0, 0, RowsSoFar::default());
+        Progress { what: what.to_owned(), screen: self.clone(), end, requests, warmup: plan.warmup(), ended, failed, rows }
     }
 
     /// What the server did a moment ago stands beside the next interval; asked for only where somebody looks.
@@ -376,8 +378,12 @@ impl Progress {
         is_time
     }
 
-    /// What was counted in the same interval, for the view.
-    pub fn counts(&self, counted: &IntervalCounts) {
+    /// What was counted in the same interval, for the view and the page.
+    pub fn counts(&mut self, counted: &IntervalCounts) {
+        self.rows.add(&counted.counts.tally);
+        if let Some(web) = &*self.screen.stage.web() {
+            web.rows(&self.rows);
+        }
         if let Some(terminal) = &*self.screen.stage.view() {
             terminal.update(|view| view.counts(&counted.counts));
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use analysis::server_side::Now;
 use engine::Stop;
-use measure::Tick;
+use measure::{RowsSoFar, Tick};
 use plan::Plan;
 use report::page::{self, RenderedPage};
 use serve::{Begun, Guard, Live, RunEnd, Server, ServerConfig, State};
@@ -74,6 +74,11 @@ impl Web {
     /// An interval of it, and what the server did then.
     pub fn tick(&self, tick: &Tick, server: Option<&Now>) {
         self.live.tick(&page::tick(tick, server));
+    }
+
+    /// The rows of the load so far.
+    pub fn rows(&self, rows: &RowsSoFar) {
+        page::rows_so_far(rows).iter().for_each(|tables| self.live.rows(tables));
     }
 
     /// Everything measured so far.

@@ -481,8 +481,8 @@ fn sources(plan: &Plan, hop: &Hop) -> Sources {
     let given = plan.connection().source_ips.clone();
     let loopback = match hop {
         Hop::Tcp(addresses) if given.is_empty() && addresses.iter().all(|address| is_ipv4_loopback(address.ip())) => {
-            let each = plan.connections_max().get().div_ceil(u32::try_from(addresses.len()).unwrap_or(1).max(1));
-            LocalPorts::of_this_machine().loopback_sources(each)
+            let each = plan.open_connections_max().div_ceil(addresses.len().max(1) as u64);
+            LocalPorts::of_this_machine().loopback_sources(u32::try_from(each).unwrap_or(u32::MAX))
         }
         _ => 1,
     };

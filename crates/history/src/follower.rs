@@ -10,7 +10,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use measure::{Collector, SourceId, Tick};
+use measure::{Collector, RowsSoFar, SourceId, Tick};
 use plan::Plan;
 
 use crate::Header;
@@ -25,6 +25,7 @@ pub struct Follower {
     /// Read, and not a whole line yet.
     rest: Vec<u8>,
     counts: Option<Collector>,
+    rows: RowsSoFar,
 }
 
 /// What a run has done since it was looked at last.
@@ -39,6 +40,8 @@ pub enum RunNews {
     },
     /// A second of it is over.
     Second(Box<Tick>),
+    /// The rows of the load, as they are after the seconds before this.
+    Rows(RowsSoFar),
 }
 
 impl Follower {
@@ -58,7 +61,7 @@ impl Follower {
         let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
         let Some(Line::Begun { header, .. }) = line(&bytes[..=end]) else { return Ok(None) };
         (&file).seek(SeekFrom::Start(end as u64 + 1))?;
-        Ok(Some(Self { header: *header, path, file, rest: Vec::new(), counts: None }))
+        Ok(Some(Self { header: *header, path, file, rest: Vec::new(), counts: None, rows: RowsSoFar::default() }))
     }
 
     /// What is known of it since it began.
@@ -80,6 +83,7 @@ impl Follower {
                 Some(Line::Load { plan, what }) => {
                     let Ok(plan) = serde_json::from_value::<Plan>(plan) else { continue };
                     self.counts = Some(Collector::new(plan.clone(), 1, INTERVAL));
+                    self.rows = RowsSoFar::default();
                     heard.push(RunNews::Load { plan: Box::new(plan), what });
                 }
                 Some(Line::Second(counted)) => {
@@ -87,12 +91,16 @@ impl Follower {
                     // After a gap nothing adds up any more.
                     let Ok(counted) = measure::IntervalCounts::try_from(*counted) else { break };
                     counts.absorb(SourceId(0), &counted.counts);
+                    self.rows.add(&counted.counts.tally);
                     while let Some(tick) = counts.tick() {
                         heard.push(RunNews::Second(Box::new(tick)));
                     }
                 }
                 Some(Line::Begun { .. } | Line::Result { .. }) | None => {}
             }
+        }
+        if !self.rows.is_empty() && heard.iter().any(|news| matches!(news, RunNews::Second(_))) {
+            heard.push(RunNews::Rows(self.rows.clone()));
         }
         heard
     }

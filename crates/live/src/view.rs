@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use analysis::quantity::{self, NONE};
 use analysis::server_side::Now;
-use measure::{Failure, Row, RowKind, Snapshot, Status, Tick};
+use measure::{Failure, RowKind, RowSoFar, RowsSoFar, Snapshot, Status, Tick};
 use plan::{Nanos, Plan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -80,7 +80,7 @@ pub struct View {
     /// Answers so far by status.
     statuses: BTreeMap<u16, u64>,
     /// Of a scenario: its populations, transactions and steps so far.
-    rows: Vec<RowSoFar>,
+    rows: RowsSoFar,
     /// Whether the load has a rate of its own, and what fell due and succeeded in the last second that counts.
     is_open: bool,
     due_a_second: f64,
@@ -102,17 +102,6 @@ pub struct View {
     remark: String,
     /// How often the user asked for the end.
     asked_to_end: u8,
-}
-
-/// A row of a scenario so far.
-#[derive(Debug, Clone)]
-struct RowSoFar {
-    kind: RowKind,
-    name: String,
-    begun: u64,
-    bad: u64,
-    /// Of the last second that had answers, in nanoseconds.
-    mean: Option<f64>,
 }
 
 impl View {
@@ -137,7 +126,7 @@ impl View {
             unsent: 0,
             classes: BTreeMap::new(),
             statuses: BTreeMap::new(),
-            rows: Vec::new(),
+            rows: RowsSoFar::default(),
             is_open: false,
             due_a_second: 0.0,
             succeeded_a_second: 0.0,
@@ -225,17 +214,7 @@ impl View {
         for (status, count) in counts.statuses() {
             *self.statuses.entry(status).or_default() += count;
         }
-        // Journeys have a line of their own.
-        let rows: Vec<Row<'_>> = counts.tally.rows().filter(|row| row.kind != RowKind::Journey).collect();
-        if self.rows.len() != rows.len() {
-            self.rows =
-                rows.iter().map(|row| RowSoFar { kind: row.kind, name: row.name.to_owned(), begun: 0, bad: 0, mean: None }).collect();
-        }
-        for (so_far, row) in self.rows.iter_mut().zip(rows) {
-            so_far.begun += row.begun;
-            so_far.bad += row.bad();
-            so_far.mean = row.times.mean().or(so_far.mean);
-        }
+        self.rows.add(&counts.tally);
     }
 
     /// What the server did a moment ago.
@@ -276,6 +255,7 @@ impl View {
             free -= statuses.len() as u16;
             lines.extend(statuses);
         }
+        // Journeys have a line of their own.
         for kind in [RowKind::Population, RowKind::Transaction, RowKind::Step, RowKind::Url] {
             let rows = self.rows_lines(kind, width, usize::from(free));
             free -= rows.len() as u16;
@@ -404,7 +384,7 @@ impl View {
     /// The rows of a kind, as many as there is room for: all in their own order, else those with the most failures first, and
     /// then those with the most requests.
     fn rows_lines(&self, kind: RowKind, width: usize, room: usize) -> Vec<Line<'_>> {
-        let mut listed: Vec<&RowSoFar> = self.rows.iter().filter(|row| row.kind == kind).collect();
+        let mut listed: Vec<&RowSoFar> = self.rows.of(kind).collect();
         let all = listed.len();
         let rows = room.saturating_sub(ROWS_HEAD).min(ROWS_MAX);
         // Of more than that, the last row says so.
@@ -677,11 +657,16 @@ mod tests {
         let mut view = View::new("run", Palette::Plain);
         view.begin(&plan(Draft::default()), "");
         ticks("closed_all_well").iter().take(1).for_each(|tick| view.tick(tick));
-        let step = |at: u64| {
-            let (name, bad) = (format!("step {at}"), if at == 3 { 7 } else { 0 });
-            RowSoFar { kind: RowKind::Step, name, begun: 100 + at, bad, mean: None }
+        let steps = |count: u64| {
+            let step = |at: u64| measure::StepCounts {
+                due: 100 + at,
+                failures: (at == 3).then_some((Failure::CheckStatus, 7)).into_iter().collect(),
+                ..measure::StepCounts::named(format!("step {at}").into(), 0, [])
+            };
+            let journeys = vec![measure::JourneyCounts::named("buy".into())];
+            measure::Tally { journeys, steps: (0..count).map(step).collect(), ..measure::Tally::default() }
         };
-        view.rows = (0..20).map(step).collect();
+        view.rows.add(&steps(20));
         let listed = |height: u16| -> Vec<String> {
             let shown = screen(&view, (80, height));
             let rows = shown.lines().filter(|line| line.starts_with("  step ") || line.starts_with("  and "));
@@ -690,7 +675,8 @@ mod tests {
         assert_eq!(listed(20 + 2), ["step 3", "step 19", "and 18 more"]);
         let many = listed(60);
         assert_eq!((many.len(), many[0].as_str(), many.last().unwrap().as_str()), (ROWS_MAX, "step 3", "and 9 more"));
-        view.rows.truncate(3);
+        view.rows = RowsSoFar::default();
+        view.rows.add(&steps(3));
         assert_eq!(view.rows_lines(RowKind::Step, 80, 5).len(), 5, "all of them, in their own order");
         assert!(view.rows_lines(RowKind::Step, 80, 2).is_empty());
     }

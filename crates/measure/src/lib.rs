@@ -49,7 +49,7 @@ pub use rates::Rates;
 pub use recorder::{Begun, Recorder, Span, SuccessRule};
 pub use replayed::{ComparisonCounts, ReplayComparison, RouteReplayed, StatusChange};
 pub use requests::Requests;
-pub use row::{Row, RowKind};
+pub use row::{Row, RowKind, RowSoFar, RowsSoFar};
 pub use site::Site;
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use statistics::Statistics;

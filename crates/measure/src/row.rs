@@ -40,6 +40,9 @@ impl RowKind {
         }
     }
 
+    /// In the order in which they are shown.
+    pub const ALL: [Self; 5] = [Self::Population, Self::Journey, Self::Transaction, Self::Step, Self::Url];
+
     /// Whether it counts passes through several requests, and not requests.
     #[must_use]
     pub const fn is_of_several(self) -> bool {
@@ -96,6 +99,51 @@ impl Summary {
         });
         let urls = self.urls.iter().map(|row| Row { kind: RowKind::Url, ..Row::from(row) });
         self.populations.iter().map(Row::from).chain(of_scenario).chain(urls)
+    }
+}
+
+/// A row of a load under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowSoFar {
+    /// What it is about.
+    pub kind: RowKind,
+    /// What it is called.
+    pub name: String,
+    /// Requests that fell due; passes that began.
+    pub begun: u64,
+    /// All that went wrong.
+    pub bad: u64,
+    /// How long they took on average in the last interval that had any, in nanoseconds.
+    pub mean: Option<f64>,
+}
+
+/// The rows of a load under way, from its beginning.
+#[derive(Debug, Clone, Default)]
+pub struct RowsSoFar(Vec<RowSoFar>);
+
+impl RowsSoFar {
+    /// Takes up an interval.
+    pub fn add(&mut self, tally: &Tally) {
+        if self.0.is_empty() {
+            let new = |row: Row<'_>| RowSoFar { kind: row.kind, name: row.name.to_owned(), begun: 0, bad: 0, mean: None };
+            self.0 = tally.rows().map(new).collect();
+        }
+        for (so_far, row) in self.0.iter_mut().zip(tally.rows()) {
+            so_far.begun += row.begun;
+            so_far.bad += row.bad();
+            so_far.mean = row.times.mean().or(so_far.mean);
+        }
+    }
+
+    /// Whether there are none: the load tells no requests apart.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those of a kind.
+    pub fn of(&self, kind: RowKind) -> impl Iterator<Item = &RowSoFar> {
+        self.0.iter().filter(move |row| row.kind == kind)
     }
 }
 

@@ -31,6 +31,7 @@ pub struct Plan {
     pub(crate) load: Load,
     pub(crate) duration: Option<Nanos>,
     pub(crate) requests: Option<NonZeroU64>,
+    pub(crate) iterations: Option<NonZeroU64>,
     pub(crate) warmup: Warmup,
     pub(crate) seed: u64,
     pub(crate) threads: NonZeroU32,
@@ -56,6 +57,8 @@ pub struct ScenarioFile {
     pub text: Option<String>,
     /// What was said about its variables, where it is another tool's file.
     pub said: SaidOfVariables,
+    /// How many connections each of its users needs at most.
+    pub connections_each: NonZeroU32,
 }
 
 /// Where the values of a file's variables came from. The values themselves may be secrets, and are no part of a plan.
@@ -261,6 +264,12 @@ impl Plan {
         self.requests
     }
 
+    /// How many journeys are begun at most, of one population of users.
+    #[must_use]
+    pub const fn iterations(&self) -> Option<NonZeroU64> {
+        self.iterations
+    }
+
     /// How long is loaded before measuring; nothing where the warm-up is to be found.
     #[must_use]
     pub const fn warmup(&self) -> Nanos {
@@ -321,6 +330,7 @@ impl Plan {
             load: Load::Closed { users: NonZeroU32::MIN.into(), pause: None },
             duration: None,
             requests: None,
+            iterations: None,
             warmup: Warmup::Lasting(Nanos::ZERO),
             threads: NonZeroU32::MIN,
             ..self.clone()
@@ -360,10 +370,22 @@ impl Plan {
         texts(&self.target, &self.request, &self.filling)
     }
 
-    /// How many connections are open at once at most.
+    /// How many users there are at once at most, or requests or journeys of open load, each on a connection of its own.
     #[must_use]
     pub fn connections_max(&self) -> NonZeroU32 {
         self.load.connections_max()
+    }
+
+    /// How many connections one of them needs.
+    #[must_use]
+    pub fn connections_each(&self) -> NonZeroU32 {
+        self.scenario.as_ref().map_or(NonZeroU32::MIN, |scenario| scenario.connections_each)
+    }
+
+    /// How many connections to the target are open at once at most.
+    #[must_use]
+    pub fn open_connections_max(&self) -> u64 {
+        u64::from(self.connections_max().get()) * u64::from(self.connections_each().get())
     }
 
     /// The loads that run side by side; none where there is only one.
@@ -381,7 +403,13 @@ impl Plan {
         let Some(population) = self.populations().get(place as usize) else { return self.clone() };
         // Populations of the same rate would else send at the very same moments.
         let seed = self.seed ^ u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        Self { load: population.load_in_run(), requests: population.requests, seed, ..self.clone() }
+        let Population { requests, iterations, .. } = population;
+        // Each arrival is a journey.
+        let (requests, iterations) = match population.load {
+            Load::Open { .. } => (requests.iter().chain(iterations).min().copied(), None),
+            Load::Closed { .. } | Load::Mixed(_) => (*requests, *iterations),
+        };
+        Self { load: population.load_in_run(), requests, iterations, seed, ..self.clone() }
     }
 
     /// How many users there are over time, with the warm-up before it; `None` for open load and for several loads.
@@ -506,6 +534,7 @@ impl TryFrom<Resolved> for Plan {
             scenario_sha256,
             scenario_text,
             scenario_name,
+            connections_each,
             environment,
             environment_sha256,
             variable_names,
@@ -587,14 +616,15 @@ impl TryFrom<Resolved> for Plan {
                 );
             }
         }
+        let connections_each = connections_each.unwrap_or(NonZeroU32::MIN);
         let scenario = match (scenario, scenario_text) {
             (Some(path), _) => {
                 let said = SaidOfVariables { environment, environment_sha256, names: variable_names };
-                Some(ScenarioFile { path, name: scenario_name, sha256: scenario_sha256, text: None, said })
+                Some(ScenarioFile { path, name: scenario_name, sha256: scenario_sha256, text: None, said, connections_each })
             }
             (None, Some(text)) => {
-                let path = SCENARIO_TEXT.to_owned();
-                Some(ScenarioFile { path, name: scenario_name, sha256: None, text: Some(text), said: SaidOfVariables::default() })
+                let (path, said) = (SCENARIO_TEXT.to_owned(), SaidOfVariables::default());
+                Some(ScenarioFile { path, name: scenario_name, sha256: None, text: Some(text), said, connections_each })
             }
             (None, None) => None,
         };
@@ -791,6 +821,7 @@ impl TryFrom<Resolved> for Plan {
                 load,
                 duration,
                 requests,
+                iterations: None,
                 warmup,
                 seed,
                 threads,
@@ -1208,7 +1239,8 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
     };
     let mut populations: Vec<Population> = Vec::with_capacity(timed.len());
     for (draft, start_after, own_end) in timed {
-        let PopulationDraft { name, journeys, connections, rate, arrivals, pause, requests, start_after: _, duration: _ } = draft;
+        let PopulationDraft { name, journeys, connections, rate, arrivals, pause, requests, iterations, start_after: _, duration: _ } =
+            draft;
         if populations.iter().any(|other| other.name == name) {
             r.wrong("populations", format!("two populations are called '{name}'"), "give each a name of its own");
         }
@@ -1229,8 +1261,24 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
             error.message = format!("population '{name}': {}", in_keys(&error.message));
             error.help = in_keys(&error.help);
         }
+        let iterations = match iterations {
+            Some(Setting::Wrong { text, why }) => {
+                r.wrong("populations", format!("population '{name}': iterations '{text}' {why}"), "give at least one, such as 100");
+                None
+            }
+            Some(Setting::Value(iterations)) => Some(iterations),
+            None => None,
+        };
         let Some(load) = load else { continue };
-        populations.push(Population { name, journeys, load, requests, start_after, duration: lasting });
+        if let (Load::Closed { users, .. }, Some(iterations)) = (&load, iterations)
+            && iterations.get() < u64::from(users.peak())
+            && users.is_one_number()
+        {
+            let why =
+                format!("population '{name}': iterations {iterations} is fewer than users {users}, so some would never begin a journey");
+            r.wrong("populations", why, format!("give at least {users} iterations, or at most {iterations} users"));
+        }
+        populations.push(Population { name, journeys, load, requests, iterations, start_after, duration: lasting });
     }
     if warmup == Warmup::Found
         && let Some(changing) = populations.iter().find(|population| !population.is_constant(run))

@@ -43,6 +43,9 @@ pub struct PopulationDraft {
     /// How many requests it sends at most; with a rate, how many journeys begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<Setting<NonZeroU64>>,
+    /// How many journeys its users begin at most, all together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<Setting<NonZeroU64>>,
 }
 
 /// One of several loads that run side by side.
@@ -56,6 +59,8 @@ pub struct Population {
     pub load: Load,
     /// How many requests it sends at most; with a rate, how many journeys begin.
     pub requests: Option<NonZeroU64>,
+    /// How many journeys its users begin at most, all together.
+    pub iterations: Option<NonZeroU64>,
     /// How long after the start of the run it begins, warm-up not included.
     pub start_after: Nanos,
     /// How long it is there.
@@ -222,7 +227,7 @@ impl Plan {
 /// As it would be typed, everything that was decided with it.
 impl From<&Population> for PopulationDraft {
     fn from(population: &Population) -> Self {
-        let Population { name, journeys, load, requests, start_after, duration } = population.clone();
+        let Population { name, journeys, load, requests, iterations, start_after, duration } = population.clone();
         let (connections, rate, arrivals, pause) = match load {
             Load::Closed { users, pause } => (Some(users), None, None, pause),
             Load::Open { timetable, spacing, connections_max } => (Some(connections_max.into()), Some(timetable), Some(spacing), None),
@@ -238,6 +243,7 @@ impl From<&Population> for PopulationDraft {
             start_after: (start_after > Nanos::ZERO).then_some(Setting::Value(start_after)),
             duration: Some(Setting::Value(duration)),
             requests: requests.map(Setting::Value),
+            iterations: iterations.map(Setting::Value),
         }
     }
 }
@@ -252,6 +258,7 @@ mod tests {
             journeys: Vec::new(),
             load,
             requests: None,
+            iterations: None,
             start_after: Nanos::from_secs(start_after),
             duration: Nanos::from_secs(duration),
         }
@@ -343,6 +350,10 @@ mod tests {
         };
         let told = errors(&|population| (population.connections, population.requests) = ("10".parse().ok(), "5".parse().ok()));
         assert!(told.contains("population 'p': requests 5 is fewer than users 10"), "{told}");
+        let told = errors(&|population| (population.connections, population.iterations) = ("10".parse().ok(), "5".parse().ok()));
+        assert!(told.contains("population 'p': iterations 5 is fewer than users 10") && told.contains("at least 10"), "{told}");
+        let told = errors(&|population| population.iterations = "0".parse().ok());
+        assert!(told.contains("population 'p': iterations"), "{told}");
         let told = errors(&|population| (population.rate, population.pause) = ("0/s".parse().ok(), "1s".parse().ok()));
         assert!(told.contains("population 'p': pause 1s is between") && told.contains("such as rate 100/s"), "{told}");
         assert!(!told.contains("--"), "{told}");

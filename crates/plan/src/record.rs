@@ -4,6 +4,8 @@
 //! run again as it was, it holds a digest of each. In JSON all of it is one object, as it was from the beginning; in the program what
 //! was typed ([`Draft`]) and what was found out about it ([`Sources`]) are two things, of which the user writes only the first.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
@@ -46,6 +48,9 @@ pub struct Sources {
     /// What the scenario calls itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario_name: Option<String>,
+    /// How many connections each user of the scenario needs, where it has several requests under way at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connections_each: Option<NonZeroU32>,
     /// Which environment gave the variables of another tool's file their values: its own file, or a name in that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<String>,
@@ -66,7 +71,7 @@ pub struct Sources {
 
 impl Sources {
     /// The keys of its fields, in their order.
-    pub const KEYS: [&str; 12] = [
+    pub const KEYS: [&str; 13] = [
         "script_sha256",
         "urls_sha256",
         "urls_at_url",
@@ -74,6 +79,7 @@ impl Sources {
         "scenario_sha256",
         "scenario_text",
         "scenario_name",
+        "connections_each",
         "environment",
         "environment_sha256",
         "variable_names",
@@ -102,6 +108,7 @@ impl LoadRecord {
             scenario_sha256: of_its_own(has_new_scenario, sources.scenario_sha256, new.scenario_sha256),
             scenario_text: of_its_own(has_new_scenario, sources.scenario_text, new.scenario_text),
             scenario_name: of_its_own(has_new_scenario, sources.scenario_name, new.scenario_name),
+            connections_each: of_its_own(has_new_scenario, sources.connections_each, new.connections_each),
             // What was said of the file's variables belongs to that file.
             environment_sha256: of_its_own(
                 has_new_scenario || new.environment.is_some(),

@@ -11,6 +11,8 @@ mod answer;
 mod expression;
 mod pick;
 
+use std::num::NonZeroU32;
+
 use crate::template::{Piece, Template, Value};
 use crate::{Nanos, Target};
 
@@ -130,6 +132,13 @@ pub enum Item {
     },
     /// All of them, in another order each time.
     RandomOrder(Vec<Vec<Item>>),
+    /// All of them at the same time, each in a branch of its own.
+    Parallel {
+        /// What is done in each branch.
+        parts: Vec<Vec<Item>>,
+        /// So many branches are under way at most; `None`: all.
+        at_once: Option<NonZeroU32>,
+    },
     /// Again until a time is over, which begins with the first request; it is looked at before each of the items.
     RunFor {
         /// How long.
@@ -605,9 +614,10 @@ impl Item {
             | Self::Once(items) => vec![items],
             Self::If { items, otherwise, .. } => vec![items, otherwise],
             Self::Switch { cases, otherwise, .. } => cases.iter().map(|case| case.items.as_slice()).chain([otherwise.as_slice()]).collect(),
-            Self::Pick { choices: parts, .. } | Self::Interleave { parts, .. } | Self::RandomOrder(parts) => {
-                parts.iter().map(Vec::as_slice).collect()
-            }
+            Self::Pick { choices: parts, .. }
+            | Self::Interleave { parts, .. }
+            | Self::RandomOrder(parts)
+            | Self::Parallel { parts, .. } => parts.iter().map(Vec::as_slice).collect(),
         }
     }
 
@@ -628,6 +638,7 @@ impl Item {
             | Self::Switch { .. }
             | Self::Interleave { .. }
             | Self::RandomOrder(_)
+            | Self::Parallel { .. }
             | Self::RunFor { .. }
             | Self::Share { .. }
             | Self::Transaction { .. }
@@ -660,6 +671,7 @@ impl Item {
             | Self::Pick { .. }
             | Self::Interleave { .. }
             | Self::RandomOrder(_)
+            | Self::Parallel { .. }
             | Self::Share { .. }
             | Self::Transaction { .. }
             | Self::CriticalSection { .. }

@@ -141,6 +141,7 @@ impl Plan {
             load,
             duration,
             requests,
+            iterations: _,
             warmup,
             seed,
             threads,
@@ -153,6 +154,7 @@ impl Plan {
             contents: _,
         } = self;
         let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
+        let connections_each = scenario.as_ref().map(|file| file.connections_each).filter(|each| each.get() > 1);
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => {
@@ -298,6 +300,7 @@ impl Plan {
             scenario_sha256,
             scenario_text,
             scenario_name,
+            connections_each,
             environment,
             environment_sha256,
             variable_names,

@@ -32,7 +32,7 @@ pub use diff::diff;
 pub use find::find;
 pub(crate) use find::text as find_text;
 pub(crate) use plot::{AttackSeries, plot};
-pub use run::{FORMAT, begun, run, tick};
+pub use run::{FORMAT, begun, rows_so_far, run, tick};
 pub use sweep::sweep;
 pub(crate) use sweep::text as sweep_text;
 pub use traffic::traffic;

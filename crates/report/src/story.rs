@@ -174,11 +174,14 @@ pub fn load_of(plan: &Plan) -> String {
                 (2.., None) => String::new(),
                 _ => format!(", {until}"),
             };
-            let what = if plan.scenario().is_some() { "journeys started" } else { "requests" };
+            let what = if plan.scenario().is_some() { ("journey", " started a second") } else { ("request", " a second") };
+            let most = match plan.connections_each().get() {
+                1 => counted(connections_max.get().into(), "connection"),
+                each => format!("{} at once, on up to {each} connections each", counted(connections_max.get().into(), "journey")),
+            };
             format!(
-                "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {}",
-                in_stages(timetable.stages(), rate, &format!("{what} a second")),
-                counted(connections_max.get().into(), "connection")
+                "{}, {spaced}{until}{fresh}, whether or not the server keeps up (open load), over at most {most}",
+                in_stages(timetable.stages(), rate, what),
             )
         }
     }
@@ -187,12 +190,16 @@ pub fn load_of(plan: &Plan) -> String {
 /// So many users and what they do, and when the load ends, unless their stages say so.
 fn users_of(users: &Users, plan: &Plan, does: &str, do_: &str) -> (String, String) {
     let until = format!(", {}", until(plan));
+    let (alone, each) = match plan.connections_each().get() {
+        1 => ("one connection".to_owned(), "a connection each".to_owned()),
+        several => (format!("up to {several} connections"), format!("up to {several} connections each")),
+    };
     match users.stages() {
-        [only] if only.from == only.to && only.from == 1 => (format!("1 user on one connection, who {does}"), until),
-        [only] if only.from == only.to => (format!("{} users on a connection each, who {do_}", count(only.from.into())), until),
+        [only] if only.from == only.to && only.from == 1 => (format!("1 user on {alone}, who {does}"), until),
+        [only] if only.from == only.to => (format!("{} users on {each}, who {do_}", count(only.from.into())), until),
         stages => {
-            let until = if plan.requests().is_some() { until } else { String::new() };
-            (format!("{}, on a connection each, who {do_}", in_stages(stages, count_of, "users")), until)
+            let until = if plan.requests().is_some() || plan.iterations().is_some() { until } else { String::new() };
+            (format!("{}, on {each}, who {do_}", in_stages(stages, count_of, ("user", ""))), until)
         }
     }
 }
@@ -208,24 +215,32 @@ pub(crate) fn up_to(users: &Users) -> &'static str {
 
 /// When a plan ends.
 pub(crate) fn until(plan: &Plan) -> String {
-    match (plan.duration(), plan.requests()) {
-        (Some(duration), Some(requests)) => format!("for {} or {}", quantity::length(duration), counted(requests.get(), "request")),
-        (Some(duration), None) => format!("for {}", quantity::length(duration)),
-        (None, Some(requests)) => counted(requests.get(), "request"),
-        (None, None) => "until stopped".to_owned(),
-    }
+    let requests = plan.requests().map(|requests| match (plan.load(), plan.scenario()) {
+        // Of a population with a rate: each arrival begins one.
+        (Load::Open { .. }, Some(_)) => counted(requests.get(), "journey"),
+        _ => counted(requests.get(), "request"),
+    });
+    let journeys = plan.iterations().map(|journeys| counted(journeys.get(), "journey"));
+    let lasting = plan.duration().map(|duration| format!("for {}", quantity::length(duration)));
+    let ends: Vec<String> = lasting.into_iter().chain(requests).chain(journeys).collect();
+    if ends.is_empty() { "until stopped".to_owned() } else { ends.join(" or ") }
 }
 
 /// With more stages than this, a reader wants to know what they come to.
 const STAGES_MAX: usize = 6;
 
 /// Stages in words: `from 0 to 50 users over 30 s, then 50 users for 1 min`.
-fn in_stages<V: Amount>(stages: &[Stage<V>], figure: fn(f64) -> String, what: &str) -> String {
+fn in_stages<V: Amount>(stages: &[Stage<V>], figure: fn(f64) -> String, (one, rest): (&str, &str)) -> String {
+    let of = |value: f64| {
+        let figure = figure(value);
+        let ending = if figure == "1" { "" } else { "s" };
+        format!("{figure} {one}{ending}{rest}")
+    };
     if stages.len() > STAGES_MAX {
         let values = || stages.iter().flat_map(|stage| [stage.from.number(), stage.to.number()]);
         let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         let length = stages.iter().filter_map(|stage| stage.length).fold(plan::Nanos::ZERO, plan::Nanos::plus);
-        return format!("{} to {} {what} in {} stages over {}", figure(least), figure(most), stages.len(), quantity::length(length));
+        return format!("{} to {} in {} stages over {}", figure(least), of(most), stages.len(), quantity::length(length));
     }
     let said: Vec<String> = stages
         .iter()
@@ -236,9 +251,9 @@ fn in_stages<V: Amount>(stages: &[Stage<V>], figure: fn(f64) -> String, what: &s
                 _ => String::new(),
             };
             if from == to {
-                format!("{} {what}{length}", figure(from))
+                format!("{}{length}", of(from))
             } else {
-                format!("from {} to {} {what}{}", figure(from), figure(to), length.replacen("for", "over", 1))
+                format!("from {} to {}{}", figure(from), of(to), length.replacen("for", "over", 1))
             }
         })
         .collect();
@@ -274,6 +289,52 @@ pub(crate) fn rate(rate: f64) -> String {
 mod tests {
     use super::*;
     use plan::{Draft, LoadRecord, Sources};
+
+    fn said(connections: Option<&str>, rate: Option<&str>, sources: Sources) -> String {
+        let draft = Draft {
+            url: Some("http://a.test/".to_owned()),
+            scenario: Some("a.yaml".to_owned()),
+            connections: connections.and_then(|text| text.parse().ok()),
+            rate: rate.and_then(|text| text.parse().ok()),
+            ..Draft::default()
+        };
+        load_of(&Plan::try_from(LoadRecord { draft, sources }).unwrap())
+    }
+
+    #[test]
+    fn one_is_one_user_and_one_journey() {
+        let own = Sources::default;
+        let stages = said(Some("0 to 1 for 10s, 1 for 1m, 1 to 20 for 10s"), None, own());
+        assert!(stages.starts_with("from 0 to 1 user over 10 s, then 1 user for 1m, then from 1 to 20 users over 10 s, on a"), "{stages}");
+        let rate = said(None, Some("1/s for 5s, 2/s for 5s"), own());
+        assert!(rate.starts_with("1 journey started a second for 5 s, then 2 journeys started a second"), "{rate}");
+    }
+
+    #[test]
+    fn users_with_several_connections_are_told_with_them() {
+        let own = || Sources { connections_each: std::num::NonZeroU32::new(6), ..Sources::default() };
+        assert!(said(Some("1"), None, own()).starts_with("1 user on up to 6 connections, who goes"));
+        assert!(said(Some("50"), None, own()).starts_with("50 users on up to 6 connections each, who go"));
+        let open = said(Some("9"), Some("5/s"), own());
+        assert!(open.ends_with("over at most 9 journeys at once, on up to 6 connections each"), "{open}");
+    }
+
+    #[test]
+    fn a_population_ends_with_its_journeys() {
+        let of = |name: &str, users: &str| plan::PopulationDraft {
+            name: name.to_owned(),
+            connections: users.parse().ok(),
+            ..Default::default()
+        };
+        let populations = vec![plan::PopulationDraft { iterations: "100".parse().ok(), ..of("few", "5") }, of("all", "2")];
+        let told = said(None, None, Sources { populations, ..Sources::default() });
+        assert!(
+            told.starts_with(
+                "few: 5 users on a connection each, who go from journey to journey, for 10 s or 100 journeys (closed load); all:"
+            ),
+            "{told}"
+        );
+    }
 
     #[test]
     fn a_name_that_a_user_gave_stays_as_it_is() {

@@ -605,10 +605,9 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
 /// How many were opened, and who closed them where that is more than the ordinary end of those that stood last.
 pub(crate) fn connections(summary: &Summary) -> String {
     let connections = &summary.connections;
-    let at_once = summary.plan.connections_max().get();
     let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);
     let mut text = counted(connections.opened, "connection");
-    if connections.closed_by_server > 0 || connections.closed_by_us > u64::from(at_once) {
+    if connections.closed_by_server > 0 || connections.closed_by_us > summary.plan.open_connections_max() {
         text.push_str(&format!(
             ": {} closed by the server, {} by loadline",
             count(connections.closed_by_server),

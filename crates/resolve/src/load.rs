@@ -121,6 +121,7 @@ impl Scenarios {
             draft.url = Some("http://127.0.0.1/".to_owned());
         }
         sources.scenario_name = scenario.name.clone();
+        sources.connections_each = Some(scenario.connections_each());
         if sources.populations.is_empty() {
             sources.populations.clone_from(&scenario.populations);
         }
@@ -173,7 +174,9 @@ fn threads(draft: &Draft, cores: NonZeroU32) -> NonZeroU32 {
 fn add_defaults(resolved: &mut Resolved, inputs: &dyn Inputs) {
     let threads = threads(&resolved.draft, inputs.cores());
     resolved.draft.threads.get_or_insert(Setting::Value(threads));
-    let open_max = OPEN_CONNECTIONS_MAX.min(inputs.connections_max());
+    let each = resolved.sources.connections_each.unwrap_or(NonZeroU32::MIN);
+    let possible = NonZeroU32::new(inputs.connections_max().get() / each).unwrap_or(NonZeroU32::MIN);
+    let open_max = OPEN_CONNECTIONS_MAX.min(possible);
     if !resolved.sources.populations.is_empty() {
         share_connections(&mut resolved.sources.populations, open_max);
     } else if resolved.draft.rate.is_some() {

@@ -22,7 +22,7 @@ use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
 use crate::buffers::{lend, take_back};
 use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, Span};
 use crate::expression::{Evaluation, Expression, NoValue, compares};
-use crate::order::{is_in, shuffled, think_of};
+use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled, think_of};
 use crate::user::{Led, Turns, User};
 
 /// A journey may go through so many instructions between two requests: more is a loop that sends nothing.
@@ -42,6 +42,8 @@ pub(crate) struct Place {
     pub(crate) weights: Weights,
     /// Of each step that is sent at most so often, which share of that is the worker's.
     pub(crate) limits: Vec<Share>,
+    /// How many journeys the worker's users begin at most.
+    pub(crate) journeys_max: u64,
 }
 
 impl Place {
@@ -66,7 +68,9 @@ impl Place {
                 index.and_then(|index| Share::new(index as u32, having.len() as u32)).unwrap_or(part.of_run)
             };
             let limits = compiled.steps.iter().map(limit).collect();
-            Self { part: *part, seed: plan.of_population(part.population).seed(), weights, limits }
+            let load = plan.of_population(part.population);
+            let journeys_max = load.iterations().map_or(u64::MAX, |most| part.share.part(most.get()));
+            Self { part: *part, seed: load.seed(), weights, limits, journeys_max }
         };
         parts.iter().map(place).collect()
     }
@@ -105,7 +109,7 @@ const ROOM_BYTES_MAX: usize = 4096;
 
 /// One worker's journeys.
 pub(crate) struct Journeys {
-    compiled: Arc<Compiled>,
+    pub(crate) compiled: Arc<Compiled>,
     /// Where one user goes on one journey: what came of it.
     single: Option<Arc<Mutex<WalkRecord>>>,
     seed: u64,
@@ -116,6 +120,8 @@ pub(crate) struct Journeys {
     /// How often each step may still be sent, and which share of its most that was.
     left: Vec<Cell<u64>>,
     limits: Vec<Share>,
+    /// So many journeys are begun at most.
+    journeys_max: u64,
     rows: RefCell<Rows>,
     begun: Cell<u64>,
     sent: Cell<u64>,
@@ -138,7 +144,7 @@ impl Journeys {
         place: Place,
         position: Arc<Position>,
     ) -> Self {
-        let Place { part, seed, weights, limits } = place;
+        let Place { part, seed, weights, limits, journeys_max } = place;
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
             extractions: RefCell::new(request.extractions.clone()),
@@ -156,6 +162,7 @@ impl Journeys {
             part,
             weights,
             limits,
+            journeys_max,
             rows: RefCell::new(rows),
             begun: Cell::new(0),
             sent: Cell::new(0),
@@ -230,7 +237,7 @@ impl Journeys {
     }
 
     /// Goes on to the next request of the journey, or to its end.
-    fn advance(&self, user: &mut User) -> Result<(), BehaviourError> {
+    pub(crate) fn advance(&self, user: &mut User) -> Result<(), BehaviourError> {
         let course = &self.compiled.journeys[user.journey];
         user.travels = false;
         for _ in 0..INSTRUCTIONS_MAX {
@@ -357,14 +364,20 @@ impl Journeys {
                 }
                 // Who does something once, or goes, waits for nobody.
                 Op::Meet(_) | Op::Enter(_) | Op::Leave if self.is_alone(user) => {}
+                Op::Parallel { .. } => {
+                    user.halts(Halt::Branches);
+                    return Ok(());
+                }
+                Op::BranchEnd => return Ok(()),
+                Op::Assigned(places) => user.assigns(places),
                 Op::Enter(place) => {
-                    user.waits_for(self.compiled.order.sections[*place].entered());
+                    user.halts(Halt::Others(self.compiled.order.sections[*place].entered()));
                     return Ok(());
                 }
                 Op::Leave => user.leaves_section(),
                 Op::Meet(place) => {
                     let (meeting, within) = &self.compiled.order.meetings[*place];
-                    user.waits_for(meeting.clone().met(*within));
+                    user.halts(Halt::Others(meeting.clone().met(*within)));
                     return Ok(());
                 }
                 Op::Begin { place, pauses } => user.begins_transaction(*place, *pauses),
@@ -607,16 +620,19 @@ impl Journeys {
         self.single.is_some() || self.compiled.hurried || self.is_in_teardown(user)
     }
 
-    /// A journey is over.
-    fn over(&self, user: &mut User, outcome: &Outcome, how: JourneyEnd, recorder: &mut Recorder) {
+    /// A journey is over, or a branch of one, whose last answer was there then.
+    pub(crate) fn over(&self, user: &mut User, done: Nanos, how: JourneyEnd, recorder: &mut Recorder) {
         user.travels = false;
         user.sets_out();
+        if let Some(branch) = user.branch() {
+            return branch.ends(done, how);
+        }
         if self.is_in_teardown(user) {
             self.teardowns.borrow_mut().failed += u64::from(how != JourneyEnd::Succeeded);
             return;
         }
         if let Some(began) = user.began.take() {
-            recorder.journey_ended(user.journey, began, outcome.done, how);
+            recorder.journey_ended(user.journey, began, done, how);
         }
         if let Some(passed) = &self.single {
             let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -695,10 +711,10 @@ enum FollowUp {
 }
 
 impl Journeys {
-    /// A closed load's user begins the next of its journeys that sends anything, if it is on none.
+    /// A closed load's user begins the next of its journeys that sends anything, if it is on none and there is any.
     fn set_off(&self, user: &mut User) -> Result<(), BehaviourError> {
         let mut empty = 0;
-        while !user.travels && !self.stopped.get() {
+        while !user.travels && !self.stopped.get() && self.begun.get() < self.journeys_max {
             if empty == EMPTY_MAX {
                 if self.left.iter().any(|left| left.get() == 0) {
                     // All that may be sent was sent.
@@ -721,37 +737,47 @@ impl Journeys {
         self.begin(user)
     }
 
-    /// Waits for other users where the journey says so, and goes on behind that.
-    async fn wait_for_others<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Result<(), End> {
-        let (pause, since) = (std::mem::take(&mut user.pause), client.due());
-        client.wait(pause, |cx| user.poll_wait(cx)).await?;
-        if user.goes_on() {
-            user.has_waited(since, client.due());
-            self.advance(user)?;
-            if !user.travels {
-                user.ends_late(if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded });
+    /// Waits where the journey says so, for other users or for its own branches, and goes on behind that.
+    async fn wait<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, role: impl Role) -> Result<(), End> {
+        if user.branches_off() {
+            if !self.go_parallel(user, client).await? {
+                return Ok(());
             }
+        } else {
+            let (pause, since) = (std::mem::take(&mut user.pause), client.due());
+            client.wait(pause, |cx| user.poll_wait(cx)).await?;
+            if user.waits() {
+                return Ok(());
+            }
+            user.has_waited(since, client.due());
         }
+        role.whole(user, |user| self.advance(user))?;
+        let done = user.last_time();
+        client.count(|recorder| {
+            user.count_transactions(recorder);
+            self.look_for_end(user, done, recorder);
+        });
         Ok(())
     }
 
-    /// Goes through the journey that the user is on, request by request. That of a teardown is compiled apart, so that the other is part
-    /// of its only caller.
+    /// Goes through the journey that the user is on, request by request. That of a teardown or a branch is compiled apart, so that the
+    /// other is part of its only caller.
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
-    fn travel<T: Transport, const TEARDOWN: bool>(
+    pub(crate) fn travel<T: Transport, R: Role>(
         &self,
         user: &mut User,
         client: &mut Client<'_, T>,
+        role: R,
     ) -> impl Future<Output = Result<(), End>> {
         async move {
             while user.travels {
                 if user.waits() {
                     // Boxed: the user's task would be larger for it all its life.
-                    Box::pin(self.wait_for_others(user, client)).await?;
+                    Box::pin(self.wait(user, client, role)).await?;
                     continue;
                 }
                 client.turn(std::mem::take(&mut user.pause)).await?;
-                self.compose(user);
+                role.whole(user, |user| self.compose(user));
                 let request = &self.compiled.steps[user.step];
                 let mut outcome = if user.is_unsendable {
                     client.refuse(Failure::RequestValue, request.step.timeout)
@@ -761,13 +787,13 @@ impl Journeys {
                     client.exchange(&outgoing.at(request.elsewhere.as_ref()), &mut user.sink).await
                 };
                 if self.goes_on(user, request, outcome.result) {
-                    outcome = Box::pin(self.send_more(user, client, outcome)).await;
+                    outcome = Box::pin(self.send_more(user, client, outcome, role)).await;
                 }
-                if TEARDOWN && outcome.result == Err(Failure::ClientInterrupted) {
+                if R::IS_TEARDOWN && outcome.result == Err(Failure::ClientInterrupted) {
                     client.record(&outcome);
                     return Err(End::Over);
                 }
-                client.record_with(&outcome, |recorder| self.record(user, &outcome, recorder))?;
+                client.record_with(&outcome, |recorder| role.whole(user, |user| self.record(user, &outcome, recorder)))?;
             }
             Ok(())
         }
@@ -793,10 +819,10 @@ impl Journeys {
     }
 
     /// Sends what follows an answer within the same request: along redirects, and as a challenge asks for it.
-    async fn send_more<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, mut outcome: Outcome) -> Outcome {
+    async fn send_more<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, mut outcome: Outcome, role: impl Role) -> Outcome {
         let request = &self.compiled.steps[user.step];
         while self.goes_on(user, request, outcome.result) {
-            match self.follow_up(user, outcome.result) {
+            match role.whole(user, |user| self.follow_up(user, outcome.result)) {
                 FollowUp::Nothing => break,
                 FollowUp::Fail(failure) => return client.fail(&outcome, failure, String::new),
                 FollowUp::Again => {}
@@ -858,18 +884,23 @@ impl Journeys {
             Some(Failure::ClientInterrupted) => user.travels = false,
             Some(failure) => {
                 user.break_transactions(failure, recorder);
-                self.over(user, outcome, JourneyEnd::BrokeOff(failure), recorder);
+                self.over(user, outcome.done, JourneyEnd::BrokeOff(failure), recorder);
             }
             None => {
                 self.advance(user)?;
                 user.count_transactions(recorder);
-                if !user.travels {
-                    let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
-                    self.over(user, outcome, how, recorder);
-                }
+                self.look_for_end(user, outcome.done, recorder);
             }
         }
         Ok(())
+    }
+
+    /// Whether the journey is over, behind an answer or a wait.
+    fn look_for_end(&self, user: &mut User, done: Nanos, recorder: &mut Recorder) {
+        if !user.travels {
+            let how = if user.failed { JourneyEnd::Completed } else { JourneyEnd::Succeeded };
+            self.over(user, done, how, recorder);
+        }
     }
 
     /// What is sent after an answer, or its failure to come, within the same request.
@@ -969,11 +1000,13 @@ impl Behaviour for Journeys {
         async move {
             let begun = if client.is_arrival() { self.arrive(user) } else { self.set_off(user) };
             begun?;
-            if self.stopped.get() && !user.travels {
-                client.stop();
+            if !user.travels && !client.is_arrival() {
+                if self.stopped.get() {
+                    client.stop();
+                }
                 return Err(End::Over);
             }
-            let travelled = self.travel::<T, false>(user, client).await;
+            let travelled = self.travel(user, client, OnJourney).await;
             if self.stopped.get() {
                 client.stop();
             }
@@ -998,7 +1031,7 @@ impl Behaviour for Journeys {
     }
 
     async fn tear_down<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) {
-        if let Err(end) = self.travel::<T, true>(user, client).await {
+        if let Err(end) = self.travel(user, client, InTeardown).await {
             user.travels = false;
             self.fail_teardown(match end {
                 End::Over => "its time was over".to_owned(),

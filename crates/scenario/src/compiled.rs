@@ -10,7 +10,7 @@ use std::sync::Arc;
 use engine::protocol::Layout;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::template::{Template, is_templated};
-use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, Step, Think, Weights, each_item};
+use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, STATUS, Step, Think, Weights, each_item};
 use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
@@ -139,6 +139,16 @@ pub(crate) enum Op {
         is_begin: bool,
         end: usize,
     },
+    /// Branches that begin there, so many at once; then on there.
+    Parallel {
+        starts: Vec<usize>,
+        at_once: usize,
+        end: usize,
+    },
+    /// A branch ends.
+    BranchEnd,
+    /// Variables have been given values, in a branch.
+    Assigned(Vec<usize>),
     /// Wait until a section is free, and enter it.
     Enter(usize),
     /// The section that was entered last is free again.
@@ -275,6 +285,8 @@ struct Compiling<'a> {
     slots: usize,
     loops: usize,
     order: Order,
+    /// Whether it is in a branch.
+    is_in_branch: bool,
     transactions: Vec<Arc<str>>,
     boundary: Boundary,
 }
@@ -304,6 +316,7 @@ pub(crate) fn compile(
         slots: 0,
         loops: 0,
         order: Order::default(),
+        is_in_branch: false,
         transactions: Vec::new(),
         boundary: Boundary::new(chance),
     };
@@ -527,6 +540,21 @@ impl Compiling<'_> {
                     }
                     ops[begin] = Op::Part { slot, starts, end: ops.len() };
                 }
+                Item::Parallel { parts, at_once } => {
+                    self.order.is_timed = true;
+                    let begin = ops.len();
+                    ops.push(Op::Jump(0));
+                    let is_inner = std::mem::replace(&mut self.is_in_branch, true);
+                    let mut starts = Vec::new();
+                    for items in parts {
+                        starts.push(ops.len());
+                        self.items(items, journey, ops);
+                        ops.push(Op::BranchEnd);
+                    }
+                    self.is_in_branch = is_inner;
+                    let at_once = at_once.map_or(parts.len(), |at_once| parts.len().min(at_once.get() as usize));
+                    ops[begin] = Op::Parallel { starts, at_once, end: ops.len() };
+                }
                 Item::RunFor { time, items } => {
                     let slot = self.slot();
                     self.order.is_timed = true;
@@ -582,6 +610,14 @@ impl Compiling<'_> {
                     ops.push(Op::OnceDone { number, variables });
                     let end = ops.len();
                     lead(&mut ops[begin], end);
+                }
+            }
+            if self.is_in_branch {
+                // A request gives the status its value as well.
+                let status = matches!(item, Item::Step(_)).then_some(STATUS);
+                let assigned: Vec<usize> = status.into_iter().chain(item.assigned()).map(|name| self.place(name)).collect();
+                if !assigned.is_empty() {
+                    ops.push(Op::Assigned(assigned));
                 }
             }
         }

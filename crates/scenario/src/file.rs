@@ -5,6 +5,8 @@
 //!
 //! Invariant: it is valid, and nothing of YAML is left in it.
 
+use std::num::NonZeroU32;
+
 use analysis::gate;
 use plan::template::nearest;
 use plan::work::{Item, Journey, Work, each_item, each_step};
@@ -46,7 +48,23 @@ impl Scenario {
     #[must_use]
     pub fn load(&self) -> LoadRecord {
         let (scenario_name, populations) = (self.name.clone(), self.populations.clone());
-        LoadRecord { draft: self.draft.clone(), sources: Sources { scenario_name, populations, ..Sources::default() } }
+        let sources = Sources { scenario_name, populations, connections_each: Some(self.connections_each()), ..Sources::default() };
+        LoadRecord { draft: self.draft.clone(), sources }
+    }
+
+    /// How many requests a user has under way at most, and so how many connections to the target.
+    #[must_use]
+    pub fn connections_each(&self) -> NonZeroU32 {
+        let mut most = NonZeroU32::MIN;
+        for items in self.work.parts() {
+            each_item(items, &mut |item| {
+                if let Item::Parallel { parts, at_once } = item {
+                    let parts = u32::try_from(parts.len()).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+                    most = most.max(at_once.map_or(parts, |at_once| at_once.min(parts)));
+                }
+            });
+        }
+        most
     }
 
     /// The servers that its steps name, in the order of the file, with how many steps each has; `None` is the target's.

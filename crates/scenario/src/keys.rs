@@ -173,6 +173,7 @@ pub static POPULATION: Shape = Shape {
         key("start_after", Kind::Text, "begin this long after the start of the run, such as 30s"),
         Key { about: "be there for this long [default: to the end of the run]", ..DURATION },
         Key { about: "send at most this many requests; with `rate`, begin at most this many journeys", ..REQUESTS },
+        key("iterations", Kind::Whole, "begin at most this many journeys, all its users together"),
     ],
 };
 
@@ -257,6 +258,12 @@ pub static STEP: Shape = Shape {
         key("cases", Kind::Shapes(&CASE), "what `switch` chooses from"),
         key("interleave", Kind::Shapes(&STEP), "do one of these each time, in turn; several belong together below `steps:`"),
         key("random_order", Kind::Shapes(&STEP), "do all of these, in another order each time; several belong together below `steps:`"),
+        key(
+            "parallel",
+            Kind::Shapes(&STEP),
+            "do all of these at the same time; several belong together, one after the other, below `steps:`",
+        ),
+        key("at_once", Kind::Whole, "do at most this many branches of `parallel` at a time [default: all]"),
         key("share", Kind::Text, "do `steps` in a share of the iterations, such as 30%, or in the first of them, such as 500 times"),
         key(
             "per_user",

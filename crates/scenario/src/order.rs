@@ -8,6 +8,8 @@
 //! which is exact in the simulated engine as well; before the first answer it has none, and what is timed begins with the request
 //! that comes next.
 
+use std::cell::RefCell;
+use std::mem::swap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
@@ -15,6 +17,9 @@ use std::task::{Context, Poll, ready};
 use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder};
 use plan::work::{Amount, Think};
 use plan::{Nanos, Random};
+use step::Jar;
+use step::auth::Digest;
+use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::meeting::{Meeting, Section, Wait};
@@ -42,7 +47,7 @@ pub(crate) struct Order {
     pub(crate) sections: Vec<Section>,
     /// Where users wait for each other, and how long at most.
     pub(crate) meetings: Vec<(Arc<Meeting>, Option<Nanos>)>,
-    /// Whether users need to know their time, or their transactions.
+    /// Whether users need to know their time, their transactions, or their branches.
     pub(crate) is_timed: bool,
 }
 
@@ -50,31 +55,143 @@ pub(crate) struct Order {
 #[derive(Default)]
 pub(crate) struct Progress {
     /// When the last answer was there, or the last wait for others was over.
-    time: Nanos,
+    pub(crate) time: Nanos,
     counters: Vec<u64>,
-    paces: Vec<Pace>,
+    pub(crate) paces: Vec<Pace>,
     /// Transactions that it is in, the outermost first.
     open: Vec<Open>,
     /// Transactions that it went to the end of, and that are to be counted.
     over: Vec<Open>,
-    /// What it waits for.
-    wait: Option<Wait>,
-    /// Whether it goes on behind what it waited for, before its next request.
-    is_held: bool,
+    /// What it waits for, before it goes on to its next request.
+    halt: Option<Halt>,
     /// The sections that it is in, the outermost first.
     sections: Vec<OwnedSemaphorePermit>,
-    /// A journey that ended behind its last request, where the user waited once more: which, since when, until when, how.
-    ended: Option<(usize, Begun, Nanos, JourneyEnd)>,
+    /// The users that go through its branches, once it has had any.
+    pub(crate) branches: Vec<User>,
+    /// What it is as one of those.
+    branch: Option<Box<Branch>>,
+}
+
+/// What a user waits for.
+pub(crate) enum Halt {
+    /// Other users.
+    Others(Wait),
+    /// Its own branches.
+    Branches,
 }
 
 /// When a user was last at a place that it does not pass too often.
-#[derive(Debug, Clone, Copy, Default)]
-enum Pace {
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) enum Pace {
     #[default]
     Never,
     /// With the request that comes next.
     Now,
     At(Nanos),
+}
+
+/// Requests of a user, one after the other or at the same time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Passage {
+    /// When the first was due.
+    pub(crate) due: Nanos,
+    /// When the last answer was there.
+    pub(crate) done: Nanos,
+    /// How long they took without what lay between them.
+    pub(crate) took: Nanos,
+    pub(crate) failed: bool,
+}
+
+/// What a user that goes through branches of another keeps for it.
+#[derive(Default)]
+pub(crate) struct Branch {
+    /// Its requests, on all the branches that it goes through one after the other.
+    pub(crate) passage: Option<Passage>,
+    /// Whether the branch that it is on has ended.
+    pub(crate) is_over: bool,
+    /// What broke one off, and when.
+    pub(crate) broke_off: Option<(Nanos, Failure)>,
+    /// Variables that the branch that it is on has given values.
+    pub(crate) assigned: Vec<usize>,
+    /// What branches left: their number, the variable, its value.
+    pub(crate) values: Vec<(usize, usize, Vec<u8>)>,
+    /// Paces that were kept in them.
+    pub(crate) paces: Vec<(usize, Pace)>,
+    /// Until when the last one pauses.
+    pub(crate) rests_until: Nanos,
+}
+
+impl Branch {
+    /// The branch that it is on is over.
+    pub(crate) fn ends(&mut self, done: Nanos, how: JourneyEnd) {
+        self.is_over = true;
+        if let JourneyEnd::BrokeOff(failure) = how {
+            self.broke_off.get_or_insert((done, failure));
+        }
+    }
+}
+
+/// What all branches of a user have in common, each while it does something.
+#[derive(Default)]
+pub(crate) struct Common {
+    jar: Jar,
+    digest: Option<Box<Digest>>,
+    rows: Vec<Fields>,
+    done: Vec<bool>,
+    kept: Vec<bool>,
+    counters: Vec<u64>,
+}
+
+impl Common {
+    /// Gives it to a user, or takes it back.
+    pub(crate) fn swap(&mut self, user: &mut User) {
+        swap(&mut self.jar, &mut user.jar);
+        swap(&mut self.digest, &mut user.digest);
+        swap(&mut self.rows, &mut user.rows);
+        swap(&mut self.done, &mut user.done);
+        swap(&mut self.kept, &mut user.kept);
+        swap(&mut self.counters, &mut user.progress().counters);
+    }
+}
+
+/// As what a user goes through instructions.
+pub(crate) trait Role: Copy {
+    /// Whether it goes to the end for nobody who stops the run.
+    const IS_TEARDOWN: bool = false;
+
+    /// Does something with all that the user has.
+    #[inline]
+    fn whole<R>(self, user: &mut User, act: impl FnOnce(&mut User) -> R) -> R {
+        act(user)
+    }
+}
+
+/// By itself.
+#[derive(Clone, Copy)]
+pub(crate) struct OnJourney;
+
+impl Role for OnJourney {}
+
+/// By itself, before it goes.
+#[derive(Clone, Copy)]
+pub(crate) struct InTeardown;
+
+impl Role for InTeardown {
+    const IS_TEARDOWN: bool = true;
+}
+
+/// As a branch of another.
+#[derive(Clone, Copy)]
+pub(crate) struct InBranch<'a>(pub(crate) &'a RefCell<Common>);
+
+impl Role for InBranch<'_> {
+    fn whole<R>(self, user: &mut User, act: impl FnOnce(&mut User) -> R) -> R {
+        let mut common = self.0.borrow_mut();
+        common.swap(user);
+        let done = act(user);
+        common.swap(user);
+        done
+    }
 }
 
 /// A transaction of a user.
@@ -147,7 +264,7 @@ pub(crate) fn shuffled(count: usize, random: &mut Random) -> Vec<u32> {
 }
 
 impl User {
-    fn progress(&mut self) -> &mut Progress {
+    pub(crate) fn progress(&mut self) -> &mut Progress {
         self.progress.as_mut().expect("a scenario with such items gives its users what they keep of them")
     }
 
@@ -198,45 +315,57 @@ impl User {
         }
     }
 
-    /// Whether it waits for others.
+    /// Whether it waits for others, or for its branches.
     pub(crate) fn waits(&self) -> bool {
-        self.progress.as_ref().is_some_and(|progress| progress.wait.is_some())
+        self.progress.as_ref().is_some_and(|progress| progress.halt.is_some())
     }
 
     /// The user waits, and has no request before it until it goes on.
-    pub(crate) fn waits_for(&mut self, wait: Wait) {
-        let progress = self.progress();
-        (progress.wait, progress.is_held) = (Some(wait), true);
+    pub(crate) fn halts(&mut self, halt: Halt) {
+        self.progress().halt = Some(halt);
         self.travels = true;
     }
 
-    /// Whether it has waited, and is to go on.
-    pub(crate) fn goes_on(&mut self) -> bool {
-        let Some(progress) = self.progress.as_mut().filter(|progress| progress.wait.is_none()) else { return false };
-        std::mem::take(&mut progress.is_held)
+    /// Whether it waits for its branches, which are to be gone through now.
+    pub(crate) fn branches_off(&mut self) -> bool {
+        self.progress().halt.take_if(|halt| matches!(halt, Halt::Branches)).is_some()
     }
 
-    /// Whether it need not wait any more.
+    /// Whether it need not wait for others any more.
     pub(crate) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(progress) = &mut self.progress else { return Poll::Ready(()) };
-        let Some(wait) = &mut progress.wait else { return Poll::Ready(()) };
+        let progress = self.progress();
+        let Some(Halt::Others(wait)) = &mut progress.halt else { return Poll::Ready(()) };
         let entered = ready!(wait.as_mut().poll(cx));
         progress.sections.extend(entered);
-        progress.wait = None;
+        progress.halt = None;
         Poll::Ready(())
+    }
+
+    /// What it keeps as a branch of another, if it is one.
+    pub(crate) fn branch(&mut self) -> Option<&mut Branch> {
+        self.progress.as_mut()?.branch.as_deref_mut()
+    }
+
+    /// Becomes one that goes through branches of another, and has gone through none.
+    pub(crate) fn becomes_branch(&mut self) {
+        self.pause = Nanos::ZERO;
+        **self.progress().branch.get_or_insert_default() = Branch::default();
+    }
+
+    /// Variables have been given values.
+    pub(crate) fn assigns(&mut self, places: &[usize]) {
+        if let Some(branch) = self.branch() {
+            branch.assigned.extend_from_slice(places);
+        }
+    }
+
+    /// When its last answer was there, or its last wait was over.
+    pub(crate) fn last_time(&mut self) -> Nanos {
+        self.progress().time
     }
 
     pub(crate) fn leaves_section(&mut self) {
         self.progress().sections.pop();
-    }
-
-    /// The journey ended without another request; it is counted with the next one.
-    pub(crate) fn ends_late(&mut self, how: JourneyEnd) {
-        // One that sent nothing leaves the one before it to be counted.
-        let Some(began) = self.began.take() else { return };
-        let journey = self.journey;
-        let progress = self.progress();
-        progress.ended = Some((journey, began, progress.time, how));
     }
 
     pub(crate) fn begins_transaction(&mut self, place: usize, includes_pauses: bool) {
@@ -252,33 +381,41 @@ impl User {
     }
 
     /// A request of the user is over, and has failed if the user has now.
+    #[inline]
     pub(crate) fn had_answer(&mut self, outcome: &Outcome, recorder: &mut Recorder) {
-        let failed = self.failed;
-        // Those that ended behind a wait.
-        self.count_transactions(recorder);
-        let Some(progress) = &mut self.progress else { return };
-        if let Some((journey, began, done, how)) = progress.ended.take() {
-            recorder.journey_ended(journey, began, done, how);
+        if self.progress.is_some() {
+            let passage = Passage { due: outcome.due, done: outcome.done, took: outcome.response_time(), failed: self.failed };
+            self.had(&passage, recorder);
         }
-        progress.time = outcome.done;
+    }
+
+    /// Requests of the user are over.
+    pub(crate) fn had(&mut self, passage: &Passage, recorder: &mut Recorder) {
+        let Passage { due, done, took, failed } = *passage;
+        let Some(progress) = &mut self.progress else { return };
+        progress.time = done;
         for pace in &mut progress.paces {
-            if matches!(pace, Pace::Now) {
-                *pace = Pace::At(outcome.due);
+            if *pace == Pace::Now {
+                *pace = Pace::At(due);
             }
         }
         for turns in &mut self.loops {
             if let Turns::For { span, .. } = turns {
-                *turns = Turns::Until(outcome.due.plus(*span));
+                *turns = Turns::Until(due.plus(*span));
             }
         }
         for open in &mut progress.open {
             if open.began.is_none() {
-                open.began = Some(recorder.transaction_began(open.place, outcome.due));
-                open.due = outcome.due;
+                open.began = Some(recorder.transaction_began(open.place, due));
+                open.due = due;
             }
-            open.done = outcome.done;
-            open.took = open.took.plus(outcome.response_time());
+            open.done = done;
+            open.took = open.took.plus(took);
             open.failed |= failed;
+        }
+        if let Some(branch) = &mut progress.branch {
+            let before = branch.passage.unwrap_or(Passage { due, done, took: Nanos::ZERO, failed: false });
+            branch.passage = Some(Passage { due: before.due, done, took: before.took.plus(took), failed: before.failed || failed });
         }
     }
 
@@ -304,7 +441,7 @@ impl User {
         if let Some(progress) = &mut self.progress {
             progress.open.clear();
             progress.sections.clear();
-            (progress.wait, progress.is_held) = (None, false);
+            progress.halt = None;
         }
     }
 }

@@ -307,6 +307,10 @@ impl Steps<'_> {
                 }
             }
             Item::RandomOrder(parts) => map.put("random_order", self.parts(parts, group)),
+            Item::Parallel { parts, at_once } => {
+                map.put("parallel", self.parts(parts, group));
+                map.put_some("at_once", at_once.map(|at_once| Value::Bare(at_once.to_string())));
+            }
             Item::RunFor { time, items } => {
                 map.put("run_for", duration(time));
                 map.put("steps", self.list(items, group));

@@ -127,6 +127,8 @@ struct Reading<'a> {
     steps: usize,
     /// Whether it reads what one user at a time goes through.
     is_in_section: bool,
+    /// Whether it reads what one user does at the same time.
+    is_in_branch: bool,
 }
 
 /// The entries of a mapping, each taken at most once.
@@ -174,6 +176,7 @@ impl<'a> Reading<'a> {
             unset: BTreeSet::new(),
             steps: 0,
             is_in_section: false,
+            is_in_branch: false,
         }
     }
 
@@ -543,7 +546,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 24] = [
+        const KINDS: [&str; 25] = [
             "get",
             "post",
             "put",
@@ -566,6 +569,7 @@ impl<'a> Reading<'a> {
             "switch",
             "interleave",
             "random_order",
+            "parallel",
             "critical_section",
             "rendezvous",
         ];
@@ -611,7 +615,7 @@ impl<'a> Reading<'a> {
                 let (_, node) = entries.take("rendezvous").expect("it was looked for");
                 found.extend(self.rendezvous(node, &mut entries));
             }
-            [kind @ ("critical_section" | "transaction" | "run_for" | "share" | "switch" | "interleave" | "random_order")] => {
+            [kind @ ("critical_section" | "transaction" | "run_for" | "share" | "switch" | "interleave" | "parallel" | "random_order")] => {
                 let (_, node) = entries.take(kind).expect("it was looked for");
                 found.extend(match kind {
                     "transaction" => self.transaction(node, &mut entries, defaults, group),
@@ -620,6 +624,7 @@ impl<'a> Reading<'a> {
                     "share" => self.share(node, &mut entries, defaults, group),
                     "switch" => self.switch(node, &mut entries, defaults, group),
                     "interleave" => Some(self.interleave(node, &mut entries, defaults, group)),
+                    "parallel" => Some(self.parallel(node, &mut entries, defaults, group)),
                     _ => Some(self.random_order(node, defaults, group)),
                 });
             }
@@ -887,6 +892,8 @@ fn called_here(word: &str) -> Option<&'static str> {
         "choose" | "random" | "oneof" | "uniformrandomswitch" => "pick",
         "roundrobin" | "roundrobinswitch" | "alternate" => "interleave",
         "shuffle" | "randomorder" => "random_order",
+        "concurrent" | "concurrently" | "simultaneous" | "batch" | "all" => "parallel",
+        "maxparallel" | "maxparallels" | "maxconcurrent" | "connectionsperhost" => "at_once",
         "percent" | "percentage" | "throughput" => "share",
         "during" | "runtime" => "run_for",
         "pace" | "constantpacing" => "pacing",

@@ -19,6 +19,7 @@ use crate::ready::Workers;
 
 mod items;
 mod leaving;
+mod parallel;
 mod populations;
 mod words;
 

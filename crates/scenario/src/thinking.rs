@@ -46,7 +46,7 @@ fn of_item(item: &Item) -> f64 {
         Item::Share { items, .. } => seconds(items),
         Item::ForEach { list: List::Items(texts), items, .. } => texts.len() as f64 * seconds(items),
         Item::ForEach { list: List::Array(_), items, .. } => seconds(items),
-        Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } => greatest(parts),
+        Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } | Item::Parallel { parts, .. } => greatest(parts),
         Item::Switch { cases, otherwise, .. } => cases.iter().map(|case| seconds(&case.items)).fold(seconds(otherwise), f64::max),
         Item::RandomOrder(parts) => parts.iter().map(|items| seconds(items)).sum(),
     }

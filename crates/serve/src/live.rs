@@ -37,6 +37,7 @@ struct Announcement {
     result: Option<Event>,
     load: Option<Event>,
     ticks: VecDeque<Event>,
+    rows: Option<Event>,
     ended: Option<Event>,
     stop: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -114,6 +115,7 @@ impl Live {
         let what = serde_json::to_string(what).expect("text can be written");
         let mut told = self.told();
         told.ticks.clear();
+        told.rows = None;
         told.load = Some(told.event("load", &format!("{{\"what\":{what},\"page\":{page}}}")));
         self.announce(told);
     }
@@ -126,6 +128,13 @@ impl Live {
             told.ticks.pop_front();
         }
         told.ticks.push_back(event);
+        self.announce(told);
+    }
+
+    /// Tables of its rows so far, as JSON.
+    pub fn rows(&self, tables: &str) {
+        let mut told = self.told();
+        told.rows = Some(told.event("rows", tables));
         self.announce(told);
     }
 
@@ -173,7 +182,7 @@ impl Live {
         let told = self.told();
         // Numbers of another process say nothing here.
         let number = if number > told.last { 0 } else { number };
-        let mut events: Vec<Event> = [&told.begun, &told.result, &told.load].into_iter().flatten().cloned().collect();
+        let mut events: Vec<Event> = [&told.begun, &told.result, &told.load, &told.rows].into_iter().flatten().cloned().collect();
         events.extend(told.ticks.iter().cloned());
         events.extend(told.ended.clone());
         events.retain(|event| event.number > number);
@@ -236,6 +245,21 @@ mod tests {
         assert_eq!((names(&live, 7), live.since(8).1), (vec!["ended".to_owned()], true));
         live.begin(Begun::default(), || {});
         assert_eq!((names(&live, 8), live.since(0).1), (vec!["begun".to_owned()], false), "another run");
+    }
+
+    #[test]
+    fn of_the_rows_so_far_the_latest_are_told_until_another_load_begins() {
+        let live = Live::default();
+        live.begin(Begun::default(), || {});
+        live.load("10 users", "{}");
+        for _ in 0..3 {
+            live.tick("{}");
+            live.rows("[]");
+        }
+        assert_eq!(names(&live, 0), ["begun", "load", "tick", "tick", "tick", "rows"]);
+        assert_eq!(names(&live, 7), ["rows"]);
+        live.load("20 users", "{}");
+        assert_eq!(names(&live, 0), ["begun", "load"]);
     }
 
     #[test]

@@ -35,6 +35,7 @@ const PERMITTED: &[&str] = &[
     "no_templates",
     "scenario_text",
     "scenario_name",
+    "connections_each",
     "populations",
     "also_target",
     "follow",

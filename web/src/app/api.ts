@@ -1,6 +1,6 @@
 /** The API as docs/api/openapi.json describes it. */
 
-import type { Page, RunPage, Tick } from "../data/page";
+import type { Page, RunPage, Table, Tick } from "../data/page";
 
 export interface Mistake { setting: string; message: string; help: string }
 export interface Problem { message: string; help: string; mistakes?: Mistake[] }
@@ -61,6 +61,7 @@ export interface Listener {
   begun(state: State): void;
   load(what: string, page: RunPage): void;
   tick(tick: Tick): void;
+  rows(tables: Table[]): void;
   result(page: Page): void;
   ended(page: Page | null, saved: string | null, trouble: string | null): void;
   /** Whether the server can be heard. */
@@ -77,6 +78,7 @@ export function listen(to: Listener): void {
   on<State>("begun", (data) => to.begun(data));
   on<{ what: string; page: RunPage }>("load", (data) => to.load(data.what, data.page));
   on<Tick>("tick", (data) => to.tick(data));
+  on<Table[]>("rows", (data) => to.rows(data));
   on<Page>("result", (data) => to.result(data));
   on<{ page: Page | null; saved: string | null; trouble: string | null }>("ended", (data) => {
     source.close();

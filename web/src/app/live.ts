@@ -3,6 +3,7 @@
 import { clock, count, figure, percent, time } from "../data/numbers";
 import type { Page, RunPage, Tick } from "../data/page";
 import { element } from "../parts/element";
+import { table } from "../parts/frame";
 import { render, type Shown } from "../report/render";
 import { listen, state, stopTest, type State } from "./api";
 import { failed, sentence, titled, top, type Mode } from "./frame";
@@ -14,8 +15,9 @@ export async function live(root: HTMLElement, mode: Mode): Promise<void> {
   const head = top(mode, "/live");
   const panel = new Panel();
   const course = element("div", { class: "course-of-run" });
+  const rows = element("div", { class: "tables" });
   const so_far = element("div", { class: "so-far" });
-  root.replaceChildren(head, element("div", { class: "live" }, panel.root, course, so_far));
+  root.replaceChildren(head, element("div", { class: "live" }, panel.root, course, rows, so_far));
   panel.state(now, mode);
 
   let shown: Shown | null = null;
@@ -46,11 +48,13 @@ export async function live(root: HTMLElement, mode: Mode): Promise<void> {
       const inside = element("div");
       shown = render(inside, page, []);
       course.replaceChildren(inside);
+      rows.replaceChildren();
     },
     tick: (tick) => {
       waiting.push(tick);
       if (drawing === 0) drawing = setTimeout(draw, 30);
     },
+    rows: (tables) => rows.replaceChildren(...tables.map(table)),
     result: (page) => {
       const inside = element("div");
       render(inside, distinct(page, "so-far"), []);

@@ -385,6 +385,7 @@ impl LocalBackend {
                         live.load(&report::visible(&what), page::begun(&plan).json());
                     }
                     RunNews::Second(tick) => live.tick(&page::tick(&tick, None)),
+                    RunNews::Rows(rows) => page::rows_so_far(&rows).iter().for_each(|tables| live.rows(tables)),
                 }
             }
             if is_over {

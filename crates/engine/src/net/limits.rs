@@ -16,8 +16,8 @@ use crate::machine::FILES_BESIDES;
 /// # Errors
 /// If it may not: need, limit, and what to do.
 pub fn check_limits(plan: &Plan, files_max: u64) -> Result<(), RunError> {
-    let connections = plan.connections_max().get();
-    let need = u64::from(connections) + u64::from(FILES_BESIDES);
+    let connections = plan.open_connections_max();
+    let need = connections + u64::from(FILES_BESIDES);
     if need <= files_max {
         return Ok(());
     }
@@ -36,7 +36,7 @@ pub(super) fn check_ports(plan: &Plan, addresses: &[SocketAddr], ports: LocalPor
     if given.is_empty() && addresses.iter().all(|address| is_ipv4_loopback(address.ip())) {
         return Ok(());
     }
-    let connections = u64::from(plan.connections_max().get());
+    let connections = plan.open_connections_max();
     let ipv4 = addresses.iter().any(SocketAddr::is_ipv4);
     let sources = given.iter().filter(|source| source.is_ipv4() == ipv4).count().max(1) as u64;
     let each = u64::from(ports.count()) * addresses.len() as u64;
@@ -61,8 +61,9 @@ pub(super) fn check_ports(plan: &Plan, addresses: &[SocketAddr], ports: LocalPor
     ))
 }
 
-/// How a plan is given no more connections than these. For populations, a number for all of them multiplies what each has.
+/// How a plan is given no more open connections than these. For populations, a number for all of them multiplies what each has.
 fn fewer(plan: &Plan, possible: u64) -> String {
+    let possible = (possible / u64::from(plan.connections_each().get())).max(1);
     match plan.load() {
         Load::Mixed(_) => format!("fewer connections in the populations, at most {possible} in all"),
         Load::Closed { .. } | Load::Open { .. } => format!("--connections {possible}"),

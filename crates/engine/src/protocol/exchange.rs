@@ -122,7 +122,8 @@ impl Past {
         match self.served {
             0 => "on a new connection".to_owned(),
             served => {
-                format!("on a connection that had answered {served} requests, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
+                let requests = if served == 1 { "request" } else { "requests" };
+                format!("on a connection that had answered {served} {requests}, {:.1} s idle", now.since(self.idle_since).as_secs_f64())
             }
         }
     }

@@ -455,7 +455,7 @@ fn the_arrival_that_finds_a_dead_connection_is_named_a_stale_reuse() {
     }));
     assert_eq!(summary.failures[0].class, Failure::StaleReuse);
     assert_eq!((summary.requests.succeeded, summary.requests.failed), (2, 2));
-    assert!(summary.failures[0].example.as_ref().unwrap().text.contains("had answered 1 requests"), "{:?}", summary.failures[0].example);
+    assert!(summary.failures[0].example.as_ref().unwrap().text.contains("had answered 1 request,"), "{:?}", summary.failures[0].example);
 }
 
 #[test]

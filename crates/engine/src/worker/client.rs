@@ -6,6 +6,8 @@
 //! Invariant: what [`Client::fetch`], [`Client::begin`] or [`Client::refuse`] began is recorded once, by [`Client::record`] or
 //! [`Client::record_with`]; the sums at the end of the run are asserted.
 
+mod branches;
+
 use std::task::{Context, Poll};
 
 use measure::{Failure, Outcome, Recorder, Status};

@@ -47,14 +47,22 @@ impl<T: Transport> Lane<T> {
         Self { slot, place, home: None, others: Vec::new(), timer: None, is_in_teardown: false }
     }
 
-    /// Closes what is open and gives the place back.
+    /// Closes what is open and gives the place back, and those of its user's branches.
     pub(super) fn leave(mut self, shared: &Shared<T>) {
         self.count_closed(shared);
         shared.leave_slot(self.place);
+        shared.take_branches(self.place, usize::MAX).into_iter().for_each(|lane| shared.leave_slot(lane.place));
     }
 
-    /// Counts all that is closed with this Lane as closed by us.
+    /// Counts all that is closed with this Lane, and with its user's branches, as closed by us.
     pub(super) fn count_closed(&mut self, shared: &Shared<T>) {
+        self.release_all(shared);
+        if let Some(lanes) = shared.branches.borrow_mut().get_mut(&self.place) {
+            lanes.iter_mut().for_each(|lane| lane.release_all(shared));
+        }
+    }
+
+    fn release_all(&mut self, shared: &Shared<T>) {
         for place in self.home.iter_mut().chain(self.others.iter_mut().map(|(_, place)| place)) {
             release(shared, place, Closer::Us);
         }
@@ -306,7 +314,7 @@ impl<T: Transport> Lane<T> {
     }
 
     /// Lets go of an idle place on a connection that the server closed or sent something on that nobody asked for.
-    fn poll_lost(&mut self, cx: &mut Context<'_>, shared: &Shared<T>) {
+    pub(super) fn poll_lost(&mut self, cx: &mut Context<'_>, shared: &Shared<T>) {
         let Some(place) = &mut self.home else { return };
         if let Poll::Ready(quirks) = place.poll_idle(cx, &shared.around(&self.slot)) {
             shared.quirks(quirks);

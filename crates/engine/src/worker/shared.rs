@@ -3,6 +3,7 @@
 //! It knows no behaviour: whatever users do, they do it with this.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use plan::{Arrivals, Load, Nanos, Part, Pause, Share};
 use tokio::sync::Notify;
 
 use super::heartbeat::{BEAT, Heartbeat};
+use super::lane::Lane;
 use super::teardown::Mute;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
@@ -51,6 +53,8 @@ pub(super) struct Shared<T: Transport> {
     pub(super) slots: RefCell<Vec<Rc<Slot>>>,
     /// Slots of Lanes that ended, to be used again.
     vacant: RefCell<Vec<u32>>,
+    /// Further Lanes of users that do several things at once, by the place of their own.
+    pub(super) branches: RefCell<BTreeMap<u32, Vec<Lane<T>>>>,
     /// Requests still to be sent in closed load, where their number is limited.
     budget: Cell<u64>,
     /// Open load: what is still to come, and the Lanes without work, the one used last on top.
@@ -112,6 +116,7 @@ impl<T: Transport> Shared<T> {
             memory: Memory::<T>::default(),
             slots: RefCell::default(),
             vacant: RefCell::default(),
+            branches: RefCell::default(),
             budget: Cell::new(budget),
             arrivals: RefCell::new(arrivals),
             idle: RefCell::default(),
@@ -240,6 +245,16 @@ impl<T: Transport> Shared<T> {
         self.vacant.borrow_mut().push(place);
     }
 
+    /// Takes up to so many of the further Lanes of the user with this place, those used last.
+    pub(super) fn take_branches(&self, place: u32, count: usize) -> Vec<Lane<T>> {
+        let mut branches = self.branches.borrow_mut();
+        branches.get_mut(&place).map_or_else(Vec::new, |lanes| lanes.split_off(lanes.len().saturating_sub(count)))
+    }
+
+    pub(super) fn keep_branches(&self, place: u32, lanes: impl Iterator<Item = Lane<T>>) {
+        self.branches.borrow_mut().entry(place).or_default().extend(lanes);
+    }
+
     /// The number of the next connection of the whole run, so that addresses are taken in turn over all workers.
     pub(super) fn next_dial(&self) -> u64 {
         let number = self.dialled.get();
@@ -271,12 +286,18 @@ impl<T: Transport> Shared<T> {
     #[inline]
     pub(super) fn record_with<R>(&self, outcome: &Outcome, record: impl FnOnce(&mut Recorder) -> R) -> R {
         self.notice_gap_before(outcome);
-        if outcome.done >= self.interval_end.get() {
-            self.turn_interval(outcome.done);
-        }
-        let recorded = record(&mut self.recorder.borrow_mut());
+        let recorded = self.count(outcome.done, record);
         self.last_done.set(self.last_done.get().max(outcome.done));
         recorded
+    }
+
+    /// Counts something that was over by then, which may be in the next interval.
+    #[inline]
+    pub(super) fn count<R>(&self, done: Nanos, count: impl FnOnce(&mut Recorder) -> R) -> R {
+        if done >= self.interval_end.get() {
+            self.turn_interval(done);
+        }
+        count(&mut self.recorder.borrow_mut())
     }
 
     pub(super) fn unsent(&self, due: Nanos, waited: Nanos) {

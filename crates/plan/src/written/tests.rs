@@ -108,6 +108,7 @@ fn loads() -> impl Strategy<Value = Resolved> {
                 let sources = Sources {
                     scenario_name: text("shop"),
                     scenario_sha256: text("bb"),
+                    connections_each: std::num::NonZeroU32::new(6),
                     environment: text("test"),
                     variable_names: vec!["token".to_owned()],
                     populations: populations.to_vec(),

@@ -8,7 +8,7 @@ use analysis::bottleneck::Kind as Bottleneck;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
 use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
-use measure::{Failure, Histogram, QUANTILES, RowKind, Summary, Tick};
+use measure::{Failure, Histogram, QUANTILES, RowKind, RowsSoFar, Summary, Tick};
 use plan::{Plan, Scheme};
 use serde::Serialize;
 
@@ -74,6 +74,22 @@ pub fn begun(plan: &Plan) -> RenderedPage {
             profiles: Vec::new(),
         },
     })
+}
+
+/// The rows of a load under way so far, a table for each kind, as JSON; `None` where there are none.
+#[must_use]
+pub fn rows_so_far(rows: &RowsSoFar) -> Option<String> {
+    let table = |kind: RowKind| {
+        let cells: Vec<Vec<String>> = rows
+            .of(kind)
+            .map(|row| vec![visible(&row.name), count(row.begun), count(row.bad), row.mean.map_or_else(|| NONE.to_owned(), time)])
+            .collect();
+        let (begun, took) = if kind.is_of_several() { ("#started", "#time") } else { ("#requests", "#latency") };
+        let (anchor, title) = journeys::titled(kind);
+        (!cells.is_empty()).then(|| Table::new(anchor, title, &[kind.name(), begun, "#failed", took], cells))
+    };
+    let tables: Vec<Table> = RowKind::ALL.into_iter().filter_map(table).collect();
+    (!tables.is_empty()).then(|| serde_json::to_string(&tables).expect("text can be written"))
 }
 
 /// One interval for a page that fills: the keys of a tick in a result, without the histogram behind its percentiles, and what the server

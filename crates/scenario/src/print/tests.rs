@@ -1,5 +1,6 @@
 //! What is printed is read back: works put together at random, and every scenario of the tests and the examples.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 
 use plan::Draft;
@@ -277,6 +278,14 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
             (proptest::collection::vec(items.clone(), 1..3), any::<bool>())
                 .prop_map(|(parts, per_user)| Item::Interleave { parts, per_user }),
             proptest::collection::vec(items.clone(), 1..3).prop_map(Item::RandomOrder),
+            (proptest::collection::vec(sending(items.clone()), 1..3), proptest::option::of(1u32..9)).prop_map(|(parts, at_once)| {
+                let cannot = |item: &Item| matches!(item, Item::Rendezvous { .. } | Item::Parallel { .. });
+                let mut has = false;
+                parts.iter().for_each(|items| each_item(items, &mut |item| has |= cannot(item)));
+                let at_once = at_once.and_then(NonZeroU32::new);
+                // Neither may stand in a branch.
+                if has { Item::RandomOrder(parts) } else { Item::Parallel { parts, at_once } }
+            }),
             (time(), sending(items.clone())).prop_map(|(time, items)| Item::RunFor { time, items }),
             (0u32..=1000, any::<bool>(), any::<bool>(), items.clone()).prop_map(|(share, is_percent, per_user, items)| {
                 let amount = if is_percent { Amount::Percent(f64::from(share) / 10.0) } else { Amount::Times(share.into()) };
@@ -348,7 +357,10 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                 cases.iter_mut().for_each(|case| complete(&mut case.items, common, group));
                 complete(otherwise, common, group);
             }
-            Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } | Item::RandomOrder(parts) => {
+            Item::Pick { choices: parts, .. }
+            | Item::Interleave { parts, .. }
+            | Item::RandomOrder(parts)
+            | Item::Parallel { parts, .. } => {
                 parts.iter_mut().for_each(|items| complete(items, common, group));
             }
         }

@@ -1,6 +1,7 @@
 //! Items about other items: in turn, by chance, by a value, for a time, timed together.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use plan::template::is_templated;
 use plan::work::{Amount, Case, Duration, Expression, Item, each_step};
@@ -127,6 +128,32 @@ impl Reading<'_> {
 
     /// All of them, in another order each time.
     pub(super) fn random_order(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str) -> Item {
+        Item::RandomOrder(self.all_of(node, defaults, group))
+    }
+
+    /// All of them at the same time.
+    pub(super) fn parallel(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Item {
+        let at_once = entries.value("at_once").and_then(|node| {
+            let at_once = self.whole(node, USERS_MAX).map(|at_once| NonZeroU32::new(at_once as u32));
+            if at_once == Some(None) {
+                self.wrong(node.spot, "nothing is done with 0 branches at once", "write one or more, such as at_once: 6, or leave it out");
+            }
+            at_once.flatten()
+        });
+        let is_inner = std::mem::replace(&mut self.is_in_branch, true);
+        if is_inner {
+            let message = "steps at the same time stand in others at the same time";
+            self.wrong(node.spot, message, "write the inner ones beside the outer ones, each as a branch of its own");
+        }
+        let parts = self.all_of(node, defaults, group);
+        self.is_in_branch = is_inner;
+        let item = Item::Parallel { parts, at_once };
+        self.sends_something(node, std::slice::from_ref(&item), "nothing is sent here that could be under way at the same time");
+        item
+    }
+
+    /// Several, of which each is read as if it stood alone, and all are done.
+    fn all_of(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str) -> Vec<Vec<Item>> {
         let before = self.known.clone();
         let mut all = before.clone();
         let parts = self.parts(node, |reading, node| {
@@ -136,7 +163,7 @@ impl Reading<'_> {
             items
         });
         self.known = all;
-        Item::RandomOrder(parts)
+        parts
     }
 
     /// The steps of a list, each by itself.
@@ -197,6 +224,10 @@ impl Reading<'_> {
     /// Users wait for each other.
     pub(super) fn rendezvous(&mut self, node: &Node, entries: &mut Entries<'_>) -> Option<Item> {
         let is_endless = !entries.has("within");
+        if self.is_in_branch {
+            let message = "users wait for each other as a whole, and this rendezvous stands in a branch of one";
+            self.wrong(node.spot, message, "put it before the steps that are done in parallel, or behind them");
+        }
         let within = entries.value("within").and_then(|node| self.timeout(node));
         if is_endless && self.is_in_section {
             let message = "one user at a time comes to this rendezvous, which stands in a critical section, and waits for ever";

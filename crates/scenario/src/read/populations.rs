@@ -1,5 +1,7 @@
 //! The populations of a scenario: several loads, each with the journeys that its users go through.
 
+use std::num::NonZeroU64;
+
 use plan::template::nearest;
 use plan::work::Journey;
 use plan::{Nanos, PopulationDraft};
@@ -29,7 +31,17 @@ impl Reading<'_> {
         for node in nodes {
             let Some(mut entries) = self.shape(node, &POPULATION) else { continue };
             let name = match entries.value("name") {
-                Some(node) => self.plain(node).unwrap_or_default(),
+                Some(node) => {
+                    let name = self.plain(node).unwrap_or_default();
+                    if name.trim().is_empty() {
+                        self.wrong(
+                            node.spot,
+                            "the name of the population is empty",
+                            "give it one, such as name: customers: reports call it so",
+                        );
+                    }
+                    name
+                }
                 None => {
                     self.wrong(entries.spot, "the population has no name", "give it one, such as name: customers: reports call it so");
                     continue;
@@ -40,6 +52,7 @@ impl Reading<'_> {
             }
             let names = entries.value("journeys").map_or_else(Vec::new, |node| self.journey_names(node, journeys));
             let start_after = entries.value("start_after").and_then(|node| self.time(node));
+            let iterations = entries.value("iterations").and_then(|node| self.iterations(node));
             let settings: Vec<Key> = POPULATION.keys.iter().copied().filter(|key| is_of_one_load(key.name)).collect();
             let settings = self.settings(&mut entries, &settings);
             if !settings.contains_key("connections") && !settings.contains_key("rate") {
@@ -50,7 +63,8 @@ impl Reading<'_> {
                 );
             }
             let draft: PopulationDraft = serde_json::from_value(Json::Object(settings)).unwrap_or_default();
-            populations.push(PopulationDraft { name, journeys: names, start_after: start_after.map(plan::Setting::Value), ..draft });
+            let (start_after, iterations) = (start_after.map(plan::Setting::Value), iterations.map(plan::Setting::Value));
+            populations.push(PopulationDraft { name, journeys: names, start_after, iterations, ..draft });
         }
         self.look_for_users(node, journeys, &populations);
         populations
@@ -105,6 +119,15 @@ impl Reading<'_> {
                 self.wrong(node.spot, message, "name it in the journeys of a population, or leave it out of the file");
             }
         }
+    }
+
+    /// A number of journeys.
+    fn iterations(&mut self, node: &Node) -> Option<NonZeroU64> {
+        let iterations = NonZeroU64::new(self.whole(node, u64::MAX)?);
+        if iterations.is_none() {
+            self.wrong(node.spot, "a population that begins no journey does nothing", "give at least one, such as iterations: 100");
+        }
+        iterations
     }
 
     /// A time with its unit.

@@ -368,3 +368,22 @@ fn who_is_hurried_goes_through_a_timed_loop_once() {
     run_as(&server, &format!("load: {{users: 1, requests: 6}}\n{steps}"), &[], &[], true);
     assert_eq!(paths(&log), ["/a", "/b", "/after", "/a", "/b", "/after"]);
 }
+
+#[test]
+fn an_arrival_that_waits_when_the_load_ends_goes_without_a_failure() {
+    let steps = "steps: [{get: /a}, {rendezvous: 4}, {get: /b}]\n";
+    for (load, due) in [
+        // The tenth and ninth have nobody to meet.
+        ("{rate: 10/s, arrivals: even, duration: 1s, connections: 20}", 18),
+        // The ones that wait hold all connections; those in line are sent when these go.
+        ("{rate: 10/s, arrivals: even, duration: 1s, connections: 2}", 10),
+    ] {
+        let (server, log) = serving(|_| plain(10, ""));
+        let Collected { summary, broken, .. } = run(&server, &format!("load: {load}\n{steps}"));
+        assert_eq!((summary.requests.due, summary.requests.succeeded, summary.requests.failed, broken), (due, due, 0, None), "{load}");
+        assert_eq!(log.borrow().len() as u64, due, "{load}");
+        let row = &summary.scenario.clone().unwrap().journeys[0];
+        assert_eq!((row.started, row.broke_off), (10, 0), "{load}");
+        assert_eq!(row.unfinished, 10 - row.completed, "{load}");
+    }
+}

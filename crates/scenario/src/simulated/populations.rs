@@ -143,3 +143,45 @@ fn a_check_on_a_population_is_judged_by_its_row() {
     let mistakes = crate::read("s.yaml", &format!("target: http://a.test\n{text}")).unwrap_err();
     assert!(mistakes[0].message.contains("no population 'offices'") && mistakes[0].help.contains("office"), "{mistakes:?}");
 }
+
+#[test]
+fn users_of_a_population_begin_so_many_journeys_in_all_and_finish_them() {
+    let (server, log) = serving(|_| plain(100, ""));
+    let text = "\
+load: {duration: 10s, threads: 2}
+populations:
+  - {name: few, users: 3, journeys: [few], iterations: 7}
+  - {name: one, users: 1, journeys: [one], iterations: 2, requests: 3}
+  - {name: some, rate: 10/s, arrivals: even, journeys: [some], iterations: 5}
+  - {name: rest, users: 1, journeys: [rest]}
+journeys:
+  - {name: few, steps: [{get: /few}, {get: /few2, pause: 500ms}]}
+  - {name: one, steps: [{get: /one}, {get: /one2}]}
+  - {name: some, steps: [{get: /some}, {get: /some2}]}
+  - {name: rest, steps: [{get: /rest, pause: 900ms}]}
+";
+    let Collected { summary, .. } = run(&server, text);
+    let rows = summary.scenario.clone().unwrap().journeys;
+    let counts: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.started, row.completed, row.unfinished)).collect();
+    assert_eq!(counts, [("few", 7, 7, 0), ("one", 2, 1, 1), ("some", 5, 5, 0), ("rest", 10, 10, 0)]);
+    assert_eq!(log.borrow().len(), 14 + 3 + 10 + 10);
+    // The whole ends when nobody has anything left to do.
+    let (server, _) = serving(|_| plain(100, ""));
+    let alone = "load: {duration: 10s}\npopulations: [{name: a, users: 2, iterations: 4}]\nsteps: [{get: /a, pause: 100ms}]\n";
+    let Collected { summary, .. } = run(&server, alone);
+    assert_eq!((summary.requests.due, summary.ended.load_until), (4, Nanos::from_millis(300)));
+}
+
+#[test]
+fn a_population_that_begins_no_journey_or_has_an_empty_name_is_a_mistake() {
+    let told = |population: &str| {
+        let text = format!("target: http://a.test\npopulations:\n  - {population}\nsteps: [{{get: /}}]\n");
+        let mistakes = crate::read("s.yaml", &text).unwrap_err();
+        assert_eq!(mistakes.len(), 1, "{mistakes:#?}");
+        (mistakes[0].line, mistakes[0].column, mistakes[0].message.clone())
+    };
+    assert_eq!(told("{name: a, users: 3, iterations: 0}"), (3, 37, "a population that begins no journey does nothing".to_owned()));
+    assert_eq!(told("{name: a, users: 3, iterations: many}"), (3, 37, "'many' is not a whole number".to_owned()));
+    assert_eq!(told("{name: '', users: 3}"), (3, 12, "the name of the population is empty".to_owned()));
+    assert_eq!(told("{users: 3}"), (3, 5, "the population has no name".to_owned()));
+}
