@@ -265,17 +265,23 @@ const tests = {
     const wrong = page.locator("#scenario-wrong");
     await wrong.filter({ hasText: "scenario:2:1: the key 'stpes' is unknown here" }).waitFor();
     await wrong.filter({ hasText: "scenario:4:17: this names a variable of the machine that serves" }).waitFor();
-    await page.getByLabel("Take the scenario from a file").setInputFiles({ name: "s.yaml", mimeType: "text/yaml", buffer: Buffer.from(`target: ${api}\nload: {users: 2, duration: 10m}\nsteps:\n  - get: /healthz\n  - get: /question\n`) });
+    await page.getByLabel("Take the scenario from a file").setInputFiles({ name: "s.yaml", mimeType: "text/yaml", buffer: Buffer.from(`target: ${api}\nload: {duration: 10m}\npopulations:\n  - {name: customers, users: 2}\nsteps:\n  - transaction: look\n    steps:\n      - get: /healthz\n      - get: /question\n`) });
     await wrong.waitFor({ state: "hidden" });
     assert.equal(await page.locator(".typed code").innerText(), "loadline run scenario.yaml");
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.waitForURL("**/live");
     await page.waitForFunction(() => Number(document.getElementById("app").dataset.ticks) >= 2);
     assert.match(await page.locator(".panel").innerText(), /TPS/);
+    for (const [id, name] of [["populations", "customers"], ["journeys", "journey"], ["transactions", "look"], ["steps", "GET /question"]]) {
+      const row = page.locator(`.live .tables #${id} tbody tr`).filter({ hasText: name }).first();
+      await row.waitFor();
+      assert.match(await row.innerText(), /\d/, `how often ${name} was begun`);
+    }
     // It lasts until it was seen, however busy the machine is.
     await page.getByRole("button", { name: "Stop" }).click();
     await page.waitForFunction(() => document.getElementById("app").dataset.state === "ended");
     assert.match(await page.locator("main").innerText(), /journeys a second/);
+    for (const id of ["populations", "journeys", "transactions", "steps"]) assert.equal(await page.locator(`#${id} tbody tr`).count(), id === "steps" ? 2 : 1, `${id} at the end`);
     const { runs } = await json("/api/v1/runs?name=scenario");
     assert.equal(runs.length, 1);
     await open(`/new?from=${runs[0].id}`).then(async (again) => {

@@ -218,6 +218,27 @@ mod tests {
     use crate::fixtures;
 
     #[test]
+    fn the_rows_so_far_add_up_over_intervals_and_know_the_last_mean() {
+        let interval = |due: u64, unsent: u64, ms: Option<u64>| {
+            let mut row = PopulationCounts { due, unsent, ..PopulationCounts::named("office".to_owned()) };
+            ms.iter().for_each(|ms| row.response_succeeded.record(plan::Nanos::from_millis(*ms)));
+            let journeys = vec![JourneyCounts { started: due, ..JourneyCounts::named("buy".into()) }];
+            Tally { populations: vec![row], journeys, ..Tally::default() }
+        };
+        let mut rows = RowsSoFar::default();
+        assert!(rows.is_empty());
+        for (due, unsent, ms) in [(5, 1, Some(8)), (7, 0, Some(4)), (0, 2, None)] {
+            rows.add(&interval(due, unsent, ms));
+        }
+        let of = |kind| rows.of(kind).map(|row| (row.name.as_str(), row.begun, row.bad)).collect::<Vec<_>>();
+        assert_eq!(of(RowKind::Population), [("office", 12, 3)]);
+        assert_eq!(of(RowKind::Journey), [("buy", 12, 0)]);
+        assert!(of(RowKind::Step).is_empty() && !rows.is_empty());
+        let mean = rows.of(RowKind::Population).next().and_then(|row| row.mean).unwrap();
+        assert!((mean / 4e6 - 1.0).abs() < 0.01, "{mean}: nothing came in the last interval");
+    }
+
+    #[test]
     fn rows_of_a_run_come_kind_by_kind_and_those_of_its_steps_are_the_whole() {
         let mut run = fixtures::journeys_of_a_shop();
         run.edit_for_test().populations = vec![PopulationRow::of(&PopulationCounts::named("office".to_owned()), &|count| count as f64)];

@@ -148,8 +148,8 @@ pub enum Item {
     },
     /// Some of the times that users come here.
     Share {
-        /// Which.
-        amount: Amount,
+        /// Which, as an [`Amount`]: `30%`, `500 times`.
+        amount: Template,
         /// Whether each user's times are counted by themselves; else those of all users of the process.
         per_user: bool,
         /// What is done.
@@ -653,7 +653,7 @@ impl Item {
         match self {
             Self::Step(step) => step.each_template(seen),
             Self::Set(values) => values.iter().for_each(|(_, value)| value.each_template(seen)),
-            Self::Repeat { times, .. } => seen(times),
+            Self::Repeat { times: text, .. } | Self::Share { amount: text, .. } => seen(text),
             Self::If { condition: value, .. } | Self::While { condition: value, .. } | Self::Switch { value, .. } => {
                 value.each_template(seen);
             }
@@ -672,7 +672,6 @@ impl Item {
             | Self::Interleave { .. }
             | Self::RandomOrder(_)
             | Self::Parallel { .. }
-            | Self::Share { .. }
             | Self::Transaction { .. }
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }

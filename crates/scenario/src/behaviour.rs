@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::Write as _;
+use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,16 +14,16 @@ use engine::protocol::{Encoded, EncodedRef, Layout};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
-use plan::work::{Auth, Operator, Weights};
+use plan::work::{Auth, Operator, Think, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
 
 use crate::buffers::{lend, take_back};
-use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, Span};
+use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
 use crate::expression::{Evaluation, Expression, NoValue, compares};
-use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled, think_of};
+use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled};
 use crate::user::{Led, Turns, User};
 
 /// A journey may go through so many instructions between two requests: more is a loop that sends nothing.
@@ -276,13 +277,8 @@ impl Journeys {
                 }
                 Op::Jump(to) => user.at = *to,
                 Op::Times { slot, times } => {
-                    let mut text = lend(&self.lent.texts);
-                    self.write(times, user, &mut text);
-                    let times = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
-                    take_back(&self.lent.texts, text);
                     // One answer that holds no number ends its journey, with the first request that it should have repeated.
-                    user.is_lost |= times.is_none();
-                    user.loops[*slot] = Turns::Times(times.unwrap_or(1));
+                    user.loops[*slot] = Turns::Times(self.written(times, user).unwrap_or(1));
                 }
                 Op::Each { slot, list } => {
                     let mut items = match list {
@@ -343,7 +339,11 @@ impl Journeys {
                 }
                 Op::Share { counter, amount, end } => {
                     let iteration = self.compiled.order.count(*counter, user);
-                    if !is_in(*amount, iteration) {
+                    let amount = match amount {
+                        ShareAmount::Fixed(amount) => Some(*amount),
+                        ShareAmount::Written(text) => self.written(text, user),
+                    };
+                    if !amount.is_some_and(|amount| is_in(amount, iteration)) {
                         user.at = *end;
                     }
                 }
@@ -415,15 +415,18 @@ impl Journeys {
         let unit = user.random.unit();
         match span {
             Span::Drawn(think) => think.span(unit),
-            Span::Written(text) => {
-                let mut written = lend(&self.lent.texts);
-                self.write(text, user, &mut written);
-                let think = think_of(&written);
-                take_back(&self.lent.texts, written);
-                user.is_lost |= think.is_none();
-                think.map_or(Nanos::ZERO, |think| think.span(unit))
-            }
+            Span::Written(text) => self.written::<Think>(text, user).map_or(Nanos::ZERO, |think| think.span(unit)),
         }
+    }
+
+    /// What a text says this time; what says nothing of the kind ends the journey with its next request.
+    fn written<V: FromStr>(&self, text: &Text, user: &mut User) -> Option<V> {
+        let mut written = lend(&self.lent.texts);
+        self.write(text, user, &mut written);
+        let value = std::str::from_utf8(&written).ok().and_then(|text| text.trim().parse().ok());
+        take_back(&self.lent.texts, written);
+        user.is_lost |= value.is_none();
+        value
     }
 
     /// Whether it holds; what cannot be computed does not, and ends the journey with its next request.

@@ -114,7 +114,7 @@ pub(crate) enum Op {
     /// On there unless this is one of the times.
     Share {
         counter: Counter,
-        amount: Amount,
+        amount: ShareAmount,
         end: usize,
     },
     /// A loop begins that goes through so many parts by chance.
@@ -172,6 +172,12 @@ pub(crate) enum Op {
         number: usize,
         variables: Vec<usize>,
     },
+}
+
+/// Which of the times something is done.
+pub(crate) enum ShareAmount {
+    Fixed(Amount),
+    Written(Text),
 }
 
 /// How long something takes.
@@ -572,7 +578,11 @@ impl Compiling<'_> {
                 }
                 Item::Share { amount, per_user, items } => {
                     let begin = ops.len();
-                    ops.push(Op::Share { counter: self.counter(*per_user), amount: *amount, end: 0 });
+                    let amount = match amount.fixed_text().parse() {
+                        Ok(fixed) if amount.is_fixed() => ShareAmount::Fixed(fixed),
+                        _ => ShareAmount::Written(self.compiler.text(amount, Place::Plain)),
+                    };
+                    ops.push(Op::Share { counter: self.counter(*per_user), amount, end: 0 });
                     self.items(items, journey, ops);
                     let end = ops.len();
                     lead(&mut ops[begin], end);

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder};
-use plan::work::{Amount, Think};
+use plan::work::Amount;
 use plan::{Nanos, Random};
 use step::Jar;
 use step::auth::Digest;
@@ -452,11 +452,6 @@ impl Open {
         let took = if self.includes_pauses { self.done.since(self.due) } else { self.took };
         recorder.transaction_ended(self.place, began, self.done, took, how);
     }
-}
-
-/// A pause that an answer or a variable says.
-pub(crate) fn think_of(text: &[u8]) -> Option<Think> {
-    std::str::from_utf8(text).ok()?.parse().ok()
 }
 
 #[cfg(test)]

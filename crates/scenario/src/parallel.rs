@@ -50,7 +50,7 @@ impl Journeys {
         // Whoever sees everything sees one after the other.
         let lanes = if self.compiled.witness.is_some() { 1 } else { *at_once };
         let since = client.due();
-        client.rest(std::mem::take(&mut user.pause)).await;
+        client.rest(std::mem::take(&mut user.pause)).await?;
         let mut clients = client.branch(lanes - 1).await;
         let mut users = std::mem::take(&mut user.progress().branches);
         users.resize_with(users.len().max(lanes), || self.user_of_branches());
@@ -99,7 +99,7 @@ impl Journeys {
     /// Goes through one branch after the other, as long as there are any that nobody has begun.
     async fn go_branches<T: Transport>(&self, fork: &Fork<'_>, client: &mut Client<'_, T>, user: &mut User) -> Result<(), End> {
         while fork.next.get() < fork.starts.len() {
-            client.rest(std::mem::take(&mut user.pause)).await;
+            client.rest(std::mem::take(&mut user.pause)).await?;
             let number = fork.next.replace(fork.next.get() + 1);
             let Some(start) = fork.starts.get(number) else { break };
             user.begins_branch(fork.user, *start, client.due());

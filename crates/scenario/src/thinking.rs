@@ -42,8 +42,10 @@ fn of_item(item: &Item) -> f64 {
         | Item::CriticalSection { items, .. } => seconds(items),
         // As long as it says, or the one turn that it has begun.
         Item::RunFor { time, items } => of_duration(time).max(seconds(items)),
-        Item::Share { amount: Amount::Percent(0.0) | Amount::Times(0), .. } => 0.0,
-        Item::Share { items, .. } => seconds(items),
+        Item::Share { amount, items, .. } => match amount.fixed_text().parse() {
+            Ok(Amount::Percent(0.0) | Amount::Times(0)) if amount.is_fixed() => 0.0,
+            _ => seconds(items),
+        },
         Item::ForEach { list: List::Items(texts), items, .. } => texts.len() as f64 * seconds(items),
         Item::ForEach { list: List::Array(_), items, .. } => seconds(items),
         Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } | Item::Parallel { parts, .. } => greatest(parts),

@@ -721,6 +721,33 @@ fn where_every_journey_broke_off_the_report_says_so_and_where() {
 }
 
 #[test]
+fn branches_are_under_way_at_the_server_at_the_same_time() {
+    // Neither is answered before the other has come: one after the other, both would time out.
+    let both = std::sync::Barrier::new(2);
+    let server = Recorder::start_with(move |request| {
+        if matches!(line(request), "GET /style" | "GET /script") {
+            both.wait();
+        }
+        answer(200, "", "ok")
+    });
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 40, no_preflight: true, timeout: 60s}}\nsteps:\n  - get: /\n  - parallel: [{{get: /style}}, {{get: /script}}]\n  \
+         - get: /after\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --full --out json=r.json").exits(0).says("1 user on up to 2 connections, who goes").complains_of_nothing();
+    let result = session.json("r.json");
+    assert_eq!((&result["requests"]["succeeded"], &result["connections"]["opened"]), (&40.into(), &2.into()));
+    assert_eq!((&result["scenario"]["journeys"][0]["succeeded"], &result["plan"]["connections_each"]), (&10.into(), &2.into()));
+    assert_eq!(counts(&server.raw())["GET /style"], 10);
+    // The machine must be able to open as many.
+    let many = text.replace("users: 1, requests: 40", "users: 900000, duration: 1s");
+    let mut session = Session::new().file("s.yaml", &many);
+    session.loadline("run s.yaml").exits(2).complains("1800000 connections need 1800064 open files");
+}
+
+#[test]
 fn a_time_without_a_unit_is_a_mistake() {
     let text = "target: http://127.0.0.1:1\nload: {duration: 30, timeout: 5, rate: 5/s for 10}\ndefaults: {timeout: 2}\nsteps:\n  - get: /\n    timeout: 3\n    pause: 500\n    checks: [time < 500]\n  - pause: 1..3s\n";
     let mut session = Session::new().file("s.yaml", text);

@@ -240,6 +240,24 @@ fn too_few_open_files_are_said_with_what_would_do() {
 }
 
 #[test]
+fn users_with_several_connections_need_files_for_all_of_them() {
+    let draft = Draft {
+        url: Some("http://127.0.0.1/".to_owned()),
+        scenario: Some("s.yaml".to_owned()),
+        connections: given("50"),
+        ..Draft::default()
+    };
+    let sources = plan::Sources { connections_each: std::num::NonZeroU32::new(6), ..plan::Sources::default() };
+    let plan = Plan::try_from(plan::LoadRecord { draft, sources }).unwrap();
+    assert_eq!((plan.connections_max().get(), plan.open_connections_max()), (50, 300));
+    assert_eq!(
+        check_limits(&plan, 256).unwrap_err().to_string(),
+        "error: 300 connections need 364 open files, but this process may open 256\n  help: ulimit -n 512, or --connections 32"
+    );
+    assert!(check_limits(&plan, 364).is_ok());
+}
+
+#[test]
 fn populations_with_too_many_connections_are_told_where_to_have_fewer() {
     let of =
         |name: &str| plan::PopulationDraft { name: name.to_owned(), rate: given("5/s"), connections: given("10000"), ..Default::default() };

@@ -306,13 +306,22 @@ impl<'w, T: Transport> Client<'w, T> {
         self.rest_before(pause).await;
         // An arrival that waits first may find that the load is over.
         self.has_turn = false;
-        if self.due >= self.until || self.shared.is_stopping() || self.shared.is_spent() {
+        if self.is_over() {
             return Err(End::Over);
         }
         self.lane.rest_until_free(self.shared, self.until, &mut poll_free).await;
         self.due = self.shared.clock.now();
         self.free_at = self.due;
         Ok(())
+    }
+
+    /// Whether nothing more is sent.
+    fn is_over(&self) -> bool {
+        self.due >= self.until
+            || match self.phase {
+                Phase::User | Phase::Arrival => self.shared.is_stopping() || self.shared.is_spent(),
+                Phase::Teardown => self.lane.slot.give_up() == Some(GiveUp::Aborted),
+            }
     }
 
     #[inline]

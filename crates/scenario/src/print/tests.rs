@@ -289,7 +289,8 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
             (time(), sending(items.clone())).prop_map(|(time, items)| Item::RunFor { time, items }),
             (0u32..=1000, any::<bool>(), any::<bool>(), items.clone()).prop_map(|(share, is_percent, per_user, items)| {
                 let amount = if is_percent { Amount::Percent(f64::from(share) / 10.0) } else { Amount::Times(share.into()) };
-                Item::Share { amount, per_user, items }
+                let amount = if share % 3 == 0 { "{{known}}%".to_owned() } else { amount.to_string() };
+                Item::Share { amount: template(&amount), per_user, items }
             }),
             (name(), sending(items.clone())).prop_map(|(name, items)| {
                 let mut waits = false;

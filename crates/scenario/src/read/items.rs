@@ -242,11 +242,12 @@ impl Reading<'_> {
 
     /// Some of the times that users come here.
     pub(super) fn share(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Item> {
-        let text = self.plain(node);
-        let amount = text.as_deref().and_then(|text| text.parse::<Amount>().ok());
-        if let (Some(text), None) = (&text, amount) {
+        let amount = self.template(node);
+        if let Some(text) = amount.as_ref().filter(|amount| amount.is_fixed()).map(ToString::to_string)
+            && text.parse::<Amount>().is_err()
+        {
             let message = format!("'{}' is no share of iterations", text.escape_debug());
-            self.wrong(node.spot, message, "write 30%, or 500 times for that many in all");
+            self.wrong(node.spot, message, "write 30%, or 500 times for that many in all; or a template such as '{{percent}}%'");
         }
         let per_user = self.per_user(entries);
         let before = self.known.clone();

@@ -710,7 +710,7 @@ fn mistakes_of_turns_shares_times_and_transactions_have_places() {
         ("{get: /, at_once: 2}", "2:14", "'at_once' means nothing beside 'get'", ""),
         ("{parallel: [{group: g, steps: [{parallel: [{get: /}]}]}]}", "2:47", "stand in others", "a branch of its own"),
         ("{parallel: [{get: /}, {steps: [{rendezvous: 2}]}]}", "2:49", "in a branch of one", "before the steps"),
-        ("{parallel: [{get: /, extract: {x: body}}, {get: '/{{x}}'}]}", "2:54", "x", ""),
+        ("{parallel: [{get: /, extract: {x: body}}, {get: '/{{x}}'}]}", "2:57", "the variable 'x' has no value here", ""),
         ("{concurrent: [{get: /}]}", "2:6", "'concurrent' is unknown", "parallel"),
         ("{rendezvous: many}", "2:18", "'many' is not a whole number", ""),
         ("{rendezvous: 5, within: 3}", "2:29", "the timeout '3'", ""),

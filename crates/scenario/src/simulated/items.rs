@@ -387,3 +387,14 @@ fn an_arrival_that_waits_when_the_load_ends_goes_without_a_failure() {
         assert_eq!(row.unfinished, 10 - row.completed, "{load}");
     }
 }
+
+#[test]
+fn a_share_may_be_written_by_a_template_and_what_is_no_share_ends_the_journey() {
+    let steps = "variables: {percent: 50}\nsteps:\n  - get: /all\n  - share: '{{percent}}%'\n    steps: [{get: /some}]\n";
+    assert_eq!(sent("{users: 1, requests: 6}", steps).1, ["/all", "/all", "/some", "/all", "/all", "/some"]);
+    let steps = steps.replace("percent}}%", "percent}} times").replace("50", "2");
+    assert_eq!(sent("{users: 1, requests: 5}", &steps).1, ["/all", "/some", "/all", "/some", "/all"]);
+    let steps = steps.replace(" 2}", " many}").replace("some}]", "some}]\n  - get: /last");
+    let (Collected { summary, .. }, sent) = sent("{users: 1, requests: 4}", &steps);
+    assert_eq!((sent, failed(&summary, Failure::RequestValue)), (vec!["/all".to_owned(), "/all".to_owned()], 2));
+}

@@ -12,17 +12,21 @@ use std::task::Poll;
 use measure::Recorder;
 use plan::{Nanos, Random};
 
-use super::{Client, Phase};
+use super::{Client, End, Phase};
 use crate::transport::Transport;
 use crate::worker::lane::Lane;
 
 impl<T: Transport> Client<'_, T> {
     /// Waits as [`turn`](Self::turn) does, where a request may come next or not.
-    pub async fn rest(&mut self, pause: Nanos) {
+    ///
+    /// # Errors
+    /// [`End::Over`] if nothing more is sent.
+    pub async fn rest(&mut self, pause: Nanos) -> Result<(), End> {
         if self.owed > Nanos::ZERO || pause > Nanos::ZERO {
             self.rest_before(pause).await;
             self.has_turn &= self.phase != Phase::Arrival;
         }
+        if self.has_turn || !self.is_over() { Ok(()) } else { Err(End::Over) }
     }
 
     /// Makes so many further clients, for what the user does at the same time from now on. [`join`](Self::join) takes them back.
