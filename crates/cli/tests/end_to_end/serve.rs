@@ -216,8 +216,11 @@ fn tests_are_profiled_and_told_to_other_systems_as_whoever_started_the_server_wa
         event(&mut lines, "begun");
         let ended = event(&mut lines, "ended");
         let result = served.get(&format!("/api/v1/runs/{}/result", ended["saved"].as_str().unwrap())).is(200).json();
-        let profile = result.pointer(place).unwrap_or_else(|| panic!("no {place}: {result}"));
-        assert_eq!(profile["total"], 200, "{place}: {profile}");
+        // A sweep of which no level can be believed has no best one to take profiles of: others keep the machine busy.
+        let is_doubted = |levels: &Vec<Value>| levels.iter().all(|level| level["validity"]["standing"] == "invalid");
+        let total = result.pointer(place).map(|profile| profile["total"].clone());
+        let expected = if result["judged"].as_array().is_some_and(is_doubted) { None } else { Some(json!(200)) };
+        assert_eq!(total, expected, "{place}: {result}");
         assert_eq!(result.get("observed"), None, "nothing is watched");
         served.idle();
     }
