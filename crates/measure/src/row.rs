@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn the_rows_so_far_add_up_over_intervals_and_know_the_last_mean() {
         let interval = |due: u64, unsent: u64, ms: Option<u64>| {
-            let mut row = PopulationCounts { due, unsent, ..PopulationCounts::named("office".to_owned()) };
+            let mut row: PopulationCounts = PopulationCounts { due, unsent, ..PopulationCounts::named("office".to_owned()) };
             ms.iter().for_each(|ms| row.response_succeeded.record(plan::Nanos::from_millis(*ms)));
             let journeys = vec![JourneyCounts { started: due, ..JourneyCounts::named("buy".into()) }];
             Tally { populations: vec![row], journeys, ..Tally::default() }
