@@ -172,7 +172,7 @@ fn the_page_says_of_each_level_how_far_it_is_valid() {
     }
     assert_eq!(standing(&sweep), "INVALID at 50 users; DEGRADED at 200 users");
     sweep.trials.truncate(1);
-    assert_eq!(standing(&sweep), "VALID ");
+    assert_eq!(standing(&sweep), "VALID loadline was not the limit");
 }
 
 #[test]

@@ -87,7 +87,10 @@ fn loads() -> impl Strategy<Value = Resolved> {
             }
             4 => {
                 let draft = Draft { urls: text("mix.txt"), no_templates: true, ..plain };
-                Resolved::from(draft).with_file("mix.txt", *b"\xef\xbb\xbf3 GET /a\n1 https://b.test:81/{{x}}\n")
+                // A user and password in the URL are for its own server.
+                let second = if draft.url.as_ref().is_some_and(|url| url.contains('@')) { "/b/{{x}}" } else { "https://b.test:81/{{x}}" };
+                let list = format!("\u{feff}3 GET /a\n1 {second}\n");
+                Resolved::from(draft).with_file("mix.txt", list.into_bytes())
             }
             5 => {
                 let script_arguments = vec!["-x".to_owned(), "--".to_owned()];
