@@ -28,6 +28,8 @@ pub(super) struct Newcomer<D: Dial> {
 }
 
 impl<D: Dial> Newcomer<D> {
+    /// Takes the connection out, and the box away.
+    #[expect(clippy::boxed_local, reason = "the box ends here")]
     fn opened(self: Box<Self>) -> Opened<D> {
         self.opened
     }
