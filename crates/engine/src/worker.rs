@@ -127,8 +127,8 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
         if let Some(users) = shared.task.plan.users() {
             let mut connections = ready.connections.into_iter();
             for number in 0..shared.share.part(users.peak().into()) {
-                let global = shared.share.number(number);
-                for presence in users.presence(global).into_iter().filter(|(from, _)| *from < shared.task.end) {
+                let number = shared.share.number(number);
+                for presence in users.presence(number).into_iter().filter(|(from, _)| *from < shared.task.end) {
                     let opened = if presence.0 == Nanos::ZERO { connections.next().flatten() } else { None };
                     lanes.spawn_local(user::user(self.clone(), Box::new(Newcomer { number, presence, opened })));
                 }

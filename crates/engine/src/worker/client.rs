@@ -264,7 +264,7 @@ impl<'w, T: Transport> Client<'w, T> {
     /// Waits for the rest that the last request left its user with; whether it is still there then.
     pub(super) async fn settle(&mut self) -> bool {
         self.rest_before(Nanos::ZERO).await;
-        self.due < self.until && !self.shared.is_stopping() && !self.shared.is_spent()
+        !self.is_over()
     }
 
     /// Waits for the rest that the last request left its user with, the plan's pause or what a server that refuses is left alone for, and

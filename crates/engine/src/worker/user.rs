@@ -20,7 +20,7 @@ pub(super) type Opened<D> = Option<Dialed<<D as Dial>::Stream>>;
 
 /// A user that is to come. Boxed when its task is made: a task keeps the room of what it is made of for all its life.
 pub(super) struct Newcomer<D: Dial> {
-    /// Which of the worker's users it is.
+    /// Which of the load's users it is.
     pub(super) number: u64,
     /// From when until when it is there.
     pub(super) presence: (Nanos, Nanos),
@@ -43,13 +43,12 @@ const USERS: u64 = 1_000;
 pub(super) fn user<T: Transport, B: Behaviour>(worker: Rc<Worker<T, B>>, newcomer: Box<Newcomer<T::Dial>>) -> impl Future<Output = ()> {
     async move {
         let shared = &*worker.shared;
-        let number = shared.share.number(newcomer.number);
         let until = newcomer.presence.1.min(shared.task.end);
-        let mut client = Client::of_user(shared, until, Random::new(shared.task.plan.seed(), USERS + number));
+        let mut client = Client::of_user(shared, until, Random::new(shared.task.plan.seed(), USERS + newcomer.number));
         if !client.comes(newcomer.presence.0).await {
             return client.leave();
         }
-        let mut user = worker.behaviour.user(shared.share.number(newcomer.number));
+        let mut user = worker.behaviour.user(newcomer.number);
         if let Some(dialed) = newcomer.opened() {
             client.lane.adopt(shared, dialed);
         }
