@@ -24,26 +24,18 @@ use crate::screen::Screen;
 /// # Errors
 /// If the system does not let signals be caught.
 pub fn raise_on_signal(stop: &Stop, screen: &Screen) -> Result<(), Failed> {
-    let screen = screen.remote();
-    let mut signals = signals()?;
-    let stop = stop.clone();
-    thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            for (count, _) in signals.forever().enumerate() {
-                match count {
-                    0 => screen.say("ending: waiting for the last answers, then the report; Ctrl-C again ends at once"),
-                    1 => screen.say("ending at once"),
-                    _ => {
-                        live::give_back();
-                        std::process::exit(Exit::Interrupted as i32)
-                    }
-                }
-                stop.raise();
+    let (screen, stop) = (screen.remote(), stop.clone());
+    listen(signals()?, move |count| {
+        match count {
+            0 => screen.say("ending: waiting for the last answers, then the report; Ctrl-C again ends at once"),
+            1 => screen.say("ending at once"),
+            _ => {
+                live::give_back();
+                std::process::exit(Exit::Interrupted as i32)
             }
-        })
-        .map_err(|why| uncaught(&why))?;
-    Ok(())
+        }
+        stop.raise();
+    })
 }
 
 /// Waits for Ctrl-C, SIGTERM or SIGHUP; gives those that come after it.
@@ -60,16 +52,19 @@ pub fn wait() -> Result<Signals, Failed> {
 ///
 /// # Errors
 /// If there is no thread for it.
-pub fn raise_again(mut signals: Signals, stop: Stop) -> Result<(), Failed> {
-    let raise = move || {
-        for (count, _) in signals.forever().enumerate() {
-            if count > 0 {
-                std::process::exit(Exit::Interrupted as i32)
-            }
-            stop.raise();
+pub fn raise_again(signals: Signals, stop: Stop) -> Result<(), Failed> {
+    listen(signals, move |count| {
+        if count > 0 {
+            std::process::exit(Exit::Interrupted as i32)
         }
-    };
-    thread::Builder::new().name("signals".to_owned()).spawn(raise).map(drop).map_err(|why| uncaught(&why))
+        stop.raise();
+    })
+}
+
+/// Calls `heard` on a thread of its own with how many of these signals came before each.
+fn listen(mut signals: Signals, mut heard: impl FnMut(usize) + Send + 'static) -> Result<(), Failed> {
+    let listening = move || signals.forever().enumerate().for_each(|(count, _)| heard(count));
+    thread::Builder::new().name("signals".to_owned()).spawn(listening).map(drop).map_err(|why| uncaught(&why))
 }
 
 fn signals() -> Result<Signals, Failed> {
