@@ -71,8 +71,7 @@ impl Importing {
         let reader = &inputs::reader(known);
         self.look_at_target(errors);
         let plain = || Scenarios::new(reader, Wishes::default());
-        let saved = saved.cloned().map(|saved| if draft.duration.is_some() { saved.open_ended() } else { saved });
-        let (saved, mut left_of_saved) = match (saved, &self.target) {
+        let (saved, mut left_of_saved) = match (saved.cloned(), &self.target) {
             (Some(saved), Some(_)) => {
                 let (saved, left) = elsewhere(saved, &draft);
                 (Some(saved), left)
@@ -80,7 +79,7 @@ impl Importing {
             (saved, _) => (saved, Vec::new()),
         };
         let under = |load: LoadRecord| match &saved {
-            Some(saved) => saved.clone().overlaid(load),
+            Some(saved) => saved.clone().repeated(load),
             None => load,
         };
         self.tell("the saved plan", &left_of_saved, (reader.secrets(), voice));

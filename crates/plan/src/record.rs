@@ -124,10 +124,16 @@ impl LoadRecord {
         Self { draft: Draft { scenario, ..draft.overlaid(typed) }, sources }
     }
 
-    /// The same load without an end of its own, as far as it is the same until then: for one that is given how long it takes. Lengths that
-    /// were decided are on record like those that were typed.
+    /// This load repeated with everything `over` says put in its place. Where that says how long it takes, what is on record of its own
+    /// end no longer holds: lengths that were decided are written down like those that were typed.
     #[must_use]
-    pub fn open_ended(mut self) -> Self {
+    pub fn repeated(self, over: Self) -> Self {
+        let load = if over.draft.duration.is_some() { self.open_ended() } else { self };
+        load.overlaid(over)
+    }
+
+    /// The same load without an end of its own, as far as it is the same until then.
+    fn open_ended(mut self) -> Self {
         fn go_on<V: Amount>(stages: &mut Option<Setting<Stages<V>>>) {
             if let Some(Setting::Value(stages)) = stages {
                 *stages = stages.open_ended();

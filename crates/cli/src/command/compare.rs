@@ -509,10 +509,7 @@ fn targets(
         let from_file = matches!(file, Some((File::Saved, _)));
         let invalid = file.as_ref().and_then(|(_, again)| again.invalid.clone());
         let (url, load) = match file {
-            Some((_, again)) => {
-                let load = if over.duration.is_some() { again.load.open_ended() } else { again.load };
-                (importing.target(), load.overlaid(over.clone().into()))
-            }
+            Some((_, again)) => (importing.target(), again.load.repeated(over.clone().into())),
             None => (Some(name.clone()), base.clone().overlaid(over.clone().into())),
         };
         let (load, mut left_of_saved) = match url {
