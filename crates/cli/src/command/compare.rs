@@ -25,7 +25,7 @@ use experiment::{Bench, Judge, Load, Measurement};
 use history::Kind;
 use measure::Ending;
 use plan::{
-    ComparisonDraft, Draft, LoadRecord, Margin, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, Setting, Timetable, Users, Warmup,
+    Amount, ComparisonDraft, Draft, LoadRecord, Margin, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, Setting, Stages, Warmup,
     is_address,
 };
 use report::compare::{conclusion, header, row};
@@ -535,24 +535,24 @@ fn targets(
 
 /// Ends the run after the default time unless something else does.
 fn lasting(load: &mut LoadRecord, scenarios: &Scenarios) {
-    let rate_ends = |rate: &Setting<Timetable>| matches!(rate, Setting::Value(timetable) if timetable.length().is_some());
-    let users_end = |users: &Setting<Users>| matches!(users, Setting::Value(users) if users.length().is_some());
-    let own = scenarios.own_load(load);
-    let populations = if load.sources.populations.is_empty() { &own.sources.populations } else { &load.sources.populations };
+    let stages_end = |draft: &Draft| have_an_end(draft.rate.as_ref()) || have_an_end(draft.connections.as_ref());
     let population_ends = |population: &PopulationDraft| {
         let PopulationDraft { duration, rate, connections, .. } = population;
-        duration.is_some() || rate.as_ref().is_some_and(rate_ends) || connections.as_ref().is_some_and(users_end)
+        duration.is_some() || have_an_end(rate.as_ref()) || have_an_end(connections.as_ref())
     };
-    let own_end = populations.iter().any(population_ends)
-        || own.draft.duration.is_some()
-        || own.draft.requests.is_some()
-        || own.draft.rate.as_ref().is_some_and(rate_ends)
-        || own.draft.connections.as_ref().is_some_and(users_end);
+    let own = scenarios.own_load(load);
+    let populations = if load.sources.populations.is_empty() { &own.sources.populations } else { &load.sources.populations };
+    let own_end =
+        own.draft.duration.is_some() || own.draft.requests.is_some() || stages_end(&own.draft) || populations.iter().any(population_ends);
     let draft = &mut load.draft;
-    let stages_end = draft.rate.as_ref().is_some_and(rate_ends) || draft.connections.as_ref().is_some_and(users_end);
-    if draft.requests.is_none() && !stages_end && !(own_end && draft.rate.is_none()) {
+    if draft.requests.is_none() && !stages_end(draft) && !(own_end && draft.rate.is_none()) {
         draft.duration.get_or_insert(Setting::Value(DURATION));
     }
+}
+
+/// Whether stages are given, and say how long they take.
+fn have_an_end<V: Amount>(stages: Option<&Setting<Stages<V>>>) -> bool {
+    matches!(stages, Some(Setting::Value(stages)) if stages.length().is_some())
 }
 
 /// The seed both sides begin with.
