@@ -86,16 +86,15 @@ fn view(sweep: &Sweep) -> View<Data> {
     }
     let at = |standing: Standing| {
         let levels: Vec<String> = rows.iter().filter(|row| row.standing == standing).map(|row| row.level.to_string()).collect();
-        (!levels.is_empty()).then(|| format!("at {}", levels.join(", ")))
+        (!levels.is_empty()).then(|| (standing, format!("at {}", levels.join(", "))))
     };
-    let standing = match (at(Standing::Invalid), at(Standing::Degraded)) {
-        _ if rows.is_empty() => None,
-        (None, None) => Some(super::run::mark(Standing::Valid, String::new())),
-        (None, Some(why)) => Some(Badge { word: Standing::Degraded.to_string(), tone: Tone::Caution, why }),
-        (Some(why), degraded) => {
-            let degraded = degraded.map_or_else(String::new, |at| format!("; {} {at}", Standing::Degraded));
-            Some(Badge { word: Standing::Invalid.to_string(), tone: Tone::Caution, why: why + &degraded })
+    let mut doubted = [Standing::Invalid, Standing::Degraded].into_iter().filter_map(at);
+    let standing = match doubted.next() {
+        Some((worst, why)) => {
+            let why = doubted.fold(why, |why, (standing, at)| format!("{why}; {standing} {at}"));
+            Some(Badge { word: worst.to_string(), tone: Tone::Caution, why })
         }
+        None => (!rows.is_empty()).then(|| super::run::mark(Standing::Valid, String::new())),
     };
     let points: Vec<Point> = rows
         .iter()
