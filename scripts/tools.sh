@@ -21,6 +21,8 @@ package_of() {
         nginx) echo nginx-light ;;
         wrk) echo wrk ;;
         ab) echo apache2-utils ;;
+        sshd) echo openssh-server ;;
+        ssh|ssh-keygen) echo openssh-client ;;
         h2load) echo nghttp2-client ;;
         openssl) echo openssl ;;
         chromium) echo chromium ;;

@@ -36,6 +36,7 @@ pub mod search_words;
 pub mod server_side;
 pub mod simulated;
 pub mod sparse;
+mod sites;
 mod sweep;
 pub mod usl;
 mod validity;

@@ -18,6 +18,7 @@ use crate::interval::{self, REPLICATES, Uncertainty};
 use crate::littles_law::{self, LittlesLaw};
 use crate::peaks::{self, Peak};
 use crate::quantity::{figure, length, percent, time};
+use crate::sites;
 use crate::validity::{Standing, Validity};
 use crate::warmup::{self, WarmUp};
 
@@ -113,6 +114,7 @@ impl<'a> Reading<'a> {
     #[must_use]
     pub fn noticed(&self) -> Vec<String> {
         let mut said = answers::sentences(self.run);
+        said.extend(sites::sentences(self.run));
         said.extend(self.backlog());
         if let Some(few) = self.uncertainty.as_ref().and_then(|uncertainty| uncertainty.too_narrow) {
             said.push(format!(

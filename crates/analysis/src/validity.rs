@@ -173,6 +173,11 @@ pub enum What {
         /// Sent of asked for, from 0 to 1.
         share: f64,
     },
+    /// Threads of the load were gone with their process or machine before its end.
+    Lost {
+        /// Of all threads, from 0 to 1.
+        share: f64,
+    },
     /// Requests that this machine had no port, file or memory for.
     Exhausted {
         /// How many.
@@ -226,6 +231,7 @@ impl Validity {
             Vec::new()
         } else {
             [
+                lost(run),
                 gaps(run),
                 shortfall(run),
                 lateness(run),
@@ -256,6 +262,13 @@ impl Validity {
 
 fn cause(standing: Standing, what: What) -> Option<Cause> {
     Some(Cause { standing, what })
+}
+
+/// What threads that are gone had still to send was not sent, and what they had not told is not counted: that the rest stands for the whole
+/// is true only of a small part.
+fn lost(run: &Summary) -> Option<Cause> {
+    let share = run.generator.lost_share;
+    (share > 0.0).then_some(Cause { standing: short_of(1.0 - share), what: What::Lost { share } })
 }
 
 /// Whatever else a run shows, a generator that did not run has measured itself; unless the server stood still in the same periods:
@@ -527,6 +540,7 @@ impl fmt::Display for What {
                 "the requests counted on the wire and their times differ by {} %: requests or times were lost, which is a fault of loadline",
                 share(*of)
             ),
+            Self::Lost { share } => write!(f, "{} of the threads that sent the load were gone before its end", percent(*share)),
             Self::Shortfall { share: sent } => {
                 let missing = share(1.0 - *sent);
                 write!(

@@ -1,5 +1,6 @@
 //! The commands, as one table: parsing, help, completions and the man page are all made from it.
 
+mod agent;
 mod calibrate;
 mod check;
 mod compare;
@@ -112,6 +113,9 @@ enum Command {
     Man(Later<man::Man>),
     /// Print the help of a command, with all its options
     Help(Later<help::Help>),
+    /// Carry out parts of the loads of another loadline
+    #[command(hide = true)]
+    Agent(Later<agent::Agent>),
 }
 
 /// Carries out what the command line asks for.
@@ -150,6 +154,7 @@ pub fn carry_out(line: CommandLine, known: &KnownSecrets) -> Result<Exit, Failed
         Some(Command::Completions(completions)) => completions::carry_out(&completions.0),
         Some(Command::Man(man)) => man::carry_out(*man.0),
         Some(Command::Help(help)) => help::carry_out(&help.0),
+        Some(Command::Agent(agent)) => agent::carry_out(&agent.0, known),
     }
 }
 

@@ -3,6 +3,7 @@
 //! The only crate that reads arguments, prints and exits. No thread and no runtime is made before a command needs one, so
 //! that `loadline --version` costs what starting a process costs.
 
+mod agents;
 mod bench;
 mod calibration;
 mod command;
@@ -40,7 +41,6 @@ use std::process::ExitCode;
 use resolve::KnownSecrets;
 
 fn main() -> ExitCode {
-    memory::keep_little();
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some((dialect, words)) = dialects::called(&words) {
         return (dialect.main)(words, &dialect_host::Process).into();

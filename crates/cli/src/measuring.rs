@@ -12,6 +12,7 @@ use plan::PlanErrors;
 use resolve::KnownSecrets;
 use scenario::Scenario;
 
+use crate::agents::AgentsArgs;
 use crate::exit::Failed;
 use crate::exporting::Exporting;
 use crate::interrupt;
@@ -42,6 +43,9 @@ pub struct MeasuringArgs {
 
     #[command(flatten)]
     pub profiling: Profiling,
+
+    #[command(flatten)]
+    pub agents: AgentsArgs,
 
     #[command(flatten)]
     sight: DisplayArgs,
@@ -88,7 +92,7 @@ impl MeasuringArgs {
         known: &KnownSecrets,
         errors: &mut PlanErrors,
     ) -> Measuring {
-        let Self { promises, aborts, keeping, exporting, observing, profiling, sight, output_args } = self;
+        let Self { promises, aborts, keeping, exporting, observing, profiling, agents: _, sight, output_args } = self;
         sight.check(errors);
         Measuring {
             checks: promises.read(scenario, errors),

@@ -23,22 +23,31 @@ unsafe extern "C" {
     static CODE_END: u8;
 }
 
-/// Makes the allocator give back what is free, for the whole life of the process. Otherwise it learns from every large piece that is freed to
-/// keep the next one, and a run that has ended keeps what its users needed.
-pub fn keep_little() {
+/// Gives back what a load does not need, and lets the allocator give back from now on what is free. Otherwise it learns from every large piece
+/// that is freed to keep the next one, and a run that has ended keeps what its users needed. For commands without a load, which read
+/// gigabytes through such pieces, learning is right: it is not called for them.
+pub fn make_room() {
     #[cfg(target_env = "gnu")]
-    for setting in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
-        // SAFETY: sets a number of the allocator, before there is a second thread.
+    {
+        for setting in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
+            // SAFETY: sets a number of the allocator, which takes its own lock.
+            #[expect(unsafe_code)]
+            unsafe {
+                libc::mallopt(setting, LARGE_BYTES);
+            }
+        }
+        // SAFETY: gives free pages back, under the allocator's own lock.
         #[expect(unsafe_code)]
         unsafe {
-            libc::mallopt(setting, LARGE_BYTES);
+            libc::malloc_trim(0);
         }
     }
+    give_back_code();
 }
 
 /// Gives back the pages of the program's code and constants. The kernel maps those that are used again when they are, out of the file that
 /// it still holds.
-pub fn give_back_code() {
+fn give_back_code() {
     let start = addr_of!(PROGRAM_START) as usize;
     let end = addr_of!(CODE_END) as usize & !(page_size() - 1);
     // SAFETY: the linker puts nothing between these two that is ever written: the headers, constants and code of the program's file. Pages

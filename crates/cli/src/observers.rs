@@ -74,7 +74,7 @@ impl Observers<'_> {
         observers.extend(own.iter_mut().map(|it| &mut **it as &mut dyn Observer));
         let mut ceiling = Ceiling;
         observers.push(&mut ceiling);
-        memory::give_back_code();
+        memory::make_room();
         trial::carry_out(plan, &mut observers, stop, load)
     }
 }

@@ -3,14 +3,30 @@
 //! A sweep that left out the script of its plan would measure something else than was asked for. So no command calls the
 //! engine by itself. A warm-up that is to be found in the run is left out here too, once.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use ::replay::LogFacts;
 use analysis::warmup::leave_out;
-use engine::{Prepared, RunError, Runner, Stop, measured};
+use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, measured};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
-use plan::Plan;
+use plan::{Part, Plan};
 use resolve::Scenarios;
+use sites::Processes;
 use script::{DoneArguments, Globals, Script, Source};
 use template::Ready;
+
+/// Where loads are carried out: here, and in further processes where this one cannot or should not carry all of it.
+pub fn runner() -> Runner {
+    let words = ["agent", "--stdio"].map(OsString::from);
+    Runner::threads().with_sites(Arc::new(Processes::new([program().into_os_string()].into_iter().chain(words).collect())))
+}
+
+/// The file of this program. It may have been replaced since this process began; what the system keeps of it has a name of its own.
+pub fn program() -> PathBuf {
+    std::env::current_exe().ok().filter(|path| path.exists()).unwrap_or_else(|| "/proc/self/exe".into())
+}
 
 /// A plan that is about to be carried out.
 pub struct Workload<'a> {
@@ -163,6 +179,30 @@ impl<'a> Workload<'a> {
         };
         let exchanges = ready.walk(prepared()?, stop)?.into_iter().map(|exchange| ("", exchange)).collect();
         Ok(scenario::Walk { exchanges, wrong: None })
+    }
+
+    /// Starts these parts of it, for a load that others began. What is given back beside their messages is kept until they are over.
+    ///
+    /// # Errors
+    /// As the engine's; and if the script fails.
+    pub fn start(self, parts: &[Part], so_far: SoFar, stop: &Stop) -> Result<(Messages, Option<Box<Script>>), RunError> {
+        let Self { plan, by, runner, .. } = self;
+        let shares = || parts.iter().map(|part| part.share);
+        let prepared = || runner.prepare(plan);
+        let messages = match by {
+            Kind::Script(mut script) => {
+                let messages = script.start(plan, &runner, shares(), &mut || (), stop)?;
+                return Ok((messages, Some(script)));
+            }
+            Kind::Plan => prepared()?.start(shares(), stop)?,
+            Kind::Filling(ready) => ready.start(prepared()?, shares(), stop)?,
+            Kind::Journeys(ready, _) => {
+                let (ready, series) = ready.take_up(so_far);
+                ready.start(&series, prepared()?, parts.iter().copied(), stop)?
+            }
+            Kind::Nothing | Kind::Log(_) => unreachable!("a log is sent by one process"),
+        };
+        Ok((messages, None))
     }
 
     /// Carries it out, once.

@@ -12,6 +12,8 @@ macro_rules! or_return {
 
 #[path = "end_to_end/ab.rs"]
 mod ab;
+#[path = "end_to_end/agents.rs"]
+mod agents;
 #[path = "end_to_end/bad_input.rs"]
 mod bad_input;
 #[path = "end_to_end/bottleneck.rs"]
@@ -46,6 +48,8 @@ mod observe;
 mod paused;
 #[path = "end_to_end/peers.rs"]
 mod peers;
+#[path = "end_to_end/processes.rs"]
+mod processes;
 #[path = "end_to_end/profile.rs"]
 mod profile;
 #[path = "end_to_end/proofs.rs"]

@@ -57,10 +57,22 @@ fn read(clock: ClockId) -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// This machine's monotonic clock, the same for all its processes.
+#[must_use]
+pub fn monotonic_now() -> Nanos {
+    Nanos(read(ClockId::Monotonic))
+}
+
 impl Monotonic {
     /// A start line this much in the future.
     pub(crate) fn starting_in(span: Nanos) -> Self {
         Self { start: read(ClockId::Monotonic) + span.0 }
+    }
+
+    /// A start line at this time, which is waited for.
+    pub(crate) fn starting_at(start: Nanos) -> Self {
+        std::thread::sleep(start.since(monotonic_now()).into());
+        Self { start: start.0 }
     }
 }
 

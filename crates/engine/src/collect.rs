@@ -32,6 +32,7 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
     let mut end = End { how: Ending::Finished, load_until: Nanos::ZERO, drained_at: Nanos::ZERO };
     for message in messages {
         match message {
+            Message::Joined(member) => collector.join(member),
             Message::Counts(source, counts) => {
                 last_told = last_told.max(Nanos(u64::from(counts.interval + 1) * INTERVAL.0));
                 collector.absorb(source, &counts);
@@ -52,6 +53,12 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
                 collector.waited_for_core(finished.run_queue_wait);
                 if finished.interrupted {
                     end.how = Ending::Interrupted;
+                }
+            }
+            Message::Gone(source, why) => {
+                collector.lose(source, why);
+                while let Some((tick, counted)) = collector.tick_counted() {
+                    watch(&tick, counted);
                 }
             }
             Message::Left(_, left) => collector.absorb_leftovers(*left),

@@ -15,6 +15,7 @@ use crate::protocol::http1::Http1;
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
 use crate::worker::{Behaviour, Fixed};
+use crate::site::{RemoteMessages, SiteRole, Sites, SoFar};
 use crate::{RunError, Runner, Stop};
 
 /// Carries a plan out on threads of this process and waits for its end. `watch` is called on this thread once an interval.
@@ -43,14 +44,27 @@ pub struct Prepared {
     /// What workers of each population do.
     pub(crate) tasks: Vec<Arc<Task>>,
     pub(crate) place: Place,
+    /// Where its sources may be elsewhere: what they begin from.
+    pub(crate) so_far: Option<SoFar>,
 }
 
 /// Where the sources of a prepared plan will be.
 #[derive(Debug)]
 pub(crate) enum Place {
-    Threads(Network),
+    Threads(Network, Option<SiteRole>),
+    Sites(Remote),
     #[cfg(any(test, feature = "simulated"))]
     Simulated(crate::simulation::Simulation),
+}
+
+/// Sites that have parts of a plan.
+#[derive(Debug)]
+pub(crate) struct Remote {
+    pub(crate) sites: Arc<dyn Sites>,
+    /// The parts of each.
+    pub(crate) groups: Vec<Vec<Part>>,
+    /// What was found on the way to the target from here, where the sites are here too.
+    pub(crate) network: Option<Network>,
 }
 
 /// The messages of sources that were started, until all are done.
@@ -58,6 +72,7 @@ pub struct Messages(Sources);
 
 enum Sources {
     Threads(Threads),
+    Remote(RemoteMessages),
     #[cfg(any(test, feature = "simulated"))]
     Simulated(crate::simulation::Workers),
 }
@@ -68,6 +83,7 @@ impl Iterator for Messages {
     fn next(&mut self) -> Option<Message> {
         match &mut self.0 {
             Sources::Threads(threads) => threads.next(),
+            Sources::Remote(messages) => messages.next(),
             #[cfg(any(test, feature = "simulated"))]
             Sources::Simulated(workers) => workers.next(),
         }
@@ -79,7 +95,8 @@ impl Prepared {
     #[must_use]
     pub fn addresses(&self) -> Vec<SocketAddr> {
         match &self.place {
-            Place::Threads(network) => network.addresses(),
+            Place::Threads(network, _) => network.addresses(),
+            Place::Sites(remote) => remote.network.as_ref().map(Network::addresses).unwrap_or_default(),
             #[cfg(any(test, feature = "simulated"))]
             Place::Simulated(_) => Vec::new(),
         }
@@ -89,11 +106,25 @@ impl Prepared {
     #[must_use]
     pub fn wired(mut self, wire: Wire) -> Self {
         self.place = match self.place {
-            Place::Threads(network) => Place::Threads(network.wired(wire)),
+            Place::Threads(network, role) => Place::Threads(network.wired(wire), role),
+            // Other sockets are this program's own affair.
+            remote @ Place::Sites(_) => remote,
             #[cfg(any(test, feature = "simulated"))]
             simulated @ Place::Simulated(_) => simulated,
         };
         self
+    }
+
+    /// The same of a plan from which every site can make by itself what its users do; they go on from here.
+    #[must_use]
+    pub fn portable(self, so_far: SoFar) -> Self {
+        Self { so_far: Some(so_far), ..self }
+    }
+
+    /// On how many sites it will be carried out, this process not among them; 0 where it is carried out here.
+    #[must_use]
+    pub fn sites(&self) -> usize {
+        if let Place::Sites(remote) = &self.place { remote.groups.len() } else { 0 }
     }
 
     /// The plan that is to be carried out.
@@ -138,7 +169,7 @@ impl Prepared {
     /// If the system gives no threads.
     pub fn start(self, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let task = self.tasks[0].clone();
-        self.begin(move |_| Fixed { task: task.clone() }, &shares.into_iter().map(Part::from).collect::<Vec<_>>(), Patience::Endless, stop)
+        self.portable(SoFar::default()).begin(move |_| Fixed { task: task.clone() }, &shares.into_iter().map(Part::from).collect::<Vec<_>>(), Patience::Endless, stop)
     }
 
     /// The same with users that behave so.
@@ -174,9 +205,20 @@ impl Prepared {
         patience: Patience,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        let Self { tasks, place, .. } = self;
+        let Self { plan, tasks, place, so_far } = self;
         Ok(Messages(match place {
-            Place::Threads(network) => Sources::Threads(Threads::start(&tasks, network, behaviour, parts, patience, stop)?),
+            Place::Threads(network, role) => {
+                Sources::Threads(Threads::start(&tasks, network, behaviour, parts, (patience, role.as_ref()), stop)?)
+            }
+            Place::Sites(Remote { sites, groups, .. }) => {
+                let Some(so_far) = so_far else {
+                    return Err(RunError::input(
+                        "what sends these requests is part of this program, and no other process can do it",
+                        "send less, so that one process carries it",
+                    ));
+                };
+                Sources::Remote(sites.start(&plan, &groups, &so_far, stop)?)
+            }
             #[cfg(any(test, feature = "simulated"))]
             Place::Simulated(simulation) => {
                 Sources::Simulated(simulation.start::<Http1, B>(&tasks, |_, part| behaviour(part), parts, stop))

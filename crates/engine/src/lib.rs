@@ -19,6 +19,7 @@ pub mod redirect;
 mod runner;
 #[cfg(any(test, feature = "simulated"))]
 pub mod simulation;
+mod site;
 mod slot;
 #[cfg(any(test, feature = "simulated"))]
 pub mod split;
@@ -28,6 +29,7 @@ mod threads;
 mod transport;
 mod worker;
 
+pub use clock::monotonic_now;
 pub use collect::{Collected, collect};
 pub use error::{BehaviourError, RunError, RunErrorKind, measured};
 pub use fence::Fence;
@@ -35,6 +37,7 @@ pub use launch::{Messages, Prepared, conclude, prepare, run};
 pub use message::{Finished, MESSAGE_SCHEMA, Message};
 pub use net::{Naming, Spoken, Wire};
 pub use runner::Runner;
+pub use site::{Gate, RemoteMessages, SiteRole, Sites, SoFar};
 pub use stop::{Stop, Urgency};
 pub use task::head;
 pub use transport::Transport;

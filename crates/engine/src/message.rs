@@ -5,7 +5,7 @@
 //!
 //! Invariant: a source's messages come in the order in which it sent them; those of several in any.
 
-use measure::{Leftovers, Site, Snapshot, SourceId};
+use measure::{Leftovers, Site, SiteMember, Snapshot, SourceId};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub const MESSAGE_SCHEMA: &str = "loadline.message/1";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
+    /// A process or a machine with these sources takes part, where several do; before anything else of them.
+    Joined(SiteMember),
     /// The counts of one interval of a source.
     Counts(SourceId, Box<Snapshot>),
     /// A source has sent all it had to, and has every answer.
@@ -26,6 +28,8 @@ pub enum Message {
     Left(SourceId, Box<Leftovers>),
     /// A source does not answer any more, and nobody waits for it: why, in words.
     Lost(SourceId, BehaviourError),
+    /// A source is gone with its process or its machine before its end, and what it had not told with it: why, in words.
+    Gone(SourceId, String),
     /// A process of sources is done: its last message.
     Site(Box<Site>),
 }

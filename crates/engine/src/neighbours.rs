@@ -25,6 +25,8 @@ const SOUGHT_AFTER: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Neighbours {
     server: BTreeSet<u32>,
+    /// The processes that the load comes from.
+    ours: Vec<u32>,
     before: ProcessorTotals,
 }
 
@@ -37,12 +39,12 @@ pub(crate) struct Sought {
 }
 
 impl Sought {
-    /// Begins to look, on a thread of its own.
-    pub(crate) fn begin(addresses: Vec<SocketAddr>, unix_socket: Option<&str>) -> Self {
+    /// Begins to look, on a thread of its own; the load comes from these processes.
+    pub(crate) fn begin(addresses: Vec<SocketAddr>, unix_socket: Option<&str>, ours: Vec<u32>) -> Self {
         let (over, ended) = channel();
         let unix_socket = unix_socket.map(PathBuf::from);
         let look = move || match ended.recv_timeout(SOUGHT_AFTER) {
-            Err(RecvTimeoutError::Timeout) => Neighbours::look(&addresses, unix_socket.as_deref()),
+            Err(RecvTimeoutError::Timeout) => Neighbours::look(&addresses, unix_socket.as_deref(), ours),
             Ok(()) | Err(RecvTimeoutError::Disconnected) => None,
         };
         // Without a thread nothing is judged, as where there is nothing to be seen.
@@ -68,18 +70,18 @@ pub(crate) struct ProcessorReport {
 
 impl Neighbours {
     /// Looks for the server at these addresses or this socket; `None` where it is not on this machine, or not to be seen.
-    pub(crate) fn look(addresses: &[SocketAddr], unix_socket: Option<&Path>) -> Option<Self> {
+    pub(crate) fn look(addresses: &[SocketAddr], unix_socket: Option<&Path>, ours: Vec<u32>) -> Option<Self> {
         let sockets = match unix_socket {
             Some(path) => of_path(&fs::read_to_string("/proc/net/unix").ok()?, path),
             None => listening(addresses),
         };
         let server = holders(&sockets);
-        if server.is_empty() { None } else { Some(Self { before: ProcessorTotals::now(&server)?, server }) }
+        if server.is_empty() { None } else { Some(Self { before: ProcessorTotals::now(&server, &ours)?, server, ours }) }
     }
 
     /// What was used since.
     pub(crate) fn since(&self) -> Option<ProcessorReport> {
-        ProcessorTotals::now(&self.server)?.since(&self.before)
+        ProcessorTotals::now(&self.server, &self.ours)?.since(&self.before)
     }
 }
 
@@ -149,11 +151,10 @@ struct ProcessorTotals {
 }
 
 impl ProcessorTotals {
-    fn now(server: &BTreeSet<u32>) -> Option<Self> {
+    fn now(server: &BTreeSet<u32>, ours: &[u32]) -> Option<Self> {
         let (all, programs) = of_machine(&fs::read_to_string("/proc/stat").ok()?)?;
         let used = |process: u32| Some((process, of_process(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)?));
-        let known = server.iter().copied().chain([std::process::id()]).filter_map(used).collect();
-        let own = std::process::id();
+        let known = server.iter().chain(ours).copied().filter_map(used).collect();
         let thread = |process: u32, thread: u32| {
             let text = fs::read_to_string(format!("/proc/{process}/task/{thread}/schedstat")).ok()?;
             let mut counts = text.split_whitespace().map_while(|count| count.parse().ok());
@@ -162,7 +163,7 @@ impl ProcessorTotals {
         let threads = server
             .iter()
             // Where the server runs in this process, its threads and ours cannot be told apart.
-            .filter(|process| **process != own)
+            .filter(|process| !ours.contains(process))
             .flat_map(|&process| numbers(&format!("/proc/{process}/task")).filter_map(move |it| thread(process, it)))
             .collect();
         Some(Self { all, programs, known, threads })
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(holders(&listening(&[here])), BTreeSet::from([std::process::id()]));
         assert!(listening(&[here, "192.0.2.7:80".parse().unwrap()]).is_empty(), "one of two addresses is elsewhere");
         drop(listener);
-        assert!(Neighbours::look(&[here], None).is_none());
+        assert!(Neighbours::look(&[here], None, Vec::new()).is_none());
     }
 
     #[test]
@@ -226,17 +227,17 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let here = vec![listener.local_addr().unwrap()];
         // A thread that is set back for very long may still look: what counts is that one told at once does not.
-        let at_once = (0..20).filter(|_| Sought::begin(here.clone(), None).since().is_none()).count();
+        let at_once = (0..20).filter(|_| Sought::begin(here.clone(), None, Vec::new()).since().is_none()).count();
         assert!(at_once > 0);
-        let sought = Sought::begin(here, None);
+        let sought = Sought::begin(here, None, Vec::new());
         let limit = Instant::now() + Duration::from_secs(60);
         while !sought.found.as_ref().unwrap().is_finished() {
             assert!(Instant::now() < limit, "the look ends");
             thread::sleep(Duration::from_millis(1));
         }
         // Without a tick of processor time there would be nothing to take a share of.
-        let before = ProcessorTotals::now(&BTreeSet::new()).unwrap().all;
-        while ProcessorTotals::now(&BTreeSet::new()).unwrap().all == before {
+        let before = ProcessorTotals::now(&BTreeSet::new(), &[]).unwrap().all;
+        while ProcessorTotals::now(&BTreeSet::new(), &[]).unwrap().all == before {
             assert!(Instant::now() < limit, "time passes");
         }
         assert!(sought.since().is_some());

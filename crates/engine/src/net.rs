@@ -18,7 +18,7 @@ mod spoken;
 mod stream;
 mod tls;
 
-pub use limits::check_limits;
+pub(crate) use limits::check_limits;
 pub use reach::Reach;
 pub use spoken::Spoken;
 pub use stream::{Stream, Transport};
@@ -146,20 +146,20 @@ impl Network {
     /// If files are unusable (all of them are named), a name has no address, this machine has too few ports, or the
     /// preflight finds nobody.
     pub fn prepare(plan: &Plan) -> Result<Self, RunError> {
-        Self::prepare_within(plan, &Fence::open())
+        Self::prepare_within(plan, plan.connection().preflight, &Fence::open())
     }
 
-    /// The same where not every address may be connected to: also not to see whether somebody is there, and not after a
+    /// The same with a look at the target or without, where not every address may be connected to: also not to see whether somebody is there, and not after a
     /// redirect.
     ///
     /// # Errors
     /// As [`Network::prepare`]; and if the fence does not let an address of the target through.
-    pub(crate) fn prepare_within(plan: &Plan, fence: &Fence) -> Result<Self, RunError> {
+    pub(crate) fn prepare_within(plan: &Plan, preflight: Preflight, fence: &Fence) -> Result<Self, RunError> {
         let credentials = Credentials::read(plan)?;
         let connection = plan.connection();
         if let Some(path) = &connection.unix_socket {
             let resolution = Resolution { name: path.clone(), addresses: Vec::new(), took: None };
-            return Self::new(plan, credentials, Hop::Unix(path.clone()), resolution, Vec::new(), fence).tried(plan);
+            return Self::new(plan, credentials, Hop::Unix(path.clone()), resolution, Vec::new(), fence).tried(plan, preflight);
         }
 
         let at = first_hop(plan);
@@ -168,13 +168,13 @@ impl Network {
         let took = resolve::written(&at).is_none().then(|| begun.elapsed().into());
         fence.look(&at.host, &all).map_err(|why| RunError { kind: RunErrorKind::Refused, ..RunError::input(why, fence.help()) })?;
         let all = preflight::fitting(plan, &at, all)?;
-        let (addresses, warnings) = match connection.preflight {
+        let (addresses, warnings) = match preflight {
             Preflight::Connect => preflight::reachable(plan, &at, all)?,
             Preflight::Skip => (resolve::one_family(all), Vec::new()),
         };
         limits::check_ports(plan, &addresses, LocalPorts::of_this_machine())?;
         let resolution = Resolution { name: at.host, addresses: addresses.iter().map(ToString::to_string).collect(), took };
-        Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings, fence).tried(plan)
+        Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings, fence).tried(plan, preflight)
     }
 
     /// Looks at another server that requests of a plan will go to, before any is sent. It is looked at again when it is connected to.
@@ -243,7 +243,7 @@ impl Network {
         }
         if sources.loopback() > 1 {
             warnings.push(format!(
-                "connections come from {} local addresses, from 127.0.0.1 on: one has ports for {} connections to one address",
+                "connections come from {} local addresses, from 127.0.0.1 on: one has {} ports, and a free one is hard to find when half are taken",
                 sources.loopback(),
                 LocalPorts::of_this_machine().count(),
             ));
@@ -263,8 +263,8 @@ impl Network {
         Self { prepared: Arc::new(prepared), directed: None, sources, others: RefCell::default() }
     }
 
-    fn tried(self, plan: &Plan) -> Result<Self, RunError> {
-        match plan.connection().preflight {
+    fn tried(self, plan: &Plan, preflight: Preflight) -> Result<Self, RunError> {
+        match preflight {
             Preflight::Connect => preflight::try_once(self, plan),
             Preflight::Skip => Ok(self),
         }

@@ -1,13 +1,16 @@
-//! Where plans are carried out: on threads of this process, or in the simulated engine.
+//! Where plans are carried out: on threads of this process, on other sites, or in the simulated engine.
 //!
 //! All that carries out loads is handed a Runner and asks no further, so that every kind of work, every search and every comparison
 //! can be tested against simulated servers, in milliseconds and to the nanosecond.
 
-use plan::Plan;
+use std::sync::Arc;
 
-use crate::launch::{Place, Prepared};
+use plan::{Part, Plan, Preflight};
+
+use crate::launch::{Place, Prepared, Remote};
 use crate::net::{self, Network};
 use crate::task::Task;
+use crate::site::{SiteRole, Sites};
 use crate::{Fence, RunError, body, machine};
 
 /// Carries plans out. A clone is the same runner.
@@ -16,10 +19,21 @@ pub struct Runner(Kind);
 
 #[derive(Debug, Clone)]
 enum Kind {
-    /// On threads of this process, at addresses that this lets through.
-    Threads(Fence),
+    /// On threads of this process, or of others.
+    Threads(Here),
     #[cfg(any(test, feature = "simulated"))]
     Simulated(crate::simulation::Simulation),
+}
+
+/// What is known beside a plan where it is carried out on threads of this process.
+#[derive(Debug, Clone)]
+struct Here {
+    /// Lets addresses through.
+    fence: Fence,
+    /// Where parts of a plan go that is more than this process carries.
+    sites: Option<Arc<dyn Sites>>,
+    /// The part of this process in a run of several.
+    role: Option<SiteRole>,
 }
 
 impl Runner {
@@ -32,7 +46,34 @@ impl Runner {
     /// The same where not every address may be connected to.
     #[must_use]
     pub fn within(fence: &Fence) -> Self {
-        Self(Kind::Threads(fence.clone()))
+        Self(Kind::Threads(Here { fence: fence.clone(), sites: None, role: None }))
+    }
+
+    /// The same where plans, or what of them is more than this process carries, go to other sites.
+    #[must_use]
+    pub fn with_sites(mut self, sites: Arc<dyn Sites>) -> Self {
+        if let Kind::Threads(here) = &mut self.0 {
+            here.sites = Some(sites);
+        }
+        self
+    }
+
+    /// The same on threads of this process alone: for what is done once, before loads or after them.
+    #[must_use]
+    pub fn here(mut self) -> Self {
+        if let Kind::Threads(here) = &mut self.0 {
+            here.sites = None;
+        }
+        self
+    }
+
+    /// The same of a process that has these parts of every plan.
+    #[must_use]
+    pub fn as_site(mut self, role: SiteRole) -> Self {
+        if let Kind::Threads(here) = &mut self.0 {
+            here.role = Some(role);
+        }
+        self
     }
 
     /// In the simulated engine, against this server.
@@ -49,10 +90,18 @@ impl Runner {
     /// connected to.
     pub fn prepare(&self, plan: &Plan) -> Result<Prepared, RunError> {
         let (body, place) = match &self.0 {
-            Kind::Threads(fence) => {
-                net::check_limits(plan, machine::raise_files_limit())?;
-                match (body::encode(&plan.request().body, plan.contents()), Network::prepare_within(plan, fence)) {
-                    (Ok(body), Ok(network)) => (body, Place::Threads(network)),
+            Kind::Threads(Here { fence, sites, role }) => {
+                let groups = self.divide(plan)?;
+                if let Some(sites) = sites.as_ref().filter(|sites| !groups.is_empty() && !sites.are_here()) {
+                    let remote = Remote { sites: sites.clone(), groups, network: None };
+                    return self.prepared(plan, &body::encode(&plan.request().body, plan.contents())?, Place::Sites(remote));
+                }
+                let look = if role.as_ref().is_some_and(|role| role.has_looked) { Preflight::Skip } else { plan.connection().preflight };
+                match (body::encode(&plan.request().body, plan.contents()), Network::prepare_within(plan, look, fence)) {
+                    (Ok(body), Ok(network)) => match sites {
+                        Some(sites) if !groups.is_empty() => (body, Place::Sites(Remote { sites: sites.clone(), groups, network: Some(network) })),
+                        _ => (body, Place::Threads(network, role.clone())),
+                    },
                     (body, network) => {
                         let errors = [body.err(), network.err()].into_iter().flatten().collect();
                         return Err(RunError::together(errors).expect("one of the two failed"));
@@ -62,7 +111,34 @@ impl Runner {
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(simulation) => (body::encode(&plan.request().body, plan.contents())?, Place::Simulated(simulation.clone())),
         };
-        Ok(Prepared { plan: plan.clone(), tasks: Task::of_populations(plan, &body)?, place })
+        self.prepared(plan, &body, place)
+    }
+
+    fn prepared(&self, plan: &Plan, body: &[u8], place: Place) -> Result<Prepared, RunError> {
+        Ok(Prepared { plan: plan.clone(), tasks: Task::of_populations(plan, body)?, place, so_far: None })
+    }
+
+    /// Looks whether there is room for all connections of a plan.
+    ///
+    /// # Errors
+    /// If there is not: need, have and remedy.
+    pub fn fit(&self, plan: &Plan) -> Result<(), RunError> {
+        self.divide(plan).map(drop)
+    }
+
+    /// The parts of a plan by site, and none where it is carried out here, where there is room for it.
+    fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
+        let here = match &self.0 {
+            Kind::Threads(here) => here,
+            #[cfg(any(test, feature = "simulated"))]
+            Kind::Simulated(_) => return Ok(Vec::new()),
+        };
+        let groups = here.sites.as_ref().map_or(Ok(Vec::new()), |sites| sites.divide(plan))?;
+        if groups.is_empty() {
+            let parts = here.role.as_ref().map_or_else(|| plan.parts(), |role| role.parts.clone());
+            net::check_limits(plan, &parts, machine::raise_files_limit())?;
+        }
+        Ok(groups)
     }
 
     /// Looks at another server that a plan leads to besides its target.
@@ -71,7 +147,7 @@ impl Runner {
     /// If its name leads nowhere, or to an address that may not be connected to.
     pub fn look_at(&self, plan: &Plan, other: &plan::Target) -> Result<(), RunError> {
         match &self.0 {
-            Kind::Threads(fence) => Network::look_at(plan, other, fence),
+            Kind::Threads(here) => Network::look_at(plan, other, &here.fence),
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(_) => Ok(()),
         }

@@ -21,7 +21,7 @@ use crate::protocol::http1::Http1;
 use crate::task::Task;
 use crate::transport::Path;
 use crate::worker::{self, Behaviour, Worker};
-use crate::{RunError, Stop, Urgency, machine};
+use crate::{Gate, RunError, SiteRole, Stop, Urgency, machine};
 
 /// How long workers are waited for.
 pub(crate) enum Patience {
@@ -80,12 +80,17 @@ impl Threads {
         network: Network,
         behaviour: impl Fn(Part) -> B + Send + Sync + 'static,
         parts: &[Part],
-        patience: Patience,
+        (patience, role): (Patience, Option<&SiteRole>),
         stop: &Stop,
     ) -> Result<Self, RunError> {
-        let neighbours = Sought::begin(network.addresses(), tasks[0].plan.connection().unix_socket.as_deref());
+        let neighbours = match role {
+            None => Some(vec![std::process::id()]),
+            Some(role) => role.processes.clone(),
+        };
+        let unix_socket = tasks[0].plan.connection().unix_socket.as_deref();
+        let neighbours = neighbours.map(|ours| Sought::begin(network.addresses(), unix_socket, ours));
         let started = jiff::Timestamp::now();
-        let line = Arc::new(StartLine::new(parts.len() as u32));
+        let line = Arc::new(StartLine::new(parts.len() as u32, role.map(|role| role.gate.clone())));
         let behaviour = Arc::new(behaviour);
         let (sender, messages) = channel();
         let began = Instant::now();
@@ -178,7 +183,7 @@ impl Iterator for Threads {
 
 /// What became of this process and its machine during the load.
 struct SiteWatch {
-    neighbours: Sought,
+    neighbours: Option<Sought>,
     network: Network,
     started: jiff::Timestamp,
     processors: Option<machine::ProcessorTime>,
@@ -186,15 +191,16 @@ struct SiteWatch {
 }
 
 impl SiteWatch {
-    fn begin(neighbours: Sought, network: Network, started: jiff::Timestamp) -> Self {
+    fn begin(neighbours: Option<Sought>, network: Network, started: jiff::Timestamp) -> Self {
         Self { neighbours, network, started, processors: machine::ProcessorTime::now(), quota: machine::QuotaPeriods::now() }
     }
 
     fn end(self) -> Site {
         let stolen = machine::ProcessorTime::now().zip(self.processors).and_then(|(after, before)| after.stolen_since(before));
         let throttled = machine::QuotaPeriods::now().zip(self.quota).and_then(|(after, before)| after.stopped_since(before));
-        let seen = self.neighbours.since();
+        let seen = self.neighbours.and_then(Sought::since);
         Site {
+            processes: 1,
             started: format!("{:.3}", self.started),
             machine: machine::machine(),
             resolution: self.network.resolution(),
@@ -213,12 +219,15 @@ struct StartLine {
     /// How many are still to come; `None` once the run is called off.
     awaited: Mutex<Option<u32>>,
     complete: Condvar,
-    clock: OnceLock<Monotonic>,
+    /// Where several processes begin at the same moment.
+    gate: Option<Gate>,
+    /// `None` inside: they do not begin.
+    clock: OnceLock<Option<Monotonic>>,
 }
 
 impl StartLine {
-    fn new(workers: u32) -> Self {
-        Self { awaited: Mutex::new(Some(workers)), complete: Condvar::new(), clock: OnceLock::new() }
+    fn new(workers: u32, gate: Option<Gate>) -> Self {
+        Self { awaited: Mutex::new(Some(workers)), complete: Condvar::new(), gate, clock: OnceLock::new() }
     }
 
     /// Waits until all workers are here, and starts the clock; `None` if the run is called off.
@@ -228,7 +237,13 @@ impl StartLine {
         while awaited.is_some_and(|awaited| awaited > 0) {
             awaited = self.complete.wait(awaited).unwrap_or_else(PoisonError::into_inner);
         }
-        awaited.map(|_| *self.clock.get_or_init(|| Monotonic::starting_in(Nanos::ZERO)))
+        (*awaited)?;
+        // The first of all waits at the gate, and the others for it.
+        drop(awaited);
+        *self.clock.get_or_init(|| match &self.gate {
+            None => Some(Monotonic::starting_in(Nanos::ZERO)),
+            Some(gate) => gate.wait().map(Monotonic::starting_at),
+        })
     }
 
     /// Sends everybody home.
@@ -299,14 +314,16 @@ mod tests {
 
     #[test]
     fn who_waits_at_a_line_that_is_called_off_goes_home() {
-        let line = StartLine::new(3);
+        let line = StartLine::new(3, None);
         thread::scope(|threads| {
             let waiting: Vec<_> = (0..2).map(|_| threads.spawn(|| line.cross(Place(&line)).is_some())).collect();
             line.call_off();
             assert!(waiting.into_iter().all(|crossed| !crossed.join().unwrap()));
         });
-        let whole = StartLine::new(1);
+        let whole = StartLine::new(1, None);
         assert!(whole.cross(Place(&whole)).is_some());
+        let never = StartLine::new(1, Some(Gate::new(|| None)));
+        assert!(never.cross(Place(&never)).is_none());
     }
 
     #[test]

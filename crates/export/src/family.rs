@@ -269,7 +269,7 @@ fn of_rows(board: &Board, kind: RowKind) -> Vec<Family<'_>> {
         RowKind::Step => {
             vec![counted("step_requests", "Requests of a step that ended, by journey, step and how: succeeded or failed.", ended(None))]
         }
-        RowKind::Url => Vec::new(),
+        RowKind::Url | RowKind::Site => Vec::new(),
     }
 }
 

@@ -51,7 +51,7 @@ fn line(out: &mut String, identity: &Identity, second: &Second) {
             RowKind::Population => ("loadline_population", "due", "unsent", "response_time"),
             RowKind::Transaction => ("loadline_transaction", "started", "broke_off", "transaction_time"),
             RowKind::Step => ("loadline_step", "due", "", "response_time"),
-            RowKind::Journey | RowKind::Url => continue,
+            RowKind::Journey | RowKind::Url | RowKind::Site => continue,
         };
         tagged(out, measurement, (identity, second), &[("journey", &row.journey), (row.kind.name(), &row.name)]);
         let _ = write!(out, " {begun}={}i,succeeded={}i,failed={}i", row.begun, row.succeeded, row.failed);

@@ -12,7 +12,7 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::warmup::Early;
-use crate::{End, Failure, IntervalCounts, Leftovers, Site, Snapshot, SummaryBuilder, Tick};
+use crate::{End, Failure, IntervalCounts, Leftovers, Site, SiteMember, SiteRow, Snapshot, SummaryBuilder, Tick};
 
 /// Who sent a Snapshot: a thread or a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -46,6 +46,11 @@ pub struct Collector {
     early: Option<Early>,
     site: Site,
     left: Leftovers,
+    /// Sources that are gone, by why.
+    lost: BTreeMap<String, u32>,
+    /// The sites of a run of several, with what each counted.
+    sites: Vec<(SiteMember, Snapshot, Option<String>)>,
+    site_of: BTreeMap<SourceId, usize>,
     /// The longest that a source was ready to run and got no core.
     run_queue_wait: Option<Nanos>,
 }
@@ -69,6 +74,9 @@ impl Collector {
             in_flight: 0,
             site: Site::default(),
             left: Leftovers::default(),
+            lost: BTreeMap::new(),
+            sites: Vec::new(),
+            site_of: BTreeMap::new(),
             run_queue_wait: None,
         }
     }
@@ -78,8 +86,17 @@ impl Collector {
         let handed_over = self.sources.entry(source).or_insert(0);
         *handed_over = (*handed_over).max(snapshot.interval + 1);
         *self.cpu.entry(source).or_default() += snapshot.cpu;
+        if let Some((_, counts, _)) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+            counts.add(snapshot);
+        }
         self.totals.add(snapshot);
         self.open.entry(snapshot.interval).or_insert_with(|| Snapshot::empty(snapshot.interval)).add(snapshot);
+    }
+
+    /// A site joins, before any of its sources tells something: it has a row of its own.
+    pub fn join(&mut self, member: SiteMember) {
+        self.site_of.extend(member.sources.iter().map(|source| (*source, self.sites.len())));
+        self.sites.push((member, Snapshot::default(), None));
     }
 
     /// Takes what a source leaves behind.
@@ -100,6 +117,15 @@ impl Collector {
     /// A source that will send no more: the others are not waited for in vain.
     pub fn leave(&mut self, source: SourceId) {
         self.sources.insert(source, u32::MAX);
+    }
+
+    /// A source that is gone before its end: what it has told stays.
+    pub fn lose(&mut self, source: SourceId, why: String) {
+        self.leave(source);
+        if let Some((_, _, lost)) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+            *lost = Some(why.clone());
+        }
+        *self.lost.entry(why).or_default() += 1;
     }
 
     /// The next interval that every source has handed over, if there is one.
@@ -198,10 +224,14 @@ impl Collector {
             record.generator.cpu_share_busiest = busiest.as_secs_f64() / lasted;
             record.generator.run_queue_share = self.run_queue_wait.map(|waited| waited.as_secs_f64() / lasted);
         }
-        let Self { site, left, .. } = self;
+        let Self { site, left, lost, sites, .. } = self;
+        record.sites = sites.into_iter().map(|(member, counts, lost)| SiteRow::new(member, &counts, lost)).collect();
+        let (gone, all) = (lost.values().sum::<u32>(), self.sources.len());
+        record.generator.lost_share = f64::from(gone) / all.max(1) as f64;
         site.complete(&mut record.generator);
         (record.started, record.machine, record.resolution) = (site.started, site.machine, site.resolution);
         record.warnings = site.warnings;
+        record.warnings.extend(lost.into_iter().map(|(why, sources)| format!("{sources} of {all} threads of the load are gone: {why}")));
         record.warnings.extend(left.warnings());
         (summary, left)
     }

@@ -50,7 +50,7 @@ pub use recorder::{Begun, Recorder, Span, SuccessRule};
 pub use replayed::{ComparisonCounts, ReplayComparison, RouteReplayed, StatusChange};
 pub use requests::Requests;
 pub use row::{Row, RowKind, RowSoFar, RowsSoFar};
-pub use site::Site;
+pub use site::{Site, SiteMember, SiteRow};
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use statistics::Statistics;
 pub use status::Status;

@@ -25,6 +25,8 @@ pub enum RowKind {
     Step,
     /// A line of a list of URLs.
     Url,
+    /// A process or a machine that a load came from, of a finished run.
+    Site,
 }
 
 impl RowKind {
@@ -37,6 +39,7 @@ impl RowKind {
             Self::Transaction => "transaction",
             Self::Step => "step",
             Self::Url => "URL",
+            Self::Site => "site",
         }
     }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Connections, FailureCount, Gaps, Histogram, OwnDelay, PopulationRow, Rates, ReplayComparison, Requests, RunProfile, Scenario,
-    ServerObservation, StepRow, Tick, WarmUp,
+    ServerObservation, SiteRow, StepRow, Tick, WarmUp,
 };
 
 mod builder;
@@ -107,6 +107,9 @@ pub struct SummaryRecord {
     pub worker_rates: Rates,
     /// What the load cost this machine.
     pub generator: Generator,
+    /// What each process or machine did, where the load came from several; a warm-up that was found later is among it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<SiteRow>,
     /// The server's side of the same time, where it was watched.
     #[serde(default, deserialize_with = "crate::observed::whole", skip_serializing_if = "Vec::is_empty")]
     pub observed: Vec<ServerObservation>,
@@ -213,6 +216,12 @@ pub struct Generator {
     pub cpu_share_busiest: f64,
     /// How many workers, one thread each.
     pub threads: u32,
+    /// How many processes they were in, where it was more than one; else 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub processes: u32,
+    /// The share of workers that were gone with their process or machine before their end, from 0 to 1.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_share: f64,
     /// The greatest share of the run that one worker was ready to run and got no core; `None` where the system does not tell.
     pub run_queue_share: Option<f64>,
     /// The share of this machine's processor time that its host gave to others; `None` where the system does not tell.
@@ -235,6 +244,10 @@ pub struct Generator {
     pub ceiling_qps: Option<f64>,
     /// Resident memory at most, in bytes; `None` where the system does not tell.
     pub memory_bytes_max: Option<u64>,
+}
+
+fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
+    *number == N::default()
 }
 
 /// The machine the load came from.

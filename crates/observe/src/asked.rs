@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use plan::SshHost;
 use url::Url;
 
 use crate::process::Pid;
@@ -25,16 +26,7 @@ pub enum ObserveTarget {
     /// A page of metrics.
     Prometheus(Url),
     /// Whatever listens on the target's port of another machine.
-    Ssh(Remote),
-}
-
-/// Whom ssh connects to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remote {
-    /// `user@host`, or a name from the user's configuration.
-    pub to: String,
-    /// Another port than the usual one.
-    pub port: Option<u16>,
+    Ssh(SshHost),
 }
 
 /// What can be asked for, as it stands in the help.
@@ -87,7 +79,7 @@ impl FromStr for ObserveTarget {
                 }
                 Ok(Self::Prometheus(url))
             }
-            ("ssh", to) => Remote::read(to).map(Self::Ssh).ok_or_else(|| number("host such as ssh:root@web1")),
+            ("ssh", to) => SshHost::read(to).map(Self::Ssh).ok_or_else(|| number("host such as ssh:root@web1")),
             _ => Err(match meant(text) {
                 Some(meant) => format!("'{text}' does not say what it is: {meant}"),
                 None => format!("'{text}' is not one of {FORMS}"),
@@ -123,22 +115,6 @@ fn meant(text: &str) -> Option<String> {
 /// The words before the colon.
 const KINDS: [&str; 8] = ["auto", "none", "pid", "port", "cgroup", "container", "prometheus", "ssh"];
 
-impl Remote {
-    fn read(text: &str) -> Option<Self> {
-        let text = text.trim_start_matches("//");
-        let (to, port) = match text.rsplit_once(':') {
-            Some((to, port)) if !to.is_empty() && !to.ends_with(':') && (!to.contains(':') || to.ends_with(']')) => {
-                (to, Some(port.parse().ok()?))
-            }
-            _ => (text, None),
-        };
-        let to = to.replace(['[', ']'], "");
-        // What begins with a dash would be an option of ssh.
-        let is_name = !to.is_empty() && !to.starts_with('-') && !to.contains(|letter: char| letter.is_whitespace() || letter.is_control());
-        (is_name && !to.ends_with('@')).then_some(Self { to, port })
-    }
-}
-
 impl fmt::Display for ObserveTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -157,8 +133,7 @@ impl fmt::Display for ObserveTarget {
                 }
                 write!(f, "prometheus:{shown}")
             }
-            Self::Ssh(Remote { to, port: None }) => write!(f, "ssh:{to}"),
-            Self::Ssh(Remote { to, port: Some(port) }) => write!(f, "ssh:{to}:{port}"),
+            Self::Ssh(host) => host.fmt(f),
         }
     }
 }

@@ -26,7 +26,7 @@ pub mod ssh;
 mod subject;
 mod watcher;
 
-pub use asked::{FORMS, ObserveTarget, Remote};
+pub use asked::{FORMS, ObserveTarget};
 pub use change::{Sample, values};
 pub use files::{Files, Folder, RecordedFiles};
 pub use listener::ListenerQuery;

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use measure::ServerObservation;
 use measure::observed::{Place, Value};
-use plan::Nanos;
+use plan::{Nanos, SSH_CONNECT_SECONDS, SshHost};
 
-use crate::asked::{ObserveTarget, Remote};
+use crate::asked::ObserveTarget;
 use crate::change::Sample;
 use crate::files::RecordedFiles;
 use crate::listener::ListenerQuery;
@@ -26,8 +26,6 @@ use crate::watcher::Source;
 
 /// An answer that takes longer is none.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// Connecting may take a jump host or two.
-const CONNECT_SECONDS: u32 = 10;
 /// A machine with very many processes tells some megabytes; more is no machine.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// The end of an answer.
@@ -84,10 +82,10 @@ impl Ssh {
     ///
     /// # Errors
     /// If the machine cannot be reached or does not let us in, and if nobody is found to listen.
-    pub fn open(remote: &Remote, port: u16, program: &Program) -> Result<Self, NotFound> {
+    pub fn open(remote: &SshHost, port: u16, program: &Program) -> Result<Self, NotFound> {
         let asked = ObserveTarget::Ssh(remote.clone()).to_string();
         let mut wire = Wire::open(remote, program)?;
-        let lost = |why: String| NotFound { message: why, help: by_hand(remote) };
+        let lost = |why: String| NotFound { message: why, help: remote.by_hand() };
         let mut files = wire.everything().map_err(lost)?;
         let mut subject = Subject::listening(&files, ListenerQuery::Port(port), None).map_err(|why| NotFound {
             message: format!("on {}: {}", remote.to, why.message),
@@ -121,16 +119,9 @@ impl Source for Ssh {
 }
 
 impl Wire {
-    fn open(remote: &Remote, program: &Program) -> Result<Self, NotFound> {
+    fn open(remote: &SshHost, program: &Program) -> Result<Self, NotFound> {
         let mut command = Command::new(&program.0);
-        command.args(["-T", "-o", "BatchMode=yes", "-o"]).arg(format!("ConnectTimeout={CONNECT_SECONDS}"));
-        command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2"]);
-        if let Some(port) = remote.port {
-            command.args(["-p", &port.to_string()]);
-        }
-        // Whatever the user's shell is there, the loop is one for sh.
-        command.arg("--").arg(&remote.to).arg(format!("exec sh -c '{}'", LOOP.replace('\'', r"'\''")));
-        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let spawned = command.args(remote.words(LOOP)).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|why| NotFound {
             message: format!("{} cannot be started: {why}", program.0.display()),
             help: "install OpenSSH's client".to_owned(),
@@ -169,7 +160,7 @@ impl Wire {
                 message: format!("{} has no /proc/uptime", remote.to),
                 help: "only machines running Linux can be watched so".to_owned(),
             }),
-            Err(why) => Err(NotFound { message: why, help: by_hand(remote) }),
+            Err(why) => Err(NotFound { message: why, help: remote.by_hand() }),
         }
     }
 
@@ -188,7 +179,7 @@ impl Wire {
         if writeln!(self.questions, "{question}").and_then(|()| self.questions.flush()).is_err() {
             return Err(lost(self));
         }
-        match self.answers.recv_timeout(ANSWER_MAX + Duration::from_secs(CONNECT_SECONDS.into())) {
+        match self.answers.recv_timeout(ANSWER_MAX + Duration::from_secs(SSH_CONNECT_SECONDS.into())) {
             Ok(Some(answer)) => Ok(answer),
             Ok(None) | Err(RecvTimeoutError::Disconnected) => Err(lost(self)),
             Err(RecvTimeoutError::Timeout) => Err("ssh: no answer came in time".to_owned()),
@@ -222,12 +213,6 @@ impl Wire {
     }
 }
 
-/// What to type to see the same without loadline.
-fn by_hand(Remote { to, port }: &Remote) -> String {
-    let port = port.map_or_else(String::new, |port| format!("-p {port} "));
-    format!("try it: ssh -o BatchMode=yes {port}{to} true")
-}
-
 /// A line of a terminal that reads a password may not be longer than 4,096; shells take more, but not all take much more.
 const PATTERNS_A_LINE: usize = 60;
 /// Of what ssh complains of, the last line is told.
@@ -258,8 +243,8 @@ mod tests {
 
     const RUN_HERE: &str = r#"for last; do :; done; exec sh -c "$last""#;
 
-    fn remote() -> Remote {
-        Remote { to: "me@there".to_owned(), port: Some(2222) }
+    fn remote() -> SshHost {
+        SshHost { to: "me@there".to_owned(), port: Some(2222) }
     }
 
     #[test]

@@ -67,6 +67,11 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<Setting<NonZeroU32>>,
 
+    /// Generate load from N processes of this machine [default: 1, or as many as it takes to open all connections]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<Setting<NonZeroU32>>,
+
     /// The request method [default: GET, or POST with a body]
     #[arg(short = 'X', long, value_name = "METHOD", help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -304,6 +309,7 @@ impl Draft {
             pause: over.pause.or(self.pause),
             warmup: over.warmup.or(self.warmup),
             threads: over.threads.or(self.threads),
+            processes: over.processes.or(self.processes),
             method: over.method.or(self.method),
             header,
             data: if new_body { over.data } else { self.data },

@@ -17,7 +17,7 @@ use crate::population;
 use crate::secret::{self, REDACTED};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Also, Amount, Body, Bounds, Contents, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Mix, Nanos, PlanError,
+    Also, Amount, Body, Bounds, Contents, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Mix, Nanos, Part, PlanError,
     PlanErrors, Population, PopulationDraft, Replay, Request, Resolved, RowOrder, Scheme, Secrets, Setting, Sources, Spacing, Stages,
     Target, Templating, Timetable, Turns, Users, Warmup, base64,
 };
@@ -35,6 +35,7 @@ pub struct Plan {
     pub(crate) warmup: Warmup,
     pub(crate) seed: u64,
     pub(crate) threads: NonZeroU32,
+    pub(crate) processes: Option<NonZeroU32>,
     pub(crate) connection: Connection,
     pub(crate) script: Option<ScriptFile>,
     pub(crate) scenario: Option<ScenarioFile>,
@@ -305,6 +306,12 @@ impl Plan {
         sum.unwrap_or_else(|| of(&self.load))
     }
 
+    /// In how many processes, where somebody said so; else in as many as it takes.
+    #[must_use]
+    pub const fn processes(&self) -> Option<NonZeroU32> {
+        self.processes
+    }
+
     /// How connections are made and kept.
     #[must_use]
     pub const fn connection(&self) -> &Connection {
@@ -333,6 +340,7 @@ impl Plan {
             iterations: None,
             warmup: Warmup::Lasting(Nanos::ZERO),
             threads: NonZeroU32::MIN,
+            processes: None,
             ..self.clone()
         }
     }
@@ -386,6 +394,14 @@ impl Plan {
     #[must_use]
     pub fn open_connections_max(&self) -> u64 {
         u64::from(self.connections_max().get()) * u64::from(self.connections_each().get())
+    }
+
+    /// How many connections to the target these parts of it have open at once at most.
+    #[must_use]
+    pub fn open_connections_of(&self, parts: &[Part]) -> u64 {
+        let load = |part: &Part| self.populations().get(part.population as usize).map_or(&self.load, |population| &population.load);
+        let at_once: u64 = parts.iter().map(|part| part.share.part(load(part).connections_max().get().into())).sum();
+        at_once * u64::from(self.connections_each().get())
     }
 
     /// The loads that run side by side; none where there is only one.
@@ -552,6 +568,7 @@ impl TryFrom<Resolved> for Plan {
             pause,
             warmup,
             threads,
+            processes,
             method,
             header,
             data,
@@ -658,6 +675,15 @@ impl TryFrom<Resolved> for Plan {
                 "threads",
                 format!("--threads {threads} is more than {THREADS_MAX}"),
                 "one thread a core is enough; leave --threads out",
+            );
+        }
+
+        let processes = r.value("processes", processes, "give a whole number, such as --processes 4");
+        if let Some(processes) = processes.filter(|processes| *processes > threads) {
+            r.wrong(
+                "processes",
+                format!("--processes {processes} is more than --threads {threads}, and each process has a thread at least"),
+                format!("give --threads {processes}, or leave --threads out"),
             );
         }
 
@@ -825,6 +851,7 @@ impl TryFrom<Resolved> for Plan {
                 warmup,
                 seed,
                 threads,
+                processes,
                 connection: Connection {
                     timeout,
                     connect_timeout,

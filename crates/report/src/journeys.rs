@@ -1,7 +1,7 @@
 //! The rows of a scenario: journeys and steps, in the same columns for every format.
 
 use analysis::quantity::{NONE, count, nanos, time};
-use measure::{CheckRow, Histogram, JourneyRow, PopulationRow, Requests, RowKind, Scenario, StepRow, Summary};
+use measure::{CheckRow, Histogram, JourneyRow, PopulationRow, Requests, RowKind, Scenario, SiteRow, StepRow, Summary};
 
 use crate::story;
 use crate::visible::{shortened, visible};
@@ -22,10 +22,16 @@ const POPULATIONS: [&str; 10] = ["population", "requests", "QPS", "failed", "uns
 /// The heads of the table of URLs.
 const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
+/// The heads of the table of sites.
+const SITES: [&str; 10] = ["site", "threads", "requests", "failed", "50 %", "99 %", "max", "connect 50 %", "lag 99 %", "clock ±"];
+
 /// What a narrow terminal does without, the least first.
 const JOURNEYS_LEAST: [&str; 5] = ["mean", "max", "50 %", "started", "broke off"];
 /// The same of steps and of URLs.
 const STEPS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "checks"];
+
+/// The same of sites.
+const SITES_LEAST: [&str; 5] = ["max", "clock ±", "threads", "connect 50 %", "failed"];
 
 /// The same of populations.
 const POPULATIONS_LEAST: [&str; 6] = ["mean", "QPS", "90 %", "max", "50 %", "unsent"];
@@ -54,6 +60,10 @@ const LEGEND: &str = "A journey's time runs from when its first request was due 
 const TRANSACTIONS_LEGEND: &str = "A transaction's time is what its requests took together; with include_pauses it runs from when its first \
      request was due to the last byte of its last answer.";
 
+/// What the columns of sites mean.
+const SITES_LEGEND: &str = "Connect: opening a connection from there. Lag: what loadline itself added there. Clock: how exactly the moment is known at \
+     which the load began there.";
+
 /// Where a page has the rows of a kind, and what they are, as a heading.
 pub(crate) const fn titled(kind: RowKind) -> (&'static str, &'static str) {
     match kind {
@@ -62,6 +72,7 @@ pub(crate) const fn titled(kind: RowKind) -> (&'static str, &'static str) {
         RowKind::Transaction => ("transactions", "Transactions"),
         RowKind::Step => ("steps", "Steps"),
         RowKind::Url => ("urls", "URLs"),
+        RowKind::Site => ("sites", "Where the load came from"),
     }
 }
 
@@ -99,6 +110,7 @@ impl Rows {
             of(RowKind::Transaction, (&TRANSACTIONS, &JOURNEYS_LEAST), transactions, journey, TRANSACTIONS_LEGEND),
             of(RowKind::Step, (&STEPS, &STEPS_LEAST), steps, step, ""),
             of(RowKind::Url, (&URLS, &STEPS_LEAST), &run.urls, step, ""),
+            of(RowKind::Site, (&SITES, &SITES_LEAST), &run.sites, site, SITES_LEGEND),
         ];
         all.retain(|rows| !rows.cells.is_empty());
         all
@@ -121,6 +133,23 @@ fn population(row: &PopulationRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(due), story::rate(row.qps), count(failed), count(unsent)];
     cells.extend(times(&row.response_time, &[0.5, 0.9, 0.99]));
     cells
+}
+
+fn site(row: &SiteRow) -> Vec<String> {
+    let known = |times: &Histogram, q| nanos(times.known_quantile(q));
+    let gone = if row.lost.is_some() { ", gone" } else { "" };
+    vec![
+        format!("{}{gone}", name(&row.name)),
+        count(row.threads.into()),
+        count(row.requests.due),
+        count(row.requests.failed),
+        known(&row.response_time, 0.5),
+        known(&row.response_time, 0.99),
+        nanos(row.response_time.max()),
+        known(&row.connect, 0.5),
+        known(&row.lag, 0.99),
+        nanos(row.clock_error),
+    ]
 }
 
 fn step(row: &StepRow) -> Vec<String> {

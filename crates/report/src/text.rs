@@ -15,7 +15,7 @@ use analysis::quantity::{self, NONE, bytes, count, counted, nanos, share, time};
 use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
-use measure::{FailureCount, Histogram, QUANTILES, ReplayComparison, Status, Summary, WarmUp, quantile_is_known};
+use measure::{FailureCount, Generator, Histogram, QUANTILES, ReplayComparison, Status, Summary, WarmUp, quantile_is_known};
 use plan::{Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
@@ -672,6 +672,12 @@ fn profiled(summary: &Summary, page: &mut Page) {
     }
 }
 
+/// The threads that a load came from, and their processes where it was several.
+pub(crate) fn threads_of(generator: &Generator) -> String {
+    let threads = counted(generator.threads.into(), "thread");
+    if generator.processes > 1 { format!("{threads} in {} processes", count(generator.processes.into())) } else { threads }
+}
+
 fn trust(reading: &Reading<'_>, page: &mut Page) {
     let summary = reading.run;
     let generator = &summary.generator;
@@ -681,7 +687,7 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
             "loadline used {} of {}; busiest of {} {:.0} %",
             quantity::decimal(generator.cpu_share, 2),
             counted(summary.machine.cores.into(), "core"),
-            counted(generator.threads.into(), "thread"),
+            threads_of(generator),
             generator.cpu_share_busiest * 100.0
         )
     } else {

@@ -124,6 +124,8 @@ pub fn whole(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
 #[derive(Debug, Clone, Default)]
 pub struct MemoryInputs {
     files: BTreeMap<String, Arc<[u8]>>,
+    /// Whether files that are not among them may be on this machine.
+    has_more: bool,
     variables: BTreeMap<String, String>,
     input: Vec<u8>,
 }
@@ -134,6 +136,12 @@ impl MemoryInputs {
     pub fn of_plan(plan: &Plan) -> Self {
         let files = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), bytes.clone())).collect();
         Self { files, variables: plan.filling().environment.iter().cloned().collect(), ..Self::default() }
+    }
+
+    /// The same where files that it does not hold are on this machine: those that are too large.
+    #[must_use]
+    pub fn with_local_files(self) -> Self {
+        Self { has_more: true, ..self }
     }
 
     /// The same with a file.
@@ -156,6 +164,11 @@ impl MemoryInputs {
         Self { input: input.into(), ..self }
     }
 
+    /// Whether a file is to be looked for on this machine.
+    fn is_local(&self, path: &str) -> bool {
+        self.has_more && !self.files.contains_key(path)
+    }
+
     fn file(&self, path: &str) -> io::Result<&[u8]> {
         self.files.get(path).map(|bytes| &bytes[..]).ok_or_else(|| io::Error::from_raw_os_error(NO_SUCH_FILE))
     }
@@ -166,6 +179,9 @@ const NO_SUCH_FILE: i32 = 2;
 
 impl Inputs for MemoryInputs {
     fn look(&self, path: &str) -> io::Result<FileInfo> {
+        if self.is_local(path) {
+            return LocalInputs.look(path);
+        }
         let length = self.file(path)?.len() as u64;
         Ok(FileInfo { is_directory: false, is_regular: true, length })
     }
@@ -175,11 +191,17 @@ impl Inputs for MemoryInputs {
     }
 
     fn beginning(&self, path: &str, bytes: u64) -> io::Result<Vec<u8>> {
+        if self.is_local(path) {
+            return LocalInputs.beginning(path, bytes);
+        }
         let held = self.file(path)?;
         Ok(held[..held.len().min(bytes as usize)].to_vec())
     }
 
     fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {
+        if self.is_local(path) {
+            return LocalInputs.rows(path);
+        }
         let unreadable = |why: io::Error| {
             let message = format!("the data file {path} cannot be read: {}", plan::plainly(&why));
             vec![DataError { message, help: "check the path".to_owned() }]

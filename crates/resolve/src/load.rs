@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, PopulationDraft, Resolved, SCENARIO_TEXT, Setting};
 use scenario::Scenario;
 
-use crate::{Inputs, Scenarios, collection, files, is_scenario_file};
+use crate::{Reader, Scenarios, collection, files, is_scenario_file};
 
 /// What of a scenario's own load holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Scenarios {
     #[must_use]
     pub fn resolve(&self, load: LoadRecord, own_load: OwnLoad, errors: &mut PlanErrors) -> Resolved {
         let (mut resolved, scenario) = self.with_scenario(load, own_load, errors);
-        add_defaults(&mut resolved, self.reader().inputs());
+        add_defaults(&mut resolved, self.reader());
         files::read_all(&mut resolved, self.reader(), errors);
         if let Some(scenario) = &scenario {
             self.read_work(&mut resolved, scenario, errors);
@@ -161,21 +161,31 @@ impl Scenarios {
     }
 }
 
-/// How many threads a load gets that asks for none: one a core. A number of requests is shared among threads evenly, so threads with
+/// How many threads a load gets that asks for none: one a core, as many in each process, and as many as processes are needed to open all
+/// connections, `possible` of one. A number of requests is shared among threads evenly, so threads with
 /// unequal numbers of users would end at different times, and the load with them: then as many as share the users evenly.
-fn threads(draft: &Draft, cores: NonZeroU32) -> NonZeroU32 {
+fn threads(draft: &Draft, cores: NonZeroU32, possible: NonZeroU32) -> NonZeroU32 {
+    let least = match (&draft.connections, &draft.processes) {
+        (_, Some(Setting::Value(processes))) => *processes,
+        (Some(Setting::Value(users)), _) => NonZeroU32::new(users.peak().div_ceil(possible.get())).unwrap_or(NonZeroU32::MIN),
+        _ => NonZeroU32::MIN,
+    };
+    let cores = match draft.processes {
+        Some(_) => cores.get().checked_next_multiple_of(least.get()).and_then(NonZeroU32::new).unwrap_or(cores),
+        None => cores.max(least),
+    };
     let (Some(Setting::Value(users)), Some(_), None) = (&draft.connections, &draft.requests, &draft.rate) else { return cores };
     let users = users.peak();
     let is_even = |threads: &NonZeroU32| users.is_multiple_of(threads.get()) || users / threads.get() >= USERS_A_THREAD_MANY;
-    (1..=cores.get()).rev().filter_map(NonZeroU32::new).find(is_even).unwrap_or(cores)
+    (least.get()..=cores.get()).rev().filter_map(NonZeroU32::new).find(is_even).unwrap_or(cores)
 }
 
 /// The defaults that depend on the machine.
-fn add_defaults(resolved: &mut Resolved, inputs: &dyn Inputs) {
-    let threads = threads(&resolved.draft, inputs.cores());
-    resolved.draft.threads.get_or_insert(Setting::Value(threads));
+fn add_defaults(resolved: &mut Resolved, reader: &Reader) {
     let each = resolved.sources.connections_each.unwrap_or(NonZeroU32::MIN);
-    let possible = NonZeroU32::new(inputs.connections_max().get() / each).unwrap_or(NonZeroU32::MIN);
+    let possible = NonZeroU32::new(reader.connections_max().get() / each).unwrap_or(NonZeroU32::MIN);
+    let threads = threads(&resolved.draft, reader.cores(), possible);
+    resolved.draft.threads.get_or_insert(Setting::Value(threads));
     let open_max = OPEN_CONNECTIONS_MAX.min(possible);
     if !resolved.sources.populations.is_empty() {
         share_connections(&mut resolved.sources.populations, open_max);

@@ -4,8 +4,9 @@
 //! take longer than the load, a pipe can be read only once, and loads that are compared must not differ because a file was edited meanwhile.
 //! So a file is read once, whatever becomes of it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
+use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct Reader {
     files: RefCell<Vec<(String, Arc<[u8]>)>>,
     data: RefCell<Vec<(String, Arc<Data>)>>,
     secrets: KnownSecrets,
+    /// What the machines carry that the load comes from, if it is not this one: cores, and connections at once.
+    machines: Cell<Option<(NonZeroU32, NonZeroU32)>>,
 }
 
 impl Reader {
@@ -36,13 +39,30 @@ impl Reader {
     /// Of these inputs.
     #[must_use]
     pub fn new(inputs: impl Inputs + 'static, secrets: KnownSecrets) -> Rc<Self> {
-        Rc::new(Self { inputs: Box::new(inputs), files: RefCell::default(), data: RefCell::default(), secrets })
+        Rc::new(Self { inputs: Box::new(inputs), files: RefCell::default(), data: RefCell::default(), secrets, machines: Cell::new(None) })
     }
 
     /// Where it reads from.
     #[must_use]
     pub fn inputs(&self) -> &dyn Inputs {
         &*self.inputs
+    }
+
+    /// The load comes from other machines, which have so many cores and may have so many connections open.
+    pub fn learn_machines(&self, cores: NonZeroU32, connections_max: NonZeroU32) {
+        self.machines.set(Some((cores, connections_max)));
+    }
+
+    /// The cores that a load has.
+    #[must_use]
+    pub fn cores(&self) -> NonZeroU32 {
+        self.machines.get().map_or_else(|| self.inputs.cores(), |(cores, _)| cores)
+    }
+
+    /// The connections that one process may have open, or all machines.
+    #[must_use]
+    pub fn connections_max(&self) -> NonZeroU32 {
+        self.machines.get().map_or_else(|| self.inputs.connections_max(), |(_, connections)| connections)
     }
 
     /// The secrets that are known so far.

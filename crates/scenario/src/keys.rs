@@ -140,6 +140,7 @@ pub static LOAD: Shape = Shape {
         PAUSE,
         key("seed", Kind::Whole, "of everything drawn by chance"),
         key("threads", Kind::Whole, "generate load with this many threads"),
+        key("processes", Kind::Whole, "generate load from this many processes"),
         key("timeout", Kind::Text, "give a request up after this long"),
         key("connect_timeout", Kind::Text, "give up opening a connection after this long"),
         key("no_keepalive", Kind::Truth, "open a new connection for every request"),

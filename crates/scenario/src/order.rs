@@ -215,6 +215,11 @@ impl Order {
         self.is_timed || self.counters > 0 || self.paces > 0 || !self.sections.is_empty() || !self.meetings.is_empty()
     }
 
+    /// Whether something of it is decided among all users of the run.
+    pub(crate) fn is_about_all_users(&self) -> bool {
+        !self.shared.is_empty() || !self.sections.is_empty() || !self.meetings.is_empty()
+    }
+
     /// What a new user keeps.
     pub(crate) fn progress(&self) -> Option<Box<Progress>> {
         let progress = || Progress { counters: vec![0; self.counters], paces: vec![Pace::Never; self.paces], ..Progress::default() };

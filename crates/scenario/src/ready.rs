@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Messages, Prepared, RunError, Runner, Stop, conclude};
+use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, conclude};
 use measure::{IntervalCounts, Leftovers, Position, SummaryBuilder, Tick};
 use plan::work::{Item, Weights};
 use plan::{DataEnd, Part, Plan, PlanErrors, RowOrder, Target};
@@ -195,8 +195,25 @@ impl Ready {
         stop: &Stop,
     ) -> Result<Messages, RunError> {
         let Self { files, mut journeys, .. } = self;
+        if prepared.sites() > 1 && journeys.order.is_about_all_users() {
+            return Err(RunError::input(
+                "the scenario has users wait for each other or take turns with all others, and they are in several processes",
+                "send the load from one process, or leave out rendezvous, critical_section, and the turns of all users together",
+            ));
+        }
         journeys.inherited.clone_from(&series.inherited);
-        start(prepared, &files, journeys, None, &series.position.borrow(), parts, stop)
+        let position = series.position.borrow();
+        let so_far = SoFar { position: position.clone(), variables: series.inherited.clone(), without_pauses: journeys.hurried };
+        start(prepared.portable(so_far), &files, journeys, None, &position, parts, stop)
+    }
+
+    /// A series that others have begun elsewhere, taken up here for parts of one of its loads.
+    #[must_use]
+    pub fn take_up(mut self, so_far: SoFar) -> (Self, Series) {
+        let SoFar { position, variables, without_pauses } = so_far;
+        self.journeys.hurried = without_pauses;
+        let series = Series::taken_up(self.plan.clone(), self.files.clone(), self.runner.clone(), (position, variables));
+        (self, series)
     }
 }
 
@@ -218,7 +235,7 @@ pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled
     let plan = plan.single_user();
     let passed = Arc::new(Mutex::new(WalkRecord::default()));
     let single = Some(passed.clone());
-    let messages = start(runner.prepare(&plan)?, files, compiled, single, &Position::default(), plan.parts(), stop)?;
+    let messages = start(runner.clone().here().prepare(&plan)?, files, compiled, single, &Position::default(), plan.parts(), stop)?;
     conclude(&plan, messages, &mut |_, _| (), &mut |_, _| ())?;
     let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(std::mem::take(&mut passed))

@@ -57,6 +57,16 @@ impl Series {
         Ok(series)
     }
 
+    /// One that was begun elsewhere: what was used, and what the setup left.
+    pub(crate) fn taken_up(
+        plan: Plan,
+        files: Vec<Arc<Data>>,
+        runner: Runner,
+        (position, inherited): (Position, Vec<(usize, Vec<u8>)>),
+    ) -> Self {
+        Self { plan, files, runner, teardown: None, inherited, position: RefCell::new(position) }
+    }
+
     /// Whether a data file that ends the load has come to its end: nothing more can be sent.
     #[must_use]
     pub fn has_run_out(&self) -> bool {

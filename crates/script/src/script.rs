@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::protocol::Layout;
-use engine::{Messages, Prepared, RunError, Runner, Stop, Urgency, conclude};
+use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, Urgency, conclude};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use mlua::Value;
 use plan::{Load, Plan, Scheme, Share};
@@ -127,6 +127,9 @@ impl Script {
     ) -> Result<Messages, RunError> {
         refuse(plan)?;
         let prepared = runner.prepare(plan)?;
+        if prepared.sites() > 0 {
+            return self.start_elsewhere(prepared, shares, begins, stop);
+        }
         let shares: Vec<Share> = shares.into_iter().collect();
         let (parts, defines) = self.set_up(&prepared, &shares, stop)?;
         if defines.delay && matches!(plan.load(), Load::Open { .. }) {
@@ -156,6 +159,24 @@ impl Script {
             place.unwrap_or_else(PoisonError::into_inner).take().expect("each worker takes its own program, once")
         };
         prepared.start_with(program, shares, stop)
+    }
+
+    /// Lets other processes load the script and set its threads up; what `done` is told of them would be there.
+    fn start_elsewhere(
+        &self,
+        prepared: Prepared,
+        shares: impl IntoIterator<Item = Share>,
+        begins: &mut dyn FnMut(),
+        stop: &Stop,
+    ) -> Result<Messages, RunError> {
+        if self.main.defines("setup")? && self.main.defines("done")? {
+            return Err(RunError::input(
+                format!("the script '{}' defines setup() and done(), which share threads, and these are in several processes", self.path),
+                "send the load from one process, or leave out one of the two",
+            ));
+        }
+        begins();
+        prepared.portable(SoFar::default()).start(shares, stop)
     }
 
     /// Makes the threads' states, one after the other.

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::protocol::{EncodedRef, Layout};
-use engine::{Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
+use engine::{Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, SoFar, Stop, Transport, conclude};
 use measure::{Failure, IntervalCounts, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
 use plan::{Nanos, Plan, PlanErrors, Random, RowOrder, Share, Turns};
 use step::Check;
@@ -114,6 +114,7 @@ impl Ready {
     /// # Errors
     /// If the system gives no threads.
     pub fn start(self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
+        let prepared = prepared.portable(SoFar::default());
         prepared.start_with(move |share| TemplateBehaviour::new(self.shared.clone(), share), shares, stop)
     }
 

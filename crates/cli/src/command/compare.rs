@@ -19,7 +19,7 @@ use analysis::comparison::{Comparison, Subject};
 use analysis::gate::{self, Judgement};
 use analysis::quantity::{counted, percent};
 use clap::Args;
-use engine::{Runner, Stop, Urgency, machine};
+use engine::{Runner, Stop, Urgency};
 use experiment::compare::{Event, Settings};
 use experiment::{Bench, Judge, Load, Measurement};
 use history::Kind;
@@ -46,7 +46,7 @@ use crate::output_args::OutputArgs;
 use crate::outputs::{Existing, out_help};
 use crate::proceedings::{Proceedings, Writing};
 use crate::screen::Remarks;
-use crate::workload::Series;
+use crate::workload::{self, Series};
 use crate::{calibration, imported, interrupt, name};
 
 /// Two sides and one load.
@@ -123,6 +123,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     let reader = inputs::reader(known);
     let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, (&reader, voice), &mut errors);
     inputs::read(&mut draft, &mut errors);
+    let runner = measuring.agents.runner(&reader, &mut errors)?;
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }
@@ -175,7 +176,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         // A server with a command is not there yet.
         let there = side.subject.command.is_none();
         let seen = || if there { measuring.eyes.check(plan) } else { Ok(()) };
-        look(side, plan).and_then(|()| probes.check(plan)).and_then(|()| seen()).map_err(|failed| of_side(letter, &failed))
+        look(side, plan, &runner).and_then(|()| probes.check(plan)).and_then(|()| seen()).map_err(|failed| of_side(letter, &failed))
     });
     let hindered: Vec<Failed> = looked.filter_map(Result::err).collect();
     if let Some(first) = hindered.first() {
@@ -190,7 +191,6 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     if let Some(pairs) = design.pairs.filter(|pairs| pairs.get() < PAIRS_MIN as u32) {
         screen.say(&format!("{} give no verdict: at least {PAIRS_MIN} are needed", counted(pairs.get().into(), "pair")));
     }
-    let runner = Runner::threads();
     let around = Proceedings::begin((files, outs), measuring, ("compare", Some(first_a)), (screen, stop));
     let [mut bench_a, mut bench_b] = [0, 1].map(|side| SideBench {
         bench: ServerBench { probes: &probes[side], ..around.bench(Series::of(&sides[side].scenarios, &runner)) },
@@ -292,12 +292,13 @@ pub fn with_itself(
     let seed = seed_of(&sides);
     let plans = plans(&sides, wanted, seed, errors);
     let Some([plan, _]) = plans.first().filter(|_| errors.is_empty()) else { return Ok(None) };
-    look(&sides[0], plan)?;
+    let runner = workload::runner();
+    look(&sides[0], plan, &runner)?;
     let screen = output_args.screen(known);
     let stop = Stop::new();
     interrupt::raise_on_signal(&stop, &screen)?;
     let nobody = Onlookers::nobody();
-    let [mut bench_a, mut bench_b] = [0, 1].map(|_| nobody.bench(Series::of(&scenarios, &Runner::threads()), (Some(&screen), None), &stop));
+    let [mut bench_a, mut bench_b] = [0, 1].map(|_| nobody.bench(Series::of(&scenarios, &runner), (Some(&screen), None), &stop));
     let [a, b] = sides.each_ref().map(|side| side.subject.clone());
     let mut compared = Comparison::new(name, a, b, wanted.get(), Margins::default(), None);
     let settings = Settings { plans: &plans, pairs: Some(wanted), cooldown, seed, is_profiled: [false; 2] };
@@ -335,11 +336,11 @@ fn plans(sides: &[PreparedSide; 2], pairs: NonZeroU32, seed: u64, errors: &mut P
 }
 
 /// Looks whether this machine and the target's addresses allow the load.
-fn look(side: &PreparedSide, plan: &Plan) -> Result<(), Failed> {
+fn look(side: &PreparedSide, plan: &Plan, runner: &Runner) -> Result<(), Failed> {
     let looked = match side.subject.command {
         // Its server is not there yet.
-        Some(_) => engine::net::check_limits(plan, machine::raise_files_limit()),
-        None => Runner::threads().prepare(plan).map(drop),
+        Some(_) => runner.fit(plan),
+        None => runner.prepare(plan).map(drop),
     };
     looked.map_err(Failed::from)
 }

@@ -111,7 +111,7 @@ fn show(dir: &std::path::Path, output_args: OutputArgs, known: &KnownSecrets) ->
         let Some(mut climb) = Climb::decide(draft.into(), ladder, inputs::scenarios(known), &mut errors) else { return Err(errors.into()) };
         climb.fit(LevelChoice::Nothing, &Runner::threads())?;
         let measuring = Measuring::unsaved(known, output_args);
-        let exit = climb.carry_out((files.clone(), Renderings::none()), measuring, (screen.clone(), stop.clone()))?;
+        let exit = climb.carry_out((files.clone(), Renderings::none()), measuring, (screen.clone(), stop.clone()), &Runner::threads())?;
         // What a busy machine did to a demonstration is said in it, and no reason to end it.
         if !matches!(exit, Exit::Done | Exit::NotTrustworthy) {
             return Ok(exit);

@@ -62,6 +62,7 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Find { draft, importing, slo, search, filing, measuring } = find;
     let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
     let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
+    let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
     let scenario = scenarios.of(&load);
     let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "find"));
     let search = CapacitySearch::decide(load, (&slo, search), scenarios, &mut errors);
@@ -69,7 +70,7 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let outs = filing.renderings(CapacityReport::FORMATS, &mut errors);
     let mut measuring = measuring.decide((Kind::Find, &name), scenario.as_deref(), known, &mut errors);
     let Some(search) = search.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
-    let (first, runner) = (&search.first, Runner::threads());
+    let first = &search.first;
     importing.look([(first, &search.scenarios)], &left_out, (known, voice))?;
     runner.prepare(first)?;
     measuring.eyes.check(first).and_then(|()| measuring.probes.check(first))?;

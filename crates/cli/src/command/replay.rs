@@ -148,6 +148,7 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Replay { name, out, force, detail, measuring, dry_run, .. } = replay;
     let outputs = Outputs::check(&out, force.into(), &mut errors);
     let name = name.or_else(|| Some(saved::suggested(&decided.as_ref()?.tried))).unwrap_or_default();
+    measuring.agents.refuse("a log is sent again from one machine", &mut errors);
     let measuring = measuring.decide((Kind::Run, &name), None, known, &mut errors);
     let Some(decided) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 

@@ -4,7 +4,6 @@
 //! however the run ends.
 
 use clap::{ArgAction, Args};
-use engine::Runner;
 use history::Kind;
 use plan::{Draft, LoadRecord, PlanErrors};
 use resolve::KnownSecrets;
@@ -74,6 +73,7 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     }
     let ImportedLoad { mut load, scenarios, left_out } = importing.take(draft, saved.as_ref(), (known, voice), &mut errors);
     inputs::read(&mut load.draft, &mut errors);
+    let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
     let scenario = scenarios.of(&load);
     let plan = inputs::decide(load, &scenarios, &mut errors);
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {
@@ -87,7 +87,7 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     importing.look([(&plan, &scenarios)], &left_out, (known, voice))?;
 
     let single = SingleRun { word: "run", plan: &plan, name, before, outputs, detail, measuring, known };
-    single.carry_out(|stop| Workload::new(&plan, &scenarios, &Runner::threads(), stop))
+    single.carry_out(|stop| Workload::new(&plan, &scenarios, &runner, stop))
 }
 
 /// What is run again, held against what it was held against. Every mistake goes to `errors`.

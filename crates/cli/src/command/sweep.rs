@@ -54,6 +54,7 @@ pub fn carry_out(sweep: Sweep, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Sweep { draft, importing, ladder, slo, filing, measuring } = sweep;
     let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
     let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
+    let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { LevelChoice::Levels } else { LevelChoice::Nothing };
     let scenario = scenarios.of(&load);
     let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "sweep"));
@@ -68,11 +69,11 @@ pub fn carry_out(sweep: Sweep, known: &KnownSecrets) -> Result<Exit, Failed> {
 
     let (stop, screen) = measuring.begin("sweep", known)?;
     measuring.probes.doubts().iter().for_each(|doubt| screen.say(doubt));
-    climb.fit(asked, &Runner::threads())?;
+    climb.fit(asked, &runner)?;
     if let Some(plan) = climb.first() {
         measuring.eyes.check(plan).and_then(|()| measuring.probes.check(plan))?;
     }
-    climb.carry_out((files, outs), measuring, (screen, stop))
+    climb.carry_out((files, outs), measuring, (screen, stop), &runner)
 }
 
 /// What the best level is to keep.
@@ -206,8 +207,9 @@ impl Climb {
         (files, outs): (Files, Renderings<SweepResult>),
         measuring: Measuring,
         (screen, stop): (Screen, Stop),
+        runner: &Runner,
     ) -> Result<Exit, Failed> {
-        let series = self.begin(&Runner::threads(), &stop)?;
+        let series = self.begin(runner, &stop)?;
         self.plans.first().and_then(|plan| too_short(plan, &self.scenarios)).into_iter().for_each(|said| screen.say(&said));
         let mut sweep = self.unmeasured(files.name());
         let around = Proceedings::begin((files, outs), measuring, ("sweep", self.plans.first()), (screen, stop));

@@ -24,6 +24,7 @@ pub struct Session {
     stdin: Vec<u8>,
     stdout: Option<Stdio>,
     environment: Vec<(&'static str, String)>,
+    files_max: Option<u32>,
     _place: Place,
 }
 
@@ -122,6 +123,7 @@ impl Session {
             stdin: Vec::new(),
             stdout: None,
             environment: Vec::new(),
+            files_max: None,
         }
     }
 
@@ -146,6 +148,12 @@ impl Session {
     /// Sets a variable.
     pub fn env(mut self, name: &'static str, value: &str) -> Self {
         self.environment.push((name, value.to_owned()));
+        self
+    }
+
+    /// Lets each process open so many files.
+    pub fn files_max(mut self, files: u32) -> Self {
+        self.files_max = Some(files);
         self
     }
 
@@ -223,7 +231,15 @@ impl Session {
 
     /// Starts `loadline` with these words.
     pub fn start(&mut self, line: &str) -> Running {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_loadline"))
+        let mut command = match self.files_max {
+            None => Command::new(env!("CARGO_BIN_EXE_loadline")),
+            Some(files) => {
+                let mut shell = Command::new("/bin/sh");
+                shell.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_loadline")]);
+                shell
+            }
+        };
+        let mut child = command
             .args(words(line))
             .current_dir(self.dir.path())
             .env_clear()

@@ -5,18 +5,18 @@
 
 use std::net::SocketAddr;
 
-use plan::{Load, Plan};
+use plan::{Load, Part, Plan};
 
 use super::socket::{LocalPorts, is_ipv4_loopback};
 use crate::RunError;
 use crate::machine::FILES_BESIDES;
 
-/// Whether this process may open a file for every connection of the plan; `files_max` is its limit, already raised.
+/// Whether this process may open a file for every connection of these parts of a plan; `files_max` is its limit, already raised.
 ///
 /// # Errors
 /// If it may not: need, limit, and what to do.
-pub fn check_limits(plan: &Plan, files_max: u64) -> Result<(), RunError> {
-    let connections = plan.open_connections_max();
+pub(crate) fn check_limits(plan: &Plan, parts: &[Part], files_max: u64) -> Result<(), RunError> {
+    let connections = plan.open_connections_of(parts);
     let need = connections + u64::from(FILES_BESIDES);
     if need <= files_max {
         return Ok(());

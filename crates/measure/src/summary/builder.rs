@@ -249,6 +249,7 @@ impl SummaryRecord {
                 threads,
                 ..Generator::default()
             },
+            sites: Vec::new(),
             observed: Vec::new(),
             replayed: None,
             profiles: Vec::new(),

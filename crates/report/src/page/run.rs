@@ -648,7 +648,7 @@ fn machine(summary: &Summary) -> Table {
             format!(
                 "{} of its cores in {}, the busiest {:.0} % of one",
                 quantity::decimal(generator.cpu_share, 2),
-                counted(generator.threads.into(), "thread"),
+                crate::text::threads_of(generator),
                 generator.cpu_share_busiest * 100.0
             ),
         ),

@@ -122,13 +122,30 @@ fn whoever_asks_for_requests_gets_as_many_threads_as_share_the_users_evenly() {
             requests: requests.map(|number| number.parse().unwrap()),
             ..Draft::default()
         };
-        threads(&draft, NonZeroU32::new(4).unwrap()).get()
+        threads(&draft, NonZeroU32::new(4).unwrap(), NonZeroU32::new(1000).unwrap()).get()
     };
     assert_eq!(threads_for(6, Some("600")), 3);
     assert_eq!(threads_for(7, Some("600")), 1);
     assert_eq!(threads_for(8, Some("600")), 4);
     assert_eq!(threads_for(50, Some("600")), 4, "12 or 13 users are as good as equal");
     assert_eq!(threads_for(6, None), 4, "whoever loads for a time loads with all cores");
+}
+
+#[test]
+fn whoever_needs_several_processes_gets_a_thread_in_each() {
+    let threads_for = |users: u32, processes: Option<&str>, requests: Option<&str>| {
+        let draft = Draft {
+            connections: users.to_string().parse().ok(),
+            requests: requests.map(|number| number.parse().unwrap()),
+            processes: processes.map(|number| number.parse().unwrap()),
+            ..Draft::default()
+        };
+        threads(&draft, NonZeroU32::new(4).unwrap(), NonZeroU32::new(1000).unwrap()).get()
+    };
+    assert_eq!(threads_for(4000, None, None), 4);
+    assert_eq!(threads_for(5500, None, None), 6, "a process may open a thousand connections");
+    assert_eq!(threads_for(100, Some("3"), None), 6, "as many threads in each");
+    assert_eq!(threads_for(7, Some("3"), Some("70")), 6, "never fewer than processes");
 }
 
 #[test]

@@ -1,0 +1,70 @@
+//! `--agents`: the machines that a load comes from, if it is not this one.
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{ArgAction, Args};
+use engine::Runner;
+use plan::{PlanError, PlanErrors, SshHost};
+use resolve::Reader;
+use sites::Machines;
+
+use crate::exit::Failed;
+use crate::workload;
+
+/// Where the load comes from.
+#[derive(Debug, Args)]
+pub struct AgentsArgs {
+    /// Send the load from these machines instead, by ssh and with nothing installed there: ssh:[USER@]HOST[:PORT],...
+    #[arg(long, value_name = "MACHINES", value_delimiter = ',', action = ArgAction::Append, help_heading = "Load")]
+    agents: Vec<String>,
+
+    /// The loadline that is copied to them, where another processor needs another one [default: this one]
+    #[arg(long, value_name = "FILE", help_heading = "Load")]
+    agent_binary: Option<PathBuf>,
+}
+
+impl AgentsArgs {
+    /// Where loads are carried out. Machines are called now, since how much they carry is part of every plan; `reader` learns of it. Every
+    /// mistake goes to `errors`, and nobody is called where there was one before.
+    ///
+    /// # Errors
+    /// If a machine cannot be called.
+    pub fn runner(&self, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
+        let hosts: Vec<SshHost> = self.agents.iter().filter_map(|text| read(text, errors)).collect();
+        if self.agents.is_empty() {
+            if self.agent_binary.is_some() {
+                errors.push(PlanError::new("agent-binary", "--agent-binary is about other machines, and there is none", "name them with --agents"));
+            }
+            return Ok(workload::runner());
+        }
+        if !errors.is_empty() {
+            return Ok(workload::runner());
+        }
+        let program = self.agent_binary.clone().unwrap_or_else(workload::program);
+        let machines = Machines::call(&hosts, Path::new("ssh"), &program).map_err(Failed::from)?;
+        let number = |of: u32| NonZeroU32::new(of).unwrap_or(NonZeroU32::MIN);
+        reader.learn_machines(number(machines.cores()), number(machines.connections_max()));
+        Ok(Runner::threads().with_sites(Arc::new(machines)))
+    }
+
+    /// Notes that a load cannot come from other machines, and why.
+    pub fn refuse(&self, why: &str, errors: &mut PlanErrors) {
+        if !self.agents.is_empty() {
+            errors.push(PlanError::new("agents", format!("--agents: {why}"), "leave it out"));
+        }
+    }
+}
+
+fn read(text: &str, errors: &mut PlanErrors) -> Option<SshHost> {
+    let host = text.strip_prefix("ssh:").and_then(SshHost::read);
+    if host.is_none() {
+        errors.push(PlanError::new(
+            "agents",
+            format!("--agents '{text}' is no machine"),
+            "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, with commas between several",
+        ));
+    }
+    host
+}

@@ -1,0 +1,68 @@
+//! `loadline agent --stdio`: a site of another loadline, which carries out parts of its loads.
+//!
+//! It is called by a commander, on this machine or over SSH, and not by people: what it says over its standard streams is for programs.
+//! Whatever a script prints there goes to the error stream instead.
+
+use std::fs::File;
+use std::io;
+
+use clap::Args;
+use engine::{Gate, Messages, RunError, Runner, SiteRole, Stop};
+use import::collection::Wishes;
+use plan::Plan;
+use resolve::{KnownSecrets, MemoryInputs, Reader, Scenarios};
+use script::Script;
+use sites::Job;
+
+use crate::exit::{Exit, Failed};
+use crate::memory;
+use crate::workload::Workload;
+
+/// How the commander is spoken with.
+#[derive(Debug, Args)]
+pub struct Agent {
+    /// Over the standard streams: how another loadline calls this one
+    #[arg(long, required = true)]
+    stdio: bool,
+}
+
+/// Serves until the commander goes.
+pub fn carry_out(_: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
+    let broken = |why: io::Error| Failed::new(Exit::OutputNotWritten, plan::plainly(&why), "see what became of the loadline that called this one");
+    let (orders, answers) = streams().map_err(broken)?;
+    let mut site = Site { known: known.clone(), script: None };
+    sites::serve(orders, answers, move |job, gate, stop| site.begin(job, gate, stop)).map_err(broken)?;
+    Ok(Exit::Done)
+}
+
+/// Orders and answers; what else is written to standard output from now on goes to the error stream.
+fn streams() -> io::Result<(File, File)> {
+    let streams = (rustix::io::dup(rustix::stdio::stdin())?.into(), rustix::io::dup(rustix::stdio::stdout())?.into());
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    Ok(streams)
+}
+
+/// A site, from job to job.
+struct Site {
+    known: KnownSecrets,
+    /// That of the load under way.
+    script: Option<Box<Script>>,
+}
+
+impl Site {
+    fn begin(&mut self, job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
+        let Job { plan, sources, so_far, is_here, processes } = job;
+        let plan = Plan::decode(&plan).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
+        let all = plan.parts();
+        let parts: Vec<_> = sources.iter().filter_map(|source| all.get(*source as usize)).copied().collect();
+        let inputs = MemoryInputs::of_plan(&plan);
+        let inputs = if is_here { inputs.with_local_files() } else { inputs };
+        let reader = Reader::new(inputs, self.known.clone());
+        let runner = Runner::threads().as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
+        let workload = Workload::new(&plan, &Scenarios::new(&reader, Wishes::default()), &runner, stop)?;
+        let (messages, script) = workload.start(&parts, so_far, stop)?;
+        self.script = script;
+        memory::make_room();
+        Ok(messages)
+    }
+}

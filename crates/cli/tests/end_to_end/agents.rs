@@ -1,0 +1,208 @@
+//! `--agents`: loads from other machines over ssh, which a small program plays here: it runs what it is given on this machine.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use crate::recorder::Recorder;
+use crate::session::{Session, prose, server};
+
+/// Runs the last word as ssh would there, with a home of its own for each host, and notes each call.
+const SSH: &str = "#!/bin/sh
+for last; do host=$before; before=$last; done
+home=\"$HOMES/$host\"; mkdir -p \"$home\"; echo \"$*\" >> \"$HOMES/calls\"
+[ \"$host\" = nowhere ] && { echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255; }
+HOME=\"$home\"; export HOME; unset XDG_DATA_HOME; cd /
+exec /bin/sh -c \"$last\"
+";
+
+/// A session in which ssh is that program.
+fn session() -> Session {
+    let session = Session::new().file("ssh", SSH);
+    fs::set_permissions(session.path("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
+    session
+}
+
+/// The variables that a command needs for it: those of a session are for one command.
+fn with_ssh(session: Session) -> Session {
+    let (bin, homes) = (session.path(""), session.path("homes"));
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    session.env("PATH", &path).env("HOMES", &homes.display().to_string())
+}
+
+fn calls(session: &Session) -> usize {
+    session.read("homes/calls").lines().count()
+}
+
+#[test]
+fn a_load_from_two_machines_is_the_same_load_and_the_program_is_copied_once() {
+    let server = server();
+    let mut session = with_ssh(session());
+    let line = format!("run {} -n 400 -c 8 -t 4 --agents ssh:a,ssh:me@b:2222 --out json=r.json --force", server.url("/healthz"));
+    session.loadline(&line).exits(0).complains_of_nothing().says("me@b ");
+    assert_eq!(server.counts().path("/healthz"), 400);
+    assert_eq!(session.json("r.json")["requests"]["succeeded"], 400);
+    assert_eq!(calls(&session), 6, "each was called, had no program, was given it, and called again");
+    assert!(session.read("homes/calls").contains("-p 2222 -- me@b "));
+    let copies: Vec<String> = session.files().into_iter().filter(|name| name.contains("/.cache/loadline/agent-")).collect();
+    assert_eq!(copies.len(), 2, "{copies:?}");
+    let mut session = with_ssh(session);
+    session.loadline(&line).exits(0);
+    assert_eq!((calls(&session), server.counts().path("/healthz")), (8, 800));
+}
+
+#[test]
+fn experiments_call_each_machine_once() {
+    let server = server();
+    let mut session = with_ssh(session());
+    let line = format!("sweep {} --levels 2,4,8 --duration 500ms -t 2 --agents ssh:a,ssh:b --force", server.url("/healthz"));
+    session.loadline(&line).exits_either(0, 4).says("8");
+    assert_eq!(calls(&session), 6);
+}
+
+#[test]
+fn files_travel_and_none_of_that_machine_is_read() {
+    let server = Recorder::start(Duration::ZERO, 200);
+    let mut session = with_ssh(session().file("users.csv", "id\n1\n2\n3\n4\n5\n6\n"));
+    let line = "-n 6 -c 4 -t 2 --data-file users.csv --agents ssh:a,ssh:b";
+    session.loadline(&format!("run '{}/{{{{users.id}}}}' {line}", server.url)).exits(0);
+    let mut rows: Vec<String> = server.raw().iter().filter_map(|request| Some(request.split(' ').nth(1)?.to_owned())).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, ["/1", "/2", "/3", "/4", "/5", "/6"]);
+}
+
+#[test]
+fn a_machine_that_cannot_be_reached_is_told_in_sshs_words_with_what_to_try() {
+    let mut session = with_ssh(session());
+    let ran = session.loadline("run http://127.0.0.1:9/ -n 4 -c 2 -t 2 --agents ssh:nowhere").exits(3);
+    let said = prose(&ran.stderr);
+    assert!(said.contains("nowhere is gone: it ended with status 255 (ssh: connect to host nowhere port 22: No route to host)"), "{said}");
+    assert!(said.contains("help: try it: ssh -o BatchMode=yes nowhere true"), "{said}");
+}
+
+#[test]
+fn a_program_for_another_processor_is_refused_with_what_to_give() {
+    let session = session().file("other", "\u{7f}ELF of a machine that is not here");
+    let mut session = with_ssh(session);
+    let ran = session.loadline("run http://127.0.0.1:9/ -n 4 -c 2 -t 2 --agents ssh:a --agent-binary other");
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    assert!(prose(&ran.stderr).contains("for its processor"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_target_that_only_the_machines_reach_is_looked_at_there() {
+    let mut session = with_ssh(session());
+    let ran = session.loadline("run http://127.0.0.1:9/ -n 4 -c 2 -t 2 --agents ssh:a,ssh:b").exits(3);
+    assert!(ran.stderr.contains("error: a: ") || ran.stderr.contains("error: b: "), "{}", ran.stderr);
+}
+
+#[test]
+fn mistakes_are_told_before_anybody_is_called() {
+    let mut session = with_ssh(session());
+    let ran = session.loadline("run http://127.0.0.1:9/ --rate 0/s --agents web1,ssh:-oProxyCommand=x").exits(2);
+    let said = prose(&ran.stderr);
+    assert!(said.contains("--agents 'web1' is no machine") && said.contains("--agents 'ssh:-oProxyCommand=x' is no machine"), "{said}");
+    assert!(said.contains("--rate 0/s sends nothing"), "{said}");
+    assert!(!session.files().contains(&"homes/calls".to_owned()));
+    session.loadline("run http://127.0.0.1:9/ --agent-binary x").exits(2).complains("--agent-binary is about other machines");
+}
+
+/// A real SSH server on a free port, with keys and settings of its own, and an `ssh` that uses them.
+struct Sshd {
+    child: std::process::Child,
+}
+
+impl Sshd {
+    fn start(session: &Session) -> Self {
+        let run = |program: &str, words: &[&str]| {
+            let ran = std::process::Command::new(program).args(words).output().unwrap();
+            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+            String::from_utf8(ran.stdout).unwrap()
+        };
+        let dir = session.path("");
+        let at = |name: &str| dir.join(name).display().to_string();
+        for key in ["host", "user"] {
+            run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &at(key)]);
+        }
+        fs::copy(at("user.pub"), at("authorized")).unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let user = run("id", &["-un"]);
+        fs::write(
+            at("sshd_config"),
+            format!(
+                "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
+                 AcceptEnv XDG_CACHE_HOME\n",
+                at("host"),
+                at("authorized")
+            ),
+        )
+        .unwrap();
+        let host = format!("Host here\n HostName 127.0.0.1\n Port {port}\n User {}\n IdentityFile {}\n", user.trim(), at("user"));
+        fs::write(at("ssh_config"), format!("{host} StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n SetEnv XDG_CACHE_HOME={}\n", at("cache"))).unwrap();
+        fs::write(at("ssh"), format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"))).unwrap();
+        fs::set_permissions(at("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
+        // It forks a process for each connection from its own file, which it wants named whole.
+        let _ = fs::create_dir_all("/run/sshd");
+        let sshd = std::process::Command::new("/usr/sbin/sshd").args(["-D", "-E", &at("sshd.log"), "-f", &at("sshd_config")]).spawn();
+        let child = sshd.unwrap();
+        let limit = std::time::Instant::now() + Duration::from_secs(30);
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(std::time::Instant::now() < limit, "sshd does not listen");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Self { child }
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The agents whose program was copied into this folder.
+fn agents_in(folder: &std::path::Path) -> Vec<i32> {
+    let is_there = |process: &i32| fs::read_link(format!("/proc/{process}/exe")).is_ok_and(|file| file.starts_with(folder));
+    let all = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    all.filter(is_there).collect()
+}
+
+#[test]
+fn a_load_over_real_ssh_is_measured_and_a_machine_that_is_frozen_or_killed_does_not_hold_it_up() {
+    if !crate::tools::are_here(&["ssh", "ssh-keygen", "sshd"]) {
+        return;
+    }
+    let server = server();
+    let with_path = |session: Session| {
+        let bin = format!("{}:/usr/bin:/bin", session.path("").display());
+        session.env("PATH", &bin)
+    };
+    let session = Session::new();
+    let _sshd = Sshd::start(&session);
+    let mut session = with_path(session);
+    let url = server.url("/healthz");
+    session.loadline(&format!("run {url} -n 200 -c 4 -t 2 --agents ssh:here,ssh:here --out json=r.json")).exits(0).says("here ");
+    assert_eq!(server.counts().path("/healthz"), 200);
+    assert_eq!(session.json("r.json")["sites"].as_array().unwrap().len(), 2);
+    for (signal, word) in [(rustix::process::Signal::KILL, "here is gone"), (rustix::process::Signal::STOP, "did not say anything for 5 s")] {
+        let mut one = with_path(session);
+        let before = server.counts().path("/healthz");
+        let running = one.start(&format!("run {url} -d 9s -c 4 -t 2 --agents ssh:here,ssh:here --out json=lost.json --force"));
+        let running = running.once(|| server.counts().path("/healthz") > before + 50);
+        let agent = agents_in(&one.path("cache"))[0];
+        rustix::process::kill_process(rustix::process::Pid::from_raw(agent).unwrap(), signal).unwrap();
+        let ran = running.end();
+        assert!(prose(&ran.stdout).contains(word) && ran.stdout.contains("INVALID"), "{}\n{}", ran.stdout, ran.stderr);
+        let lost = one.json("lost.json");
+        assert_eq!(lost["generator"]["lost_share"], 0.5);
+        // A process that is stopped cannot end before it goes on; the other one is gone already.
+        let _ = rustix::process::kill_process(rustix::process::Pid::from_raw(agent).unwrap(), rustix::process::Signal::CONT);
+        let limit = std::time::Instant::now() + Duration::from_secs(30);
+        while !agents_in(&one.path("cache")).is_empty() {
+            assert!(std::time::Instant::now() < limit, "they end with their connections");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        session = one;
+    }
+}

@@ -1,0 +1,174 @@
+//! Loads from several processes of this machine: the same load, the same figures, and nothing left running.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::recorder::Recorder;
+use crate::session::{Session, server};
+
+/// The processes that this one started and that are there still.
+fn children(parent: u32) -> Vec<u32> {
+    let is_child = |process: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        let behind_the_name = stat.rsplit(')').next().unwrap_or_default();
+        behind_the_name.split_whitespace().nth(1).and_then(|word| word.parse().ok()) == Some(parent)
+    };
+    let all = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    all.filter(is_child).collect()
+}
+
+fn is_there(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let limit = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < limit, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_load_from_several_processes_is_the_same_load() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("run {} -n 300 -c 12 --processes 3 --out json=r.json", server.url("/healthz"));
+    session.loadline(&line).exits(0).complains_of_nothing().says("process 3 ");
+    assert_eq!(server.counts().path("/healthz"), 300);
+    let result = session.json("r.json");
+    assert_eq!(result["requests"]["succeeded"], 300);
+    assert_eq!((&result["generator"]["processes"], &result["plan"]["processes"]), (&3.into(), &3.into()));
+    assert_eq!(result["connections"]["opened"], 12);
+    // A result is repeated as it was made.
+    session.loadline("run --from r.json --out json=again.json").exits(0);
+    assert_eq!((server.counts().path("/healthz"), session.json("again.json")["generator"]["processes"].clone()), (600, 3.into()));
+}
+
+#[test]
+fn more_connections_than_files_take_more_processes_by_themselves() {
+    let server = server();
+    let mut session = Session::new().files_max(164);
+    let ran = session.loadline(&format!("run {} -n 1000 -c 250 --out json=r.json", server.url("/healthz")));
+    ran.exits(0).says("the load comes from 3 processes: one may open 164 files");
+    assert_eq!(session.json("r.json")["connections"]["opened"], 250);
+    assert_eq!(server.counts().path("/healthz"), 1000);
+    let ran = session.loadline(&format!("run {} -n 1000 -c 250 -t 1", server.url("/healthz")));
+    ran.exits(2).complains("250 connections need 314 open files, but this process may open 164");
+}
+
+#[test]
+fn requests_of_every_kind_are_the_same_from_one_process_and_from_several() {
+    let server = Recorder::start(Duration::ZERO, 200);
+    let url = &server.url;
+    let mut session = Session::new()
+        .file("users.csv", "id\n1\n2\n3\n4\n5\n6\n7\n8\n")
+        .file("shop.yaml", &SHOP.replace("TARGET", url))
+        .file("path.lua", "request = function() return wrk.format('GET', '/from-lua') end");
+    for line in [
+        &format!("'{url}/{{{{sequence}}}}/{{{{random 1 1000000}}}}/{{{{users.id}}}}' -n 24 -c 4 --data-file users.csv") as &str,
+        &format!("{url}/ -r 200/s -n 50 --arrivals poisson"),
+        "shop.yaml",
+        &format!("{url}/ -n 40 -c 4 --script path.lua"),
+    ] {
+        session.loadline(&format!("run {line} -t 4")).exits(0);
+        let alone = server.raw();
+        assert!(alone.len() >= 24);
+        session.loadline(&format!("run {line} -t 4 --processes 2")).exits(0);
+        assert_eq!(paths(&server.raw()), paths(&alone), "{line}");
+    }
+}
+
+/// The first lines of requests, sorted.
+fn paths(requests: &[String]) -> Vec<&str> {
+    let mut lines: Vec<&str> = requests.iter().filter_map(|request| request.lines().next()).collect();
+    lines.sort_unstable();
+    lines
+}
+
+const SHOP: &str = "
+target: TARGET
+load: {users: 4, requests: 40}
+setup:
+  - get: /prepare
+  - set: {of: 77}
+journeys:
+  - name: two
+    steps:
+      - get: /first/{{of}}/{{sequence}}
+      - get: /second
+teardown:
+  - get: /clear
+";
+
+#[test]
+fn levels_of_a_sweep_share_their_processes_and_none_is_left() {
+    let server = server();
+    let mut session = Session::new();
+    let mut running = session.start(&format!("sweep {} --levels 4,8,16 --duration 1s --processes 2 --force", server.url("/healthz")));
+    let parent = running.pid();
+    let mut seen = Vec::new();
+    running = running.once(|| {
+        seen = children(parent);
+        seen.len() == 2
+    });
+    running.end().exits_either(0, 4).says("16");
+    assert!(seen.iter().all(|process| !is_there(*process)), "{seen:?}");
+}
+
+#[test]
+fn ctrl_c_ends_all_processes_and_what_was_measured_is_reported() {
+    let server = server();
+    let mut session = Session::new();
+    let running = session.start(&format!("run {} -d 60s -c 8 --processes 2 --out json=r.json", server.url("/healthz")));
+    let (parent, counts) = (running.pid(), || server.counts().path("/healthz"));
+    let running = running.once(|| counts() > 100);
+    let processes = children(parent);
+    running.signal(Signal::INT).end().exits(130);
+    assert!(processes.len() == 2 && processes.iter().all(|process| !is_there(*process)), "{processes:?}");
+    let result = session.json("r.json");
+    assert_eq!(result["requests"]["succeeded"], counts());
+}
+
+#[test]
+fn a_process_that_is_killed_takes_its_part_with_it_and_the_run_says_so() {
+    let server = server();
+    let mut session = Session::new();
+    let running = session.start(&format!("run {} -d 4s -c 8 --processes 2 --threads 2 --out json=r.json", server.url("/healthz")));
+    let parent = running.pid();
+    let running = running.once(|| server.counts().path("/healthz") > 100);
+    kill_process(Pid::from_raw(children(parent)[0] as i32).unwrap(), Signal::KILL).unwrap();
+    let ran = running.end();
+    assert!(ran.stdout.contains("1 of 2 threads of the load are gone: process ") && ran.stdout.contains("INVALID"), "{}", ran.stdout);
+    let result = session.json("r.json");
+    assert_eq!(result["generator"]["lost_share"], 0.5);
+    assert!(result["requests"]["succeeded"].as_u64().unwrap() > 100);
+}
+
+#[test]
+fn processes_end_by_themselves_when_the_commander_is_killed() {
+    let server = server();
+    let mut session = Session::new();
+    let running = session.start(&format!("run {} -d 600s -c 8 --processes 2", server.url("/healthz")));
+    let parent = running.pid();
+    let running = running.once(|| server.counts().path("/healthz") > 100);
+    let processes = children(parent);
+    drop(running.signal(Signal::KILL));
+    wait_until("they end", || processes.iter().all(|process| !is_there(*process)));
+    let before = server.counts().path("/healthz");
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(server.counts().path("/healthz"), before);
+}
+
+#[test]
+fn what_needs_all_users_in_one_process_is_refused_with_a_reason() {
+    let server = server();
+    let url = server.url("");
+    let meeting = format!("target: {url}\nload: {{users: 4, requests: 8}}\njourneys:\n  - name: a\n    steps: [{{get: /a}}, {{rendezvous: 2, within: 1s}}]\n");
+    let mut session = Session::new().file("m.yaml", &meeting);
+    session.loadline("run m.yaml --processes 2").exits(2).complains("they are in several processes");
+    session.loadline(&format!("run {url}/a -c 8 -t 2 --processes 4 -n 8")).exits(2).complains("--processes 4 is more than --threads 2");
+    session.loadline(&format!("run {url}/a -c 2 --processes 4 -n 8")).exits(2).complains("4 processes need a thread each, and the load has 2");
+}

@@ -1,0 +1,26 @@
+//! Parts of a load in other processes, here and on other machines.
+//!
+//! One process may open so many files, and one machine has so many cores. Beyond them a commander divides a plan among sites: it starts
+//! them, tells each its parts, agrees with all on the moment in which the load begins, and hands on what they tell as if they were
+//! threads of its own. A site is a loadline that speaks [`lines`] of text over its standard streams, so that a process of this machine
+//! and one at the other end of an SSH connection are the same to everybody: how the program is called is all that differs.
+//!
+//! Invariants: a site whose commander is silent for [`LEASE`], or gone, ends its load by itself; nothing of it keeps running. What a site
+//! has told stays, also when it is gone before its end.
+
+mod commander;
+mod lines;
+mod machines;
+mod processes;
+mod serving;
+
+pub use commander::{Call, Commander, Delivery};
+pub use lines::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
+pub use machines::Machines;
+pub use processes::Processes;
+pub use serving::serve;
+
+use std::time::Duration;
+
+/// For so long a site goes on without a word of its commander.
+pub const LEASE: Duration = Duration::from_secs(5);

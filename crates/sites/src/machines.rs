@@ -1,0 +1,165 @@
+//! Other machines, each at the other end of an SSH connection: nothing is installed there, and nothing stays but a file in a cache.
+//!
+//! The user's own ssh is called, which brings its names, keys and jump hosts along. The program is looked for in a cache folder of that
+//! machine, by the checksum of its bytes, and is copied there where it is missing: so both ends are the same program, whatever its
+//! version. Its whole life is that of the connection.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use engine::{RemoteMessages, RunError, Sites, SoFar, Stop};
+use plan::{Part, Plan, SshHost};
+use ring::digest::{SHA256, digest};
+
+use crate::commander::{CANNOT_RUN, Call, Commander, Delivery, IS_MISSING};
+use crate::lines::Greeting;
+
+/// Machines that were called, and what each greeted with.
+#[derive(Debug)]
+pub struct Machines {
+    calls: Vec<Call>,
+    greetings: Vec<Greeting>,
+    commander: Commander,
+}
+
+impl Machines {
+    /// Calls the program on each of these machines, and copies it there first where it is missing. `ssh` is how ssh is called, and `program`
+    /// the file of a loadline that runs there.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a machine cannot be reached, has no place for it or cannot run it.
+    pub fn call(hosts: &[SshHost], ssh: &Path, program: &Path) -> Result<Self, RunError> {
+        let bytes = std::fs::read(program).map_err(|why| unread(program, &why))?;
+        let sum: String = digest(&SHA256, &bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let called = |host: &SshHost, script: &str| -> Vec<OsString> {
+            [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
+        };
+        let calls: Vec<Call> = hosts
+            .iter()
+            .map(|host| Call {
+                name: host.to.clone(),
+                command: called(host, &start_script(&sum)),
+                is_here: false,
+                delivery: Some(Delivery { command: called(host, &copy_script(&sum)), file: program.to_owned() }),
+                help: host.by_hand(),
+            })
+            .collect();
+        let commander = Commander::default();
+        let greetings = commander.call(&calls)?;
+        Ok(Self { calls, greetings, commander })
+    }
+
+    /// The cores of all of them.
+    #[must_use]
+    pub fn cores(&self) -> u32 {
+        self.greetings.iter().map(|greeting| greeting.cores).sum()
+    }
+
+    /// How many connections all of them may have open at once.
+    #[must_use]
+    pub fn connections_max(&self) -> u32 {
+        self.greetings.iter().fold(0, |sum, greeting| sum.saturating_add(greeting.connections_max))
+    }
+}
+
+impl Sites for Machines {
+    /// As many threads on each as its cores are of all.
+    fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
+        let cores: Vec<u32> = self.greetings.iter().map(|greeting| greeting.cores.max(1)).collect();
+        let groups = divided(plan.parts(), &cores);
+        for (call, (greeting, group)) in self.calls.iter().zip(self.greetings.iter().zip(&groups)) {
+            if group.is_empty() {
+                return Err(RunError::input(
+                    format!("{} machines need a thread each, and {} would have none", groups.len(), call.name),
+                    "give more threads, more connections or fewer machines",
+                ));
+            }
+            let (connections, most) = (plan.open_connections_of(group), u64::from(greeting.connections_max));
+            if connections > most {
+                return Err(RunError::input(
+                    format!("{} has {connections} of the connections, and may open {most}", call.name),
+                    format!("raise its limit on open files (ulimit -n {}), or name more machines", (connections + 64).next_power_of_two()),
+                ));
+            }
+        }
+        Ok(groups)
+    }
+
+    fn are_here(&self) -> bool {
+        false
+    }
+
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
+        self.commander.start(&self.calls, (plan, groups), so_far, stop)
+    }
+}
+
+fn unread(program: &Path, why: &io::Error) -> RunError {
+    RunError::input(format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(why)), "give the file of a loadline")
+}
+
+/// The parts by machine: of each population's threads as many as the machine has of all cores.
+fn divided(parts: Vec<Part>, cores: &[u32]) -> Vec<Vec<Part>> {
+    let all: u64 = cores.iter().copied().map(u64::from).sum();
+    let mut groups = vec![Vec::new(); cores.len()];
+    for part in parts {
+        let mut place = u64::from(part.share.index()) * all / u64::from(part.share.of());
+        let machine = cores.iter().position(|cores| {
+            let is_here = place < u64::from(*cores);
+            place = place.saturating_sub(u64::from(*cores));
+            is_here
+        });
+        groups[machine.unwrap_or(0)].push(part);
+    }
+    groups
+}
+
+/// Where the program of this checksum is, in words of `sh`.
+fn place_of(sum: &str) -> String {
+    format!("d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/loadline\"; f=\"$d/agent-{}\"", &sum[..32])
+}
+
+/// Runs the program, or says that it is missing, or none for this machine. Some shells take what they cannot run for a script.
+fn start_script(sum: &str) -> String {
+    format!("{}; [ -x \"$f\" ] || exit {IS_MISSING}; \"$f\" --version >/dev/null 2>&1 || exit {CANNOT_RUN}; exec \"$f\" agent --stdio", place_of(sum))
+}
+
+/// Takes the program on standard input. It gets its name when it is whole, and those of other versions go.
+fn copy_script(sum: &str) -> String {
+    format!(
+        "{}; set -e; mkdir -p \"$d\"; t=\"$f.$$\"; trap \"rm -f \\\"$t\\\"\" EXIT; cat > \"$t\"; \
+         [ \"$(sha256sum < \"$t\" | cut -c1-64)\" = {sum} ]; chmod 700 \"$t\"; find \"$d\" -name \"agent-*\" -mtime +30 -delete; mv \"$t\" \"$f\"",
+        place_of(sum)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::{Draft, Share};
+
+    fn plan(threads: u32) -> Plan {
+        let draft = Draft { url: Some("http://a.test/".to_owned()), connections: "1000".parse().ok(), ..Draft::default() };
+        Plan::try_from(Draft { threads: threads.to_string().parse().ok(), ..draft }).unwrap()
+    }
+
+    #[test]
+    fn threads_are_divided_as_cores_are_and_each_once() {
+        let sizes = |threads: u32, cores: &[u32]| -> Vec<usize> {
+            let groups = divided(plan(threads).parts(), cores);
+            let mut shares: Vec<Share> = groups.iter().flatten().map(|part| part.of_run).collect();
+            shares.sort_by_key(|share| share.index());
+            assert!(shares.into_iter().eq(Share::all(threads.try_into().unwrap())));
+            groups.iter().map(Vec::len).collect()
+        };
+        assert_eq!(sizes(7, &[4, 2, 1]), [4, 2, 1]);
+        assert_eq!(sizes(14, &[4, 2, 1]), [8, 4, 2]);
+        assert_eq!(sizes(4, &[1, 1]), [2, 2]);
+        assert_eq!(sizes(3, &[1, 1]), [2, 1]);
+        assert_eq!(sizes(1, &[1, 1]), [1, 0]);
+        for machines in 1..=50 {
+            assert!(sizes(machines, &vec![1; machines as usize]).into_iter().all(|threads| threads == 1));
+        }
+    }
+}

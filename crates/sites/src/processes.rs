@@ -1,0 +1,149 @@
+//! Processes of this machine: as many as a load needs because one may open only so many files, or as many as somebody wants.
+
+use std::ffi::OsString;
+
+use engine::{Message, RemoteMessages, RunError, Sites, SoFar, Stop, machine};
+use plan::{Part, Plan};
+
+use crate::commander::{Call, Commander};
+
+/// Further processes of a program on this machine.
+#[derive(Debug, Clone)]
+pub struct Processes {
+    /// The program and the words with which it serves as a site.
+    command: Vec<OsString>,
+    commander: Commander,
+}
+
+impl Processes {
+    /// Processes that are called by these words.
+    #[must_use]
+    pub fn new(command: Vec<OsString>) -> Self {
+        Self { command, commander: Commander::default() }
+    }
+
+    fn calls(&self, count: usize) -> Vec<Call> {
+        let call = |number: usize| Call {
+            name: format!("process {number}"),
+            command: self.command.clone(),
+            is_here: true,
+            delivery: None,
+            help: "see what ended it: its last words, memory, limits on processes".to_owned(),
+        };
+        (1..=count).map(call).collect()
+    }
+}
+
+impl Sites for Processes {
+    fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
+        let parts = plan.parts();
+        let wanted = plan.processes().map_or(1, std::num::NonZeroU32::get);
+        if wanted as usize > parts.len() {
+            return Err(RunError::input(
+                format!("{wanted} processes need a thread each, and the load has {} of them", parts.len()),
+                "give more threads, more connections or fewer processes",
+            ));
+        }
+        let groups = divided(plan, parts, wanted as usize, machine::connections_max().get().into());
+        if groups.len() < 2 {
+            return Ok(Vec::new());
+        }
+        check_memory(plan, machine::machine().memory_bytes)?;
+        Ok(groups)
+    }
+
+    fn are_here(&self) -> bool {
+        true
+    }
+
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
+        let messages = self.commander.start(&self.calls(groups.len()), (plan, groups), so_far, stop)?;
+        let files = machine::raise_files_limit();
+        let mut why = plan.processes().is_none().then(|| format!("the load comes from {} processes: one may open {files} files", groups.len()));
+        Ok(Box::new(messages.map(move |message| match message {
+            Message::Site(mut site) => {
+                site.warnings.splice(0..0, why.take());
+                Message::Site(site)
+            }
+            other => other,
+        })))
+    }
+}
+
+/// What a connection takes at the least, in the kernel and here; measured: some 5 KB of an idle one.
+const CONNECTION_BYTES: u64 = 3 << 10;
+
+/// Whether the machine has memory for all connections of a plan that takes several processes.
+fn check_memory(plan: &Plan, memory_bytes: u64) -> Result<(), RunError> {
+    let connections = plan.open_connections_max();
+    let needed = connections.saturating_mul(CONNECTION_BYTES);
+    if needed <= memory_bytes || memory_bytes == 0 {
+        return Ok(());
+    }
+    let gib = |bytes: u64| bytes.div_ceil(1 << 30);
+    Err(RunError::input(
+        format!("{connections} connections take at least {} GiB of memory, and this machine has {}", gib(needed), gib(memory_bytes)),
+        format!("ask for at most {} of them here", memory_bytes / CONNECTION_BYTES),
+    ))
+}
+
+/// The parts in at least so many groups, in their order, each with no more connections than one process may have. A part that is too
+/// large by itself stays so.
+fn divided(plan: &Plan, parts: Vec<Part>, groups_min: usize, connections_max: u64) -> Vec<Vec<Part>> {
+    let all = parts.len();
+    let mut groups: Vec<Vec<Part>> = Vec::new();
+    let mut open = 0;
+    for (number, part) in parts.into_iter().enumerate() {
+        let connections = plan.open_connections_of(&[part]);
+        // The first part of the next of equal groups.
+        let is_next = number * groups_min / all != number.saturating_sub(1) * groups_min / all;
+        match groups.last_mut() {
+            Some(group) if !is_next && open + connections <= connections_max => {
+                group.push(part);
+                open += connections;
+            }
+            _ => {
+                groups.push(vec![part]);
+                open = connections;
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::Draft;
+
+    fn plan(connections: u32, threads: u32) -> Plan {
+        let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
+        Plan::try_from(Draft { connections: connections.to_string().parse().ok(), threads: threads.to_string().parse().ok(), ..draft }).unwrap()
+    }
+
+    fn sizes(connections: u32, threads: u32, groups_min: usize, connections_max: u64) -> Vec<(usize, u64)> {
+        let plan = plan(connections, threads);
+        let groups = divided(&plan, plan.parts(), groups_min, connections_max);
+        let numbers: Vec<u32> = groups.iter().flatten().map(|part| part.of_run.index()).collect();
+        assert!(numbers.into_iter().eq(0..threads), "each part once, in order");
+        groups.iter().map(|group| (group.len(), plan.open_connections_of(group))).collect()
+    }
+
+    #[test]
+    fn more_connections_than_memory_are_refused_with_the_arithmetic() {
+        assert!(check_memory(&plan(100_000, 5), 1 << 30).is_ok());
+        let error = check_memory(&plan(8_000_000, 400), 8 << 30).unwrap_err();
+        assert_eq!(error.message, "8000000 connections take at least 23 GiB of memory, and this machine has 8");
+        assert_eq!(error.help, "ask for at most 2796202 of them here");
+    }
+
+    #[test]
+    fn processes_are_as_many_as_files_need_or_as_are_wanted() {
+        assert_eq!(sizes(100, 4, 1, 1000), [(4, 100)]);
+        assert_eq!(sizes(100, 4, 2, 1000), [(2, 50), (2, 50)]);
+        assert_eq!(sizes(100, 5, 2, 1000), [(3, 60), (2, 40)]);
+        assert_eq!(sizes(100, 4, 4, 1000).len(), 4);
+        assert_eq!(sizes(100, 6, 1, 40), [(2, 34), (2, 34), (2, 32)]);
+        assert_eq!(sizes(100, 2, 1, 40), [(1, 50), (1, 50)], "what is too large for a process is told by that process");
+    }
+}
