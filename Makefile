@@ -11,7 +11,7 @@ DIST   := $(BUILT)/dist/loadline
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
-.PHONY: help dist web web-test api-test counts screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help dist web web-test api-test counts screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -105,6 +105,10 @@ bench: dist ## measure beside wrk, ab and h2load on this machine and write docs/
 bench-against: dist ## measure beside another build of loadline in turns: OTHER=path/to/loadline (about 15 minutes)
 	scripts/tools.sh nginx
 	$(CARGO) run --quiet --locked -p loadline-bench -- against $(DIST) $(OTHER)
+
+million: dist ## open a million connections from this machine to itself (24 GB of memory; a few minutes; CONNECTIONS=200000)
+	scripts/tools.sh nginx
+	scripts/million.sh $(DIST) $(CONNECTIONS)
 
 validate: dist ## put every claim to the test and write docs/validation.md (40 minutes; PARTS="searches hung", RESUME=1)
 	scripts/tools.sh nft nginx go node python3 java initdb

@@ -30,7 +30,8 @@ pub(crate) fn sentences(run: &Summary) -> Vec<String> {
         .filter_map(|site| Some((site, site.response_time.quantile(0.5)?)))
         .collect();
     let others = |site: &SiteRow, of: &dyn Fn(&SiteRow) -> Option<Nanos>| -> Vec<Nanos> {
-        let mut others: Vec<Nanos> = medians.iter().filter(|(other, _)| other.name != site.name).filter_map(|(other, _)| of(other)).collect();
+        let mut others: Vec<Nanos> =
+            medians.iter().filter(|(other, _)| other.name != site.name).filter_map(|(other, _)| of(other)).collect();
         others.sort_unstable();
         others
     };
@@ -99,7 +100,12 @@ mod tests {
     fn a_site_that_is_far_away_is_told_from_a_server_that_is_slow() {
         let near = || site("eu-1", (10, 1, 0));
         let far = said(vec![near(), site("eu-3", (11, 1, 0)), site("us-1", (50, 41, 0))]);
-        assert_eq!(far, ["us-1 waits 39.1 ms longer for half of its answers than the others at most, and connects 40.1 ms slower: the way from there, not the server"]);
+        assert_eq!(
+            far,
+            [
+                "us-1 waits 39.0 ms longer for half of its answers than the others at most, and connects 40.0 ms slower: the way from there, not the server"
+            ]
+        );
         let starved = said(vec![near(), site("us-1", (50, 1, 40))]);
         assert!(starved[0].ends_with("its figures are its own"), "{starved:?}");
         let unknown = said(vec![near(), site("us-1", (50, 1, 0))]);

@@ -228,7 +228,7 @@ impl Validity {
     #[must_use]
     pub fn of(run: &Summary) -> Self {
         let mut causes: Vec<Cause> = if run.requests.due == 0 {
-            Vec::new()
+            lost(run).into_iter().collect()
         } else {
             [
                 lost(run),
@@ -540,7 +540,7 @@ impl fmt::Display for What {
                 "the requests counted on the wire and their times differ by {} %: requests or times were lost, which is a fault of loadline",
                 share(*of)
             ),
-            Self::Lost { share } => write!(f, "{} of the threads that sent the load were gone before its end", percent(*share)),
+            Self::Lost { share: of } => write!(f, "{} % of the threads that sent the load were gone before its end", share(*of)),
             Self::Shortfall { share: sent } => {
                 let missing = share(1.0 - *sent);
                 write!(

@@ -35,7 +35,11 @@ impl AgentsArgs {
         let hosts: Vec<SshHost> = self.agents.iter().filter_map(|text| read(text, errors)).collect();
         if self.agents.is_empty() {
             if self.agent_binary.is_some() {
-                errors.push(PlanError::new("agent-binary", "--agent-binary is about other machines, and there is none", "name them with --agents"));
+                errors.push(PlanError::new(
+                    "agent-binary",
+                    "--agent-binary is about other machines, and there is none",
+                    "name them with --agents",
+                ));
             }
             return Ok(workload::runner());
         }
@@ -45,7 +49,7 @@ impl AgentsArgs {
         let program = self.agent_binary.clone().unwrap_or_else(workload::program);
         let machines = Machines::call(&hosts, Path::new("ssh"), &program).map_err(Failed::from)?;
         let number = |of: u32| NonZeroU32::new(of).unwrap_or(NonZeroU32::MIN);
-        reader.learn_machines(number(machines.cores()), number(machines.connections_max()));
+        reader.learn_machines(number(machines.count()), number(machines.cores()), number(machines.connections_max()));
         Ok(Runner::threads().with_sites(Arc::new(machines)))
     }
 

@@ -13,8 +13,8 @@ use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, measured};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use plan::{Part, Plan};
 use resolve::Scenarios;
-use sites::Processes;
 use script::{DoneArguments, Globals, Script, Source};
+use sites::Processes;
 use template::Ready;
 
 /// Where loads are carried out: here, and in further processes where this one cannot or should not carry all of it.

@@ -73,6 +73,9 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
         end.load_until = end.load_until.max(last_told.min(plan.end()));
     }
     let broken = broken.or(lost);
+    if collector.has_lost_all() {
+        end.how = Ending::CutShort;
+    }
     if broken.is_some() {
         end.how = Ending::CutShort;
     }

@@ -12,10 +12,10 @@ use crate::message::Message;
 use crate::net::{Network, Wire};
 #[cfg(any(test, feature = "simulated"))]
 use crate::protocol::http1::Http1;
+use crate::site::{RemoteMessages, SiteRole, Sites, SoFar};
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
 use crate::worker::{Behaviour, Fixed};
-use crate::site::{RemoteMessages, SiteRole, Sites, SoFar};
 use crate::{RunError, Runner, Stop};
 
 /// Carries a plan out on threads of this process and waits for its end. `watch` is called on this thread once an interval.
@@ -124,7 +124,7 @@ impl Prepared {
     /// On how many sites it will be carried out, this process not among them; 0 where it is carried out here.
     #[must_use]
     pub fn sites(&self) -> usize {
-        if let Place::Sites(remote) = &self.place { remote.groups.len() } else { 0 }
+        if let Place::Sites(remote) = &self.place { remote.groups.iter().filter(|parts| !parts.is_empty()).count() } else { 0 }
     }
 
     /// The plan that is to be carried out.
@@ -169,7 +169,12 @@ impl Prepared {
     /// If the system gives no threads.
     pub fn start(self, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let task = self.tasks[0].clone();
-        self.portable(SoFar::default()).begin(move |_| Fixed { task: task.clone() }, &shares.into_iter().map(Part::from).collect::<Vec<_>>(), Patience::Endless, stop)
+        self.portable(SoFar::default()).begin(
+            move |_| Fixed { task: task.clone() },
+            &shares.into_iter().map(Part::from).collect::<Vec<_>>(),
+            Patience::Endless,
+            stop,
+        )
     }
 
     /// The same with users that behave so.

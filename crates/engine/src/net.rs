@@ -146,15 +146,15 @@ impl Network {
     /// If files are unusable (all of them are named), a name has no address, this machine has too few ports, or the
     /// preflight finds nobody.
     pub fn prepare(plan: &Plan) -> Result<Self, RunError> {
-        Self::prepare_within(plan, plan.connection().preflight, &Fence::open())
+        Self::prepare_within(plan, plan.open_connections_max(), plan.connection().preflight, &Fence::open())
     }
 
-    /// The same with a look at the target or without, where not every address may be connected to: also not to see whether somebody is there, and not after a
+    /// The same for so many connections of this machine, with a look at the target or without, where not every address may be connected to: also not to see whether somebody is there, and not after a
     /// redirect.
     ///
     /// # Errors
     /// As [`Network::prepare`]; and if the fence does not let an address of the target through.
-    pub(crate) fn prepare_within(plan: &Plan, preflight: Preflight, fence: &Fence) -> Result<Self, RunError> {
+    pub(crate) fn prepare_within(plan: &Plan, connections: u64, preflight: Preflight, fence: &Fence) -> Result<Self, RunError> {
         let credentials = Credentials::read(plan)?;
         let connection = plan.connection();
         if let Some(path) = &connection.unix_socket {
@@ -172,7 +172,7 @@ impl Network {
             Preflight::Connect => preflight::reachable(plan, &at, all)?,
             Preflight::Skip => (resolve::one_family(all), Vec::new()),
         };
-        limits::check_ports(plan, &addresses, LocalPorts::of_this_machine())?;
+        limits::check_ports(plan, connections, &addresses, LocalPorts::of_this_machine())?;
         let resolution = Resolution { name: at.host, addresses: addresses.iter().map(ToString::to_string).collect(), took };
         Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings, fence).tried(plan, preflight)
     }

@@ -9,8 +9,8 @@ use plan::{Part, Plan, Preflight};
 
 use crate::launch::{Place, Prepared, Remote};
 use crate::net::{self, Network};
-use crate::task::Task;
 use crate::site::{SiteRole, Sites};
+use crate::task::Task;
 use crate::{Fence, RunError, body, machine};
 
 /// Carries plans out. A clone is the same runner.
@@ -96,10 +96,17 @@ impl Runner {
                     let remote = Remote { sites: sites.clone(), groups, network: None };
                     return self.prepared(plan, &body::encode(&plan.request().body, plan.contents())?, Place::Sites(remote));
                 }
+                // Processes of one machine share its ports.
+                let connections = match role {
+                    Some(role) if !role.has_looked => plan.open_connections_of(&role.parts),
+                    _ => plan.open_connections_max(),
+                };
                 let look = if role.as_ref().is_some_and(|role| role.has_looked) { Preflight::Skip } else { plan.connection().preflight };
-                match (body::encode(&plan.request().body, plan.contents()), Network::prepare_within(plan, look, fence)) {
+                match (body::encode(&plan.request().body, plan.contents()), Network::prepare_within(plan, connections, look, fence)) {
                     (Ok(body), Ok(network)) => match sites {
-                        Some(sites) if !groups.is_empty() => (body, Place::Sites(Remote { sites: sites.clone(), groups, network: Some(network) })),
+                        Some(sites) if !groups.is_empty() => {
+                            (body, Place::Sites(Remote { sites: sites.clone(), groups, network: Some(network) }))
+                        }
                         _ => (body, Place::Threads(network, role.clone())),
                     },
                     (body, network) => {
@@ -118,6 +125,14 @@ impl Runner {
         Ok(Prepared { plan: plan.clone(), tasks: Task::of_populations(plan, body)?, place, so_far: None })
     }
 
+    /// On how many sites a plan would be carried out; 0 where it is carried out here.
+    ///
+    /// # Errors
+    /// If there is no room for it.
+    pub fn sites_of(&self, plan: &Plan) -> Result<usize, RunError> {
+        Ok(self.divide(plan)?.iter().filter(|parts| !parts.is_empty()).count())
+    }
+
     /// Looks whether there is room for all connections of a plan.
     ///
     /// # Errors
@@ -134,6 +149,12 @@ impl Runner {
             Kind::Simulated(_) => return Ok(Vec::new()),
         };
         let groups = here.sites.as_ref().map_or(Ok(Vec::new()), |sites| sites.divide(plan))?;
+        if let (None, None, Some(processes)) = (&here.sites, &here.role, plan.processes().filter(|processes| processes.get() > 1)) {
+            return Err(RunError::input(
+                format!("this load is to come from {processes} processes, and here it comes from one"),
+                "leave that out",
+            ));
+        }
         if groups.is_empty() {
             let parts = here.role.as_ref().map_or_else(|| plan.parts(), |role| role.parts.clone());
             net::check_limits(plan, &parts, machine::raise_files_limit())?;

@@ -41,7 +41,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) struct Threads {
     messages: Receiver<Message>,
     patience: Patience,
-    began: Instant,
+    line: Arc<StartLine>,
     /// When the load ends at the latest; `None` for a counted run.
     end: Option<Duration>,
     /// When somebody stopped it.
@@ -111,7 +111,7 @@ impl Threads {
         }
         let end = (tasks[0].end < Nanos::NEVER).then(|| Duration::from(tasks[0].end));
         let site = Some(SiteWatch::begin(neighbours, network, started));
-        Ok(Self { messages, patience, began, end, stopped: None, sources, over: None, site })
+        Ok(Self { messages, patience, line, end, stopped: None, sources, over: None, site })
     }
 
     /// The next message of a worker, or why none comes any more.
@@ -135,7 +135,9 @@ impl Threads {
             if stop.urgency() > Urgency::None {
                 self.stopped.get_or_insert(now);
             }
-            let planned = self.end.and_then(|end| self.began.checked_add(end)).filter(|end| *end <= now);
+            // Whoever still waits for others at the start has nothing to say.
+            let Some(began) = self.line.crossed() else { continue };
+            let planned = self.end.and_then(|end| began.checked_add(end)).filter(|end| *end <= now);
             if let Some(ended) = self.stopped.or(planned)
                 && self.has_nobody_left(ended, now)
             {
@@ -223,11 +225,13 @@ struct StartLine {
     gate: Option<Gate>,
     /// `None` inside: they do not begin.
     clock: OnceLock<Option<Monotonic>>,
+    /// When it was started.
+    crossed: OnceLock<Instant>,
 }
 
 impl StartLine {
     fn new(workers: u32, gate: Option<Gate>) -> Self {
-        Self { awaited: Mutex::new(Some(workers)), complete: Condvar::new(), gate, clock: OnceLock::new() }
+        Self { awaited: Mutex::new(Some(workers)), complete: Condvar::new(), gate, clock: OnceLock::new(), crossed: OnceLock::new() }
     }
 
     /// Waits until all workers are here, and starts the clock; `None` if the run is called off.
@@ -240,10 +244,17 @@ impl StartLine {
         (*awaited)?;
         // The first of all waits at the gate, and the others for it.
         drop(awaited);
-        *self.clock.get_or_init(|| match &self.gate {
+        let clock = *self.clock.get_or_init(|| match &self.gate {
             None => Some(Monotonic::starting_in(Nanos::ZERO)),
             Some(gate) => gate.wait().map(Monotonic::starting_at),
-        })
+        });
+        self.crossed.get_or_init(Instant::now);
+        clock
+    }
+
+    /// When the first crossed it.
+    fn crossed(&self) -> Option<Instant> {
+        self.crossed.get().copied()
     }
 
     /// Sends everybody home.

@@ -6,18 +6,14 @@
 //! Memory does not grow with time either: the timeline holds at most [`TICKS_MAX`] intervals. When it is full,
 //! neighbours are put together and intervals count twice as long from then on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plan::{Nanos, Plan};
-use serde::{Deserialize, Serialize};
 
+use crate::site_row::{SiteMember, SiteRow};
+use crate::source::SourceId;
 use crate::warmup::Early;
-use crate::{End, Failure, IntervalCounts, Leftovers, Site, SiteMember, SiteRow, Snapshot, SummaryBuilder, Tick};
-
-/// Who sent a Snapshot: a thread or a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct SourceId(pub u32);
+use crate::{End, Failure, IntervalCounts, Leftovers, Site, Snapshot, SummaryBuilder, Tick};
 
 /// An hour in seconds.
 const TICKS_MAX: usize = 3600;
@@ -48,6 +44,8 @@ pub struct Collector {
     left: Leftovers,
     /// Sources that are gone, by why.
     lost: BTreeMap<String, u32>,
+    /// Why sources were gone when everything was counted and something was left to do.
+    unknown_leftovers: BTreeSet<String>,
     /// The sites of a run of several, with what each counted.
     sites: Vec<(SiteMember, Snapshot, Option<String>)>,
     site_of: BTreeMap<SourceId, usize>,
@@ -75,6 +73,7 @@ impl Collector {
             site: Site::default(),
             left: Leftovers::default(),
             lost: BTreeMap::new(),
+            unknown_leftovers: BTreeSet::new(),
             sites: Vec::new(),
             site_of: BTreeMap::new(),
             run_queue_wait: None,
@@ -121,11 +120,22 @@ impl Collector {
 
     /// A source that is gone before its end: what it has told stays.
     pub fn lose(&mut self, source: SourceId, why: String) {
+        if self.sources.get(&source) == Some(&u32::MAX) {
+            // Everything was counted; how far it came in rows, and what it had to clear up, is not known.
+            self.unknown_leftovers.insert(why);
+            return;
+        }
         self.leave(source);
         if let Some((_, _, lost)) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
             *lost = Some(why.clone());
         }
         *self.lost.entry(why).or_default() += 1;
+    }
+
+    /// Whether not one source came to its end.
+    #[must_use]
+    pub fn has_lost_all(&self) -> bool {
+        self.lost.values().sum::<u32>() as usize == self.sources.len()
     }
 
     /// The next interval that every source has handed over, if there is one.
@@ -224,7 +234,7 @@ impl Collector {
             record.generator.cpu_share_busiest = busiest.as_secs_f64() / lasted;
             record.generator.run_queue_share = self.run_queue_wait.map(|waited| waited.as_secs_f64() / lasted);
         }
-        let Self { site, left, lost, sites, .. } = self;
+        let Self { site, left, lost, unknown_leftovers, sites, .. } = self;
         record.sites = sites.into_iter().map(|(member, counts, lost)| SiteRow::new(member, &counts, lost)).collect();
         let (gone, all) = (lost.values().sum::<u32>(), self.sources.len());
         record.generator.lost_share = f64::from(gone) / all.max(1) as f64;
@@ -232,6 +242,11 @@ impl Collector {
         (record.started, record.machine, record.resolution) = (site.started, site.machine, site.resolution);
         record.warnings = site.warnings;
         record.warnings.extend(lost.into_iter().map(|(why, sources)| format!("{sources} of {all} threads of the load are gone: {why}")));
+        record.warnings.extend(
+            unknown_leftovers
+                .into_iter()
+                .map(|why| format!("after the load, while users cleared up: {why}; rows and numbers that it used may be used again")),
+        );
         record.warnings.extend(left.warnings());
         (summary, left)
     }

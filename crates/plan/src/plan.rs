@@ -17,9 +17,9 @@ use crate::population;
 use crate::secret::{self, REDACTED};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
-    Also, Amount, Body, Bounds, Contents, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Mix, Nanos, Part, PlanError,
-    PlanErrors, Population, PopulationDraft, Replay, Request, Resolved, RowOrder, Scheme, Secrets, Setting, Sources, Spacing, Stages,
-    Target, Templating, Timetable, Turns, Users, Warmup, base64,
+    Also, Amount, Body, Bounds, Contents, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Mix, Nanos, Part,
+    PlanError, PlanErrors, Population, PopulationDraft, Replay, Request, Resolved, RowOrder, Scheme, Secrets, Setting, Sources, Spacing,
+    Stages, Target, Templating, Timetable, Turns, Users, Warmup, base64,
 };
 
 /// One load, decided in full.

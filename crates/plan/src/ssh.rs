@@ -38,7 +38,9 @@ impl SshHost {
     pub fn words(&self, program: &str) -> Vec<String> {
         let connect = format!("ConnectTimeout={SSH_CONNECT_SECONDS}");
         let mut words: Vec<String> =
-            ["-T", "-o", "BatchMode=yes", "-o", &connect, "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2"].map(str::to_owned).into();
+            ["-T", "-o", "BatchMode=yes", "-o", &connect, "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2"]
+                .map(str::to_owned)
+                .into();
         if let Some(port) = self.port {
             words.extend(["-p".to_owned(), port.to_string()]);
         }

@@ -672,6 +672,15 @@ fn profiled(summary: &Summary, page: &mut Page) {
     }
 }
 
+/// The cores' worth of time that loadline used, of those of its machine where it was one.
+pub(crate) fn cores_used(summary: &Summary) -> String {
+    let used = quantity::decimal(summary.generator.cpu_share, 2);
+    if summary.sites.iter().any(|site| site.clock_error.is_some()) {
+        return format!("{used} cores on all machines");
+    }
+    format!("{used} of {}", counted(summary.machine.cores.into(), "core"))
+}
+
 /// The threads that a load came from, and their processes where it was several.
 pub(crate) fn threads_of(generator: &Generator) -> String {
     let threads = counted(generator.threads.into(), "thread");
@@ -683,13 +692,7 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     let generator = &summary.generator;
     page.gap();
     let mut text = if processor_share_is_known(summary) {
-        format!(
-            "loadline used {} of {}; busiest of {} {:.0} %",
-            quantity::decimal(generator.cpu_share, 2),
-            counted(summary.machine.cores.into(), "core"),
-            threads_of(generator),
-            generator.cpu_share_busiest * 100.0
-        )
+        format!("loadline used {}; busiest of {} {:.0} %", cores_used(summary), threads_of(generator), generator.cpu_share_busiest * 100.0)
     } else {
         format!("loadline used {} of processor time, its start included", time(generator.cpu_ns as f64))
     };

@@ -161,18 +161,22 @@ impl Scenarios {
     }
 }
 
-/// How many threads a load gets that asks for none: one a core, as many in each process, and as many as processes are needed to open all
-/// connections, `possible` of one. A number of requests is shared among threads evenly, so threads with
-/// unequal numbers of users would end at different times, and the load with them: then as many as share the users evenly.
-fn threads(draft: &Draft, cores: NonZeroU32, possible: NonZeroU32) -> NonZeroU32 {
-    let least = match (&draft.connections, &draft.processes) {
-        (_, Some(Setting::Value(processes))) => *processes,
-        (Some(Setting::Value(users)), _) => NonZeroU32::new(users.peak().div_ceil(possible.get())).unwrap_or(NonZeroU32::MIN),
-        _ => NonZeroU32::MIN,
-    };
-    let cores = match draft.processes {
-        Some(_) => cores.get().checked_next_multiple_of(least.get()).and_then(NonZeroU32::new).unwrap_or(cores),
-        None => cores.max(least),
+/// How many threads a load gets that asks for none: one a core, as many in each process, and as many as it takes to open all connections, of
+/// which one thread may have `possible`; at least `least`. A number of requests is shared among threads evenly, so threads with unequal
+/// numbers of users would end at different times, and the load with them: then as many as share the users evenly.
+fn threads(resolved: &Resolved, cores: NonZeroU32, (possible, least): (NonZeroU32, NonZeroU32)) -> NonZeroU32 {
+    let draft = &resolved.draft;
+    let populations = resolved.sources.populations.iter().filter_map(|population| population.connections.as_ref());
+    let users = draft.connections.iter().chain(populations).filter_map(|users| match users {
+        Setting::Value(users) => Some(users.peak()),
+        Setting::Wrong { .. } => None,
+    });
+    let needed = NonZeroU32::new(users.max().unwrap_or(0).div_ceil(possible.get())).unwrap_or(NonZeroU32::MIN);
+    let (least, cores) = match draft.processes {
+        Some(Setting::Value(processes)) => {
+            (processes, cores.get().checked_next_multiple_of(processes.get()).and_then(NonZeroU32::new).unwrap_or(cores))
+        }
+        _ => (least.max(needed), cores.max(needed).max(least)),
     };
     let (Some(Setting::Value(users)), Some(_), None) = (&draft.connections, &draft.requests, &draft.rate) else { return cores };
     let users = users.peak();
@@ -184,7 +188,9 @@ fn threads(draft: &Draft, cores: NonZeroU32, possible: NonZeroU32) -> NonZeroU32
 fn add_defaults(resolved: &mut Resolved, reader: &Reader) {
     let each = resolved.sources.connections_each.unwrap_or(NonZeroU32::MIN);
     let possible = NonZeroU32::new(reader.connections_max().get() / each).unwrap_or(NonZeroU32::MIN);
-    let threads = threads(&resolved.draft, reader.cores(), possible);
+    // What one thread may have is what its process may; of machines all is theirs together.
+    let of_one = if reader.machines() > NonZeroU32::MIN { NonZeroU32::MAX } else { possible };
+    let threads = threads(resolved, reader.cores(), (of_one, reader.machines()));
     resolved.draft.threads.get_or_insert(Setting::Value(threads));
     let open_max = OPEN_CONNECTIONS_MAX.min(possible);
     if !resolved.sources.populations.is_empty() {

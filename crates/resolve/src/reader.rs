@@ -19,14 +19,22 @@ use crate::{Inputs, KnownSecrets, LocalInputs};
 /// What comes through a pipe is kept in memory.
 const PIPE_BYTES_MAX: u64 = 1 << 30;
 
+/// What machines carry that a load comes from.
+#[derive(Debug, Clone, Copy)]
+struct Machines {
+    count: NonZeroU32,
+    cores: NonZeroU32,
+    connections_max: NonZeroU32,
+}
+
 /// Reads the files of a command, and knows the secrets that it comes across.
 pub struct Reader {
     inputs: Box<dyn Inputs>,
     files: RefCell<Vec<(String, Arc<[u8]>)>>,
     data: RefCell<Vec<(String, Arc<Data>)>>,
     secrets: KnownSecrets,
-    /// What the machines carry that the load comes from, if it is not this one: cores, and connections at once.
-    machines: Cell<Option<(NonZeroU32, NonZeroU32)>>,
+    /// Those that the load comes from, if it is not this one.
+    machines: Cell<Option<Machines>>,
 }
 
 impl Reader {
@@ -48,21 +56,26 @@ impl Reader {
         &*self.inputs
     }
 
-    /// The load comes from other machines, which have so many cores and may have so many connections open.
-    pub fn learn_machines(&self, cores: NonZeroU32, connections_max: NonZeroU32) {
-        self.machines.set(Some((cores, connections_max)));
+    /// The load comes from so many other machines, which have so many cores and may have so many connections open, all together.
+    pub fn learn_machines(&self, count: NonZeroU32, cores: NonZeroU32, connections_max: NonZeroU32) {
+        self.machines.set(Some(Machines { count, cores, connections_max }));
+    }
+
+    /// How many machines a load comes from.
+    pub(crate) fn machines(&self) -> NonZeroU32 {
+        self.machines.get().map_or(NonZeroU32::MIN, |machines| machines.count)
     }
 
     /// The cores that a load has.
     #[must_use]
     pub fn cores(&self) -> NonZeroU32 {
-        self.machines.get().map_or_else(|| self.inputs.cores(), |(cores, _)| cores)
+        self.machines.get().map_or_else(|| self.inputs.cores(), |machines| machines.cores)
     }
 
     /// The connections that one process may have open, or all machines.
     #[must_use]
     pub fn connections_max(&self) -> NonZeroU32 {
-        self.machines.get().map_or_else(|| self.inputs.connections_max(), |(_, connections)| connections)
+        self.machines.get().map_or_else(|| self.inputs.connections_max(), |machines| machines.connections_max)
     }
 
     /// The secrets that are known so far.

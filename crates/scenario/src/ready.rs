@@ -155,6 +155,12 @@ impl Ready {
     /// # Errors
     /// If it fails.
     pub fn begin(&mut self, stop: &Stop) -> Result<Series, RunError> {
+        if self.journeys.order.is_about_all_users() && self.runner.sites_of(&self.plan)? > 1 {
+            return Err(RunError::input(
+                "the scenario has users wait for each other or take turns with all others, and they are in several processes",
+                "send the load from one process, or leave out rendezvous, critical_section, and the turns of all users together",
+            ));
+        }
         let once = (self.setup.take(), self.teardown.take());
         Series::begin(self.plan.clone(), self.files.clone(), self.runner.clone(), once, stop)
     }
@@ -195,12 +201,6 @@ impl Ready {
         stop: &Stop,
     ) -> Result<Messages, RunError> {
         let Self { files, mut journeys, .. } = self;
-        if prepared.sites() > 1 && journeys.order.is_about_all_users() {
-            return Err(RunError::input(
-                "the scenario has users wait for each other or take turns with all others, and they are in several processes",
-                "send the load from one process, or leave out rendezvous, critical_section, and the turns of all users together",
-            ));
-        }
         journeys.inherited.clone_from(&series.inherited);
         let position = series.position.borrow();
         let so_far = SoFar { position: position.clone(), variables: series.inherited.clone(), without_pauses: journeys.hurried };

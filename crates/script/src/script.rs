@@ -169,10 +169,10 @@ impl Script {
         begins: &mut dyn FnMut(),
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        if self.main.defines("setup")? && self.main.defines("done")? {
+        if self.main.defines("setup")? {
             return Err(RunError::input(
-                format!("the script '{}' defines setup() and done(), which share threads, and these are in several processes", self.path),
-                "send the load from one process, or leave out one of the two",
+                format!("the script '{}' defines setup(), which sees all threads, and these are in several processes", self.path),
+                "send the load from one process, or leave setup() out",
             ));
         }
         begins();

@@ -178,7 +178,8 @@ mod tests {
         let known: Vec<&str> = settings.chain(plan::Sources::KEYS).collect();
         assert!(known.len() > 50, "{why}");
         let files = FILES.iter().map(|(setting, _)| *setting);
-        let mut listed: Vec<&str> = PERMITTED.iter().chain(BESIDE_FILES).copied().chain(files).chain(["proxy", "replay"]).collect();
+        let mut listed: Vec<&str> =
+            PERMITTED.iter().chain(BESIDE_FILES).copied().chain(files).chain(["processes", "proxy", "replay"]).collect();
         let mut known_sorted = known.clone();
         known_sorted.sort_unstable();
         listed.sort_unstable();

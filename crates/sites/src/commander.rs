@@ -3,30 +3,28 @@
 //! Each site has three threads here: one that writes to it, so that a site that does not read holds nobody up; one that reads what it
 //! says; and one that keeps what it complains of. Sites stay from one load to the next, since a sweep has many and a connection takes a while.
 //!
-//! A site that is gone, or silent for longer than [`LEASE`], is not waited for: the others go on, and its sources are told as gone.
+//! A site that is gone, or silent for longer than its lease, is not waited for: the others go on, and its sources are told as gone.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, Read, Write as _};
 use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{Message, RemoteMessages, RunError, SoFar, Stop, Urgency, monotonic_now};
 use measure::{SiteMember, SourceId};
-use plan::{Contents, Nanos, Part, Plan};
+use plan::{Contents, Nanos, Part, Plan, Secrets};
 
-use crate::LEASE;
 use crate::lines::{Answer, Greeting, Job, Order, line};
+use crate::{BEAT, lease};
 
-/// How often sites are told that the commander is there.
-const BEAT: Duration = Duration::from_secs(1);
 /// How often the signal to end is looked at: sites are to end within a second.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a site may take to greet: a login over a slow network, and a program to start.
@@ -37,7 +35,7 @@ const CLOCK_ROUNDS: u32 = 9;
 const HEAD_START: Nanos = Nanos::from_millis(20);
 /// How long sites that were told to go have for it.
 const GOING_MAX: Duration = Duration::from_secs(5);
-/// So much of what a site complains of is kept.
+/// So much of the end of what a site complains of is kept.
 const COMPLAINT_BYTES_MAX: usize = 2000;
 
 /// How a site is called.
@@ -89,24 +87,35 @@ impl Commander {
         Ok(greetings)
     }
 
-    /// Starts these groups of parts of a plan, one on each of the sites of `calls`, at the same moment.
+    /// Starts these groups of parts of a plan, one on each of the sites of `calls`, at the same moment; those with an empty one have nothing to do.
     ///
     /// # Errors
     /// If a site cannot be called, or cannot carry its parts out.
-    pub fn start(&self, calls: &[Call], (plan, groups): (&Plan, &[Vec<Part>]), so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
+    pub fn start(
+        &self,
+        calls: &[Call],
+        (plan, groups): (&Plan, &[Vec<Part>]),
+        so_far: &SoFar,
+        stop: &Stop,
+    ) -> Result<RemoteMessages, RunError> {
         let mut fleet = self.take();
+        if fleet.has_lost_one() {
+            // Since the load before: all are called anew.
+            fleet = Fleet::none();
+        }
         fleet.call(calls)?;
         fleet.begin(plan, groups, so_far, stop)?;
-        let unfinished = groups.iter().map(|parts| parts.iter().map(|part| SourceId(part.of_run.index())).collect()).collect();
+        let rest = groups.iter().map(|parts| parts.iter().map(|part| SourceId(part.of_run.index())).collect()).collect();
         let sources_of = |parts: &Vec<Part>| parts.iter().map(|part| SourceId(part.of_run.index())).collect();
-        let members = fleet.sites.iter().zip(groups).map(|(site, parts)| SiteMember {
+        let taking_part = fleet.sites.iter().zip(groups).filter(|(_, parts)| !parts.is_empty());
+        let members = taking_part.map(|(site, parts)| SiteMember {
             name: site.name.clone(),
             sources: sources_of(parts),
             clock_error: site.clock_error,
         });
         let queue = members.map(Message::Joined).collect();
-        let is_open = vec![true; groups.len()];
-        Ok(Box::new(RemoteLoad { fleet: Some(fleet), idle: self.idle.clone(), unfinished, is_open, queue }))
+        let is_open = groups.iter().map(|parts| !parts.is_empty()).collect();
+        Ok(Box::new(RemoteLoad { fleet: Some(fleet), idle: self.idle.clone(), secrets: plan.secrets(), rest, is_open, queue }))
     }
 
     fn take(&self) -> Fleet {
@@ -149,6 +158,8 @@ struct Site {
 enum Event {
     Said(Box<Answer>, Nanos),
     Gone(String, Option<i32>),
+    /// The program was brought there, or why not.
+    Delivered(Result<(), String>),
 }
 
 /// What is told to all sites once in a while.
@@ -168,6 +179,15 @@ impl Fleet {
         Self { sites: Vec::new(), events, sender, beat: Arc::default(), looked: Instant::now() }
     }
 
+    /// Whether a site is gone, or has said since that it goes.
+    fn has_lost_one(&mut self) -> bool {
+        while let Ok((number, event)) = self.events.try_recv() {
+            self.sites[number].heard = Instant::now();
+            self.sites[number].is_gone |= matches!(event, Event::Gone(..));
+        }
+        self.sites.iter().any(|site| site.is_gone)
+    }
+
     /// Calls the sites that are not there yet.
     fn call(&mut self, calls: &[Call]) -> Result<(), RunError> {
         let known = self.sites.len();
@@ -183,8 +203,13 @@ impl Fleet {
         }
         let mut delivered = BTreeSet::new();
         let mut awaited: BTreeSet<usize> = (known..calls.len()).collect();
-        let limit = Instant::now() + GREETING_MAX;
+        let mut limit = Instant::now() + GREETING_MAX;
+        let mut under_way = 0;
         while !awaited.is_empty() {
+            if under_way > 0 {
+                // A copy takes as long as the network does.
+                limit = Instant::now() + GREETING_MAX;
+            }
             let Some((number, event)) = self.event_until(limit) else {
                 let names: Vec<&str> = awaited.iter().map(|number| self.sites[*number].name.as_str()).collect();
                 let message = format!("no greeting from {} within {} s", names.join(", "), GREETING_MAX.as_secs());
@@ -197,13 +222,23 @@ impl Fleet {
                         awaited.remove(&number);
                     }
                 }
-                Event::Gone(_, Some(IS_MISSING)) if let Some(delivery) = calls[number].delivery.as_ref().filter(|_| delivered.insert(number)) => {
-                    delivery.carry_out(&calls[number])?;
-                    let orders = self.sites[number].orders.clone();
+                Event::Gone(_, Some(IS_MISSING))
+                    if let Some(delivery) = calls[number].delivery.clone().filter(|_| delivered.insert(number)) =>
+                {
+                    under_way += 1;
+                    let sender = self.sender.clone();
+                    let carry = move || sender.send((number, Event::Delivered(delivery.carry_out())));
+                    let spawned = thread::Builder::new().name("delivery".to_owned()).spawn(carry);
+                    spawned.map_err(|why| uncalled(&calls[number], &why))?;
+                }
+                Event::Delivered(Err(why)) => {
+                    let message = format!("{} has no loadline, and it cannot be copied there: {why}", calls[number].name);
+                    return Err(RunError::run(message, calls[number].help.clone()));
+                }
+                Event::Delivered(Ok(())) => {
+                    under_way -= 1;
                     self.sites[number] = Site::call(&calls[number], number, &self.sender).map_err(|why| uncalled(&calls[number], &why))?;
-                    let mut beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
-                    beat.orders[number] = self.sites[number].orders.clone();
-                    drop(orders);
+                    self.beat.lock().unwrap_or_else(PoisonError::into_inner).orders[number] = self.sites[number].orders.clone();
                 }
                 Event::Gone(_, Some(CANNOT_RUN)) => {
                     let message = format!("{} cannot run this program", calls[number].name);
@@ -217,26 +252,25 @@ impl Fleet {
 
     /// Gets everybody ready and agrees on the moment.
     fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<(), RunError> {
+        let taking_part: Vec<usize> = (0..groups.len()).filter(|number| !groups[*number].is_empty()).collect();
+        let text: Arc<str> = line(&Order::Plan(plan.encode(&Contents::default()))).into();
+        let here = taking_part.iter().map(|number| &self.sites[*number]).filter(|site| site.is_here).map(|site| site.greeting.process);
+        let mut processes = Some(here.chain([std::process::id()]).collect::<Vec<u32>>());
+        for number in &taking_part {
+            let site = &self.sites[*number];
+            let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
+            // One of this machine's looks for others on its cores; each other machine has one site.
+            let processes = if site.is_here { processes.take() } else { Some(vec![site.greeting.process]) };
+            let _ = site.orders.send(text.clone());
+            site.tell(&Order::Prepare(Box::new(Job { sources, so_far: so_far.clone(), is_here: site.is_here, processes })));
+        }
+        drop(text);
         {
+            // An order to end that came before would be one to end the load before.
             let mut beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
             (beat.stop, beat.told) = (Some(stop.clone()), None);
         }
-        let encoded = plan.encode(&Contents::default());
-        let here = self.sites[..groups.len()].iter().filter(|site| site.is_here).map(|site| site.greeting.process);
-        let mut processes = Some(here.chain([std::process::id()]).collect::<Vec<u32>>());
-        for (site, parts) in self.sites.iter().zip(groups) {
-            let sources = parts.iter().map(|part| part.of_run.index()).collect();
-            // One of this machine's looks for others on its cores; each other machine has one site.
-            let processes = if site.is_here { processes.take() } else { Some(vec![site.greeting.process]) };
-            site.tell(&Order::Prepare(Box::new(Job {
-                plan: encoded.clone(),
-                sources,
-                so_far: so_far.clone(),
-                is_here: site.is_here,
-                processes,
-            })));
-        }
-        let mut awaited: BTreeSet<usize> = (0..groups.len()).collect();
+        let mut awaited: BTreeSet<usize> = taking_part.iter().copied().collect();
         while !awaited.is_empty() {
             let (number, answer, _) = self.said()?;
             match answer {
@@ -244,56 +278,61 @@ impl Fleet {
                 Answer::Refused(refusal) => {
                     let error = RunError::from(refusal);
                     let site = &self.sites[number];
-                    return Err(if site.is_here { error } else { RunError { message: format!("{}: {}", site.name, error.message), ..error } });
+                    return Err(if site.is_here {
+                        error
+                    } else {
+                        RunError { message: format!("{}: {}", site.name, error.message), ..error }
+                    });
                 }
                 _ => {}
             }
         }
-        let far = self.agree_on_time(groups.len())?;
+        let far = self.agree_on_time(&taking_part)?;
         let at = monotonic_now().plus(HEAD_START).plus(Nanos(far.0 * 2));
-        for site in &self.sites[..groups.len()] {
+        for site in taking_part.iter().map(|number| &self.sites[*number]) {
             site.tell(&Order::Start { at: Nanos(at.0.saturating_add_signed(site.ahead)) });
         }
         Ok(())
     }
 
-    /// Finds out by how much the clocks of sites on other machines are ahead. The way there and back of the farthest comes out.
-    fn agree_on_time(&mut self, sites: usize) -> Result<Nanos, RunError> {
-        let mut far = Nanos::ZERO;
-        for number in 0..sites {
-            if self.sites[number].is_here {
-                continue;
+    /// Finds out by how much the clocks of sites on other machines are ahead: all are asked at once, some times, and of each the answer that came
+    /// back soonest counts. The way there and back of the farthest comes out.
+    fn agree_on_time(&mut self, taking_part: &[usize]) -> Result<Nanos, RunError> {
+        let far: Vec<usize> = taking_part.iter().copied().filter(|number| !self.sites[*number].is_here).collect();
+        let mut best: BTreeMap<usize, (Nanos, i64)> = BTreeMap::new();
+        for round in 0..CLOCK_ROUNDS {
+            let mut asked = BTreeMap::new();
+            for number in &far {
+                asked.insert(*number, monotonic_now());
+                self.sites[*number].tell(&Order::Clock(round));
             }
-            let mut best: Option<(Nanos, i64)> = None;
-            for round in 0..CLOCK_ROUNDS {
-                let asked = monotonic_now();
-                self.sites[number].tell(&Order::Clock(round));
-                let (there, took, middle) = loop {
-                    let (from, answer, heard) = self.said()?;
-                    if let Answer::Clock { number: of, now } = answer
-                        && (from, of) == (number, round)
-                    {
-                        let took = heard.since(asked);
-                        break (now, took, asked.plus(Nanos(took.0 / 2)));
-                    }
-                };
-                if best.is_none_or(|(least, _)| took < least) {
-                    best = Some((took, there.0.wrapping_sub(middle.0).cast_signed()));
-                }
-            }
-            if let Some((took, ahead)) = best {
-                self.sites[number].ahead = ahead;
-                self.sites[number].clock_error = Some(Nanos(took.0 / 2));
-                far = far.max(took);
+            while !asked.is_empty() {
+                let (from, answer, heard) = self.said()?;
+                let Answer::Clock { number, now } = answer else { continue };
+                let Some(at) = asked.remove(&from).filter(|_| number == round) else { continue };
+                let took = heard.since(at);
+                let ahead = now.0.wrapping_sub(at.0 + took.0 / 2).cast_signed();
+                let known = best.entry(from).or_insert((took, ahead));
+                *known = (*known).min((took, ahead));
             }
         }
-        Ok(far)
+        for (number, (took, ahead)) in &best {
+            (self.sites[*number].ahead, self.sites[*number].clock_error) = (*ahead, Some(Nanos(took.0 / 2)));
+        }
+        Ok(best.into_values().map(|(took, _)| took).max().unwrap_or_default())
     }
 
     /// What a site says next, where all have to be there.
     fn said(&mut self) -> Result<(usize, Answer, Nanos), RunError> {
         match self.event() {
-            (number, Event::Said(answer, at)) => Ok((number, *answer, at)),
+            (number, Event::Said(answer, at)) => match *answer {
+                Answer::Done | Answer::Told(_) => {
+                    let message = format!("{} ended its part before the load began", self.sites[number].name);
+                    Err(RunError::run(message, "try again; or with less that is to be done before the start"))
+                }
+                answer => Ok((number, answer, at)),
+            },
+            (_, Event::Delivered(_)) => unreachable!("programs are brought when sites are called"),
             (_, Event::Gone(why, _)) => Err(RunError::run(why, "the load did not begin; see what ended it there, and try again")),
         }
     }
@@ -315,23 +354,19 @@ impl Fleet {
                 self.sites.iter_mut().for_each(|site| site.heard = now);
             }
             self.looked = now;
-            let wait = limit.saturating_duration_since(now).min(BEAT);
-            let (number, event) = match self.events.recv_timeout(wait) {
-                Ok(event) => event,
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    let is_silent = |site: &Site| !site.is_gone && site.is_greeted() && site.heard.elapsed() > LEASE;
-                    match self.sites.iter().position(is_silent) {
-                        Some(number) => {
-                            let why = format!("{} did not say anything for {} s", self.sites[number].name, LEASE.as_secs());
-                            (number, Event::Gone(why, None))
-                        }
-                        None if Instant::now() >= limit => return None,
-                        None => continue,
-                    }
+            // What has been said already is heard before anybody is called silent.
+            let next = self.events.try_recv().ok().or_else(|| self.silence()).or_else(|| {
+                let wait = limit.saturating_duration_since(now).min(BEAT);
+                self.events.recv_timeout(wait).ok()
+            });
+            let Some((number, event)) = next else {
+                if Instant::now() >= limit {
+                    return None;
                 }
+                continue;
             };
             let site = &mut self.sites[number];
-            if site.is_gone {
+            if site.is_gone && !matches!(event, Event::Delivered(_)) {
                 continue;
             }
             site.heard = Instant::now();
@@ -342,6 +377,14 @@ impl Fleet {
             }
             return Some((number, event));
         }
+    }
+
+    /// A site that has been silent for too long.
+    fn silence(&self) -> Option<(usize, Event)> {
+        let is_silent = |site: &Site| !site.is_gone && site.is_greeted() && site.heard.elapsed() > lease(site.is_here);
+        let number = self.sites.iter().position(is_silent)?;
+        let site = &self.sites[number];
+        Some((number, Event::Gone(format!("{} did not say anything for {} s", site.name, lease(site.is_here).as_secs()), None)))
     }
 }
 
@@ -361,17 +404,15 @@ impl Drop for Fleet {
 
 impl Delivery {
     /// Brings the program there.
-    fn carry_out(&self, call: &Call) -> Result<(), RunError> {
-        let failed = |why: String| RunError::run(format!("{} has no loadline, and it cannot be copied there: {why}", call.name), call.help.clone());
-        let [program, arguments @ ..] = &self.command[..] else { return Err(failed("there is no way".to_owned())) };
-        let file = File::open(&self.file).map_err(|why| failed(plan::plainly(&why)))?;
+    fn carry_out(&self) -> Result<(), String> {
+        let [program, arguments @ ..] = &self.command[..] else { return Err("there is no way".to_owned()) };
+        let file = File::open(&self.file).map_err(|why| plan::plainly(&why))?;
         let ran = Command::new(program).args(arguments).stdin(file).process_group(0).output();
-        let ran = ran.map_err(|why| failed(plan::plainly(&why)))?;
+        let ran = ran.map_err(|why| plan::plainly(&why))?;
         if ran.status.success() {
             return Ok(());
         }
-        let complaint = String::from_utf8_lossy(&ran.stderr);
-        Err(failed(complaint.lines().last().unwrap_or("the copy did not arrive whole").to_owned()))
+        Err(String::from_utf8_lossy(&ran.stderr).lines().last().unwrap_or("the copy did not arrive whole").to_owned())
     }
 }
 
@@ -392,13 +433,17 @@ impl Site {
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else { return Err(io::ErrorKind::BrokenPipe.into()) };
         let child = Arc::new(Mutex::new(child));
         let (orders, written) = channel();
-        let complaint = thread::Builder::new().name("complaints".to_owned()).spawn(move || beginning(stderr))?;
+        let complaint = Arc::new(Mutex::new(Vec::new()));
+        let kept = complaint.clone();
+        thread::Builder::new().name("complaints".to_owned()).spawn(move || keep_end(stderr, &kept))?;
         thread::Builder::new().name("orders".to_owned()).spawn(move || write(&written, stdin))?;
         let (events, name, ended) = (events.clone(), call.name.clone(), child.clone());
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
             let wrong = read(stdout, number, &events);
             let status = ended_within(&ended, GOING_MAX);
-            let complaint = complaint.join().unwrap_or_default();
+            // The stream may be held open by others for long; what was said is here soon.
+            thread::sleep(LOOK);
+            let complaint = String::from_utf8_lossy(&complaint.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
             let _ = events.send((number, Event::Gone(farewell(&name, wrong, status, &complaint), status.and_then(|status| status.code()))));
         })?;
         let (name, is_here) = (call.name.clone(), call.is_here);
@@ -467,12 +512,15 @@ fn read(stream: ChildStdout, number: usize, events: &Sender<(usize, Event)>) -> 
     None
 }
 
-/// The beginning of what a site complains of; the rest is read and forgotten.
-fn beginning(mut stream: ChildStderr) -> String {
-    let mut kept = Vec::new();
-    let _ = stream.by_ref().take(COMPLAINT_BYTES_MAX as u64).read_to_end(&mut kept);
-    let _ = io::copy(&mut stream, &mut io::sink());
-    String::from_utf8_lossy(&kept).trim().to_owned()
+/// Keeps the end of what a site complains of.
+fn keep_end(mut stream: ChildStderr, kept: &Mutex<Vec<u8>>) {
+    let mut bytes = [0; 1024];
+    while let Ok(count @ 1..) = stream.read(&mut bytes) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&bytes[..count]);
+        let surplus = kept.len().saturating_sub(COMPLAINT_BYTES_MAX);
+        kept.drain(..surplus);
+    }
 }
 
 /// Why a site is gone, in words.
@@ -487,7 +535,8 @@ fn farewell(name: &str, wrong: Option<String>, status: Option<ExitStatus>, compl
         (None, Some((_, Some(code)))) if code != 0 => _ = write!(why, ": it ended with status {code}"),
         _ => {}
     }
-    if let Some(last) = complaint.lines().last() {
+    // What Rust adds to a panic is no reason.
+    if let Some(last) = complaint.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:")) {
         let _ = write!(why, " ({last})");
     }
     why
@@ -524,8 +573,10 @@ struct RemoteLoad {
     fleet: Option<Fleet>,
     /// Where the sites go afterwards.
     idle: Arc<Mutex<Option<Fleet>>>,
-    /// Sources of each site that have not finished.
-    unfinished: Vec<BTreeSet<SourceId>>,
+    /// Not said of a site that is gone.
+    secrets: Secrets,
+    /// Sources of each site that have not told everything.
+    rest: Vec<BTreeSet<SourceId>>,
     /// Sites that have more to tell.
     is_open: Vec<bool>,
     queue: VecDeque<Message>,
@@ -547,21 +598,23 @@ impl Iterator for RemoteLoad {
                 return None;
             }
             let (number, event) = fleet.event();
-            let (Some(unfinished), Some(is_open)) = (self.unfinished.get_mut(number), self.is_open.get_mut(number)) else { continue };
+            let (Some(rest), Some(is_open)) = (self.rest.get_mut(number), self.is_open.get_mut(number)) else { continue };
             match event {
                 Event::Said(answer, _) => match *answer {
                     Answer::Told(message) => {
-                        if let Message::Finished(source, _) | Message::Lost(source, _) = &message {
-                            unfinished.remove(source);
+                        if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
+                            rest.remove(source);
                         }
                         return Some(message);
                     }
                     Answer::Done => *is_open = false,
                     _ => {}
                 },
+                Event::Delivered(_) => {}
                 Event::Gone(why, _) => {
                     *is_open = false;
-                    self.queue.extend(std::mem::take(unfinished).into_iter().map(|source| Message::Gone(source, why.clone())));
+                    let why = self.secrets.conceal(&why);
+                    self.queue.extend(std::mem::take(rest).into_iter().map(|source| Message::Gone(source, why.clone())));
                 }
             }
         }

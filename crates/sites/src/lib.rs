@@ -5,7 +5,7 @@
 //! threads of its own. A site is a loadline that speaks [`lines`] of text over its standard streams, so that a process of this machine
 //! and one at the other end of an SSH connection are the same to everybody: how the program is called is all that differs.
 //!
-//! Invariants: a site whose commander is silent for [`LEASE`], or gone, ends its load by itself; nothing of it keeps running. What a site
+//! Invariants: a site whose commander is silent for its lease, or gone, ends its load by itself; nothing of it keeps running. What a site
 //! has told stays, also when it is gone before its end.
 
 mod commander;
@@ -22,5 +22,15 @@ pub use serving::serve;
 
 use std::time::Duration;
 
-/// For so long a site goes on without a word of its commander.
-pub const LEASE: Duration = Duration::from_secs(5);
+/// How often either side says that it is there.
+const BEAT: Duration = Duration::from_secs(1);
+/// For so long a site on another machine goes on without a word of its commander, and the other way round: a cable may be cut.
+const LEASE: Duration = Duration::from_secs(5);
+/// For so long on the same machine. Whoever ends there is known to be gone at once; and where a hundred processes share two cores, one may
+/// have to wait for seconds until it runs.
+const LEASE_HERE: Duration = Duration::from_secs(60);
+
+/// How long silence is borne.
+const fn lease(is_here: bool) -> Duration {
+    if is_here { LEASE_HERE } else { LEASE }
+}

@@ -14,6 +14,8 @@ pub const SITE_SCHEMA: &str = "loadline.site/1";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
+    /// The plan of the next job with everything in it, as [`plan::Plan::encode`] writes it.
+    Plan(String),
     /// Get these parts of a load ready.
     Prepare(Box<Job>),
     /// What time is it there? With a number, which the answer repeats.
@@ -28,7 +30,7 @@ pub enum Order {
     Drain,
     /// End the load at once.
     Quit,
-    /// Go on: the commander is there. The site says that it is there, too.
+    /// Go on: the commander is there.
     Stay,
 }
 
@@ -46,8 +48,6 @@ impl Order {
 /// The parts of a load that a site has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// The plan with everything in it, as [`plan::Plan::encode`] writes it.
-    pub plan: String,
     /// The numbers of its sources, of all the plan's.
     pub sources: Vec<u32>,
     /// What the load takes up from those before it.
@@ -78,7 +78,7 @@ pub enum Answer {
     Refused(Refusal),
     /// Something of its sources.
     Told(Message),
-    /// It is there still.
+    /// It is there still: once a second.
     Here,
     /// Its load is over, and everything has been told.
     Done,

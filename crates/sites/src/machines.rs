@@ -38,7 +38,7 @@ impl Machines {
         let calls: Vec<Call> = hosts
             .iter()
             .map(|host| Call {
-                name: host.to.clone(),
+                name: named(host, hosts),
                 command: called(host, &start_script(&sum)),
                 is_here: false,
                 delivery: Some(Delivery { command: called(host, &copy_script(&sum)), file: program.to_owned() }),
@@ -48,6 +48,12 @@ impl Machines {
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
         Ok(Self { calls, greetings, commander })
+    }
+
+    /// How many they are.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.calls.len() as u32
     }
 
     /// The cores of all of them.
@@ -66,15 +72,21 @@ impl Machines {
 impl Sites for Machines {
     /// As many threads on each as its cores are of all.
     fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
+        if let Some(processes) = plan.processes() {
+            return Err(RunError::input(
+                format!("{processes} processes are of this machine, and the load comes from others"),
+                "leave that out",
+            ));
+        }
+        if let Some(file) = plan.filling().files.iter().find(|file| plan.contents().get(&file.path).is_none()) {
+            return Err(RunError::input(
+                format!("the data file {} is larger than 64 MiB, and files of that size do not travel to other machines", file.path),
+                "give fewer rows, or send the load from this machine",
+            ));
+        }
         let cores: Vec<u32> = self.greetings.iter().map(|greeting| greeting.cores.max(1)).collect();
         let groups = divided(plan.parts(), &cores);
         for (call, (greeting, group)) in self.calls.iter().zip(self.greetings.iter().zip(&groups)) {
-            if group.is_empty() {
-                return Err(RunError::input(
-                    format!("{} machines need a thread each, and {} would have none", groups.len(), call.name),
-                    "give more threads, more connections or fewer machines",
-                ));
-            }
             let (connections, most) = (plan.open_connections_of(group), u64::from(greeting.connections_max));
             if connections > most {
                 return Err(RunError::input(
@@ -93,6 +105,13 @@ impl Sites for Machines {
     fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
         self.commander.start(&self.calls, (plan, groups), so_far, stop)
     }
+}
+
+/// What a machine is called: as its host, with a number where one is named several times.
+fn named(host: &SshHost, hosts: &[SshHost]) -> String {
+    let alike = hosts.iter().filter(|other| other.to == host.to).count();
+    let number = hosts.iter().take_while(|other| !std::ptr::eq(*other, host)).filter(|other| other.to == host.to).count() + 1;
+    if alike > 1 { format!("{} ({number})", host.to) } else { host.to.clone() }
 }
 
 fn unread(program: &Path, why: &io::Error) -> RunError {
@@ -122,7 +141,10 @@ fn place_of(sum: &str) -> String {
 
 /// Runs the program, or says that it is missing, or none for this machine. Some shells take what they cannot run for a script.
 fn start_script(sum: &str) -> String {
-    format!("{}; [ -x \"$f\" ] || exit {IS_MISSING}; \"$f\" --version >/dev/null 2>&1 || exit {CANNOT_RUN}; exec \"$f\" agent --stdio", place_of(sum))
+    format!(
+        "{}; [ -x \"$f\" ] || exit {IS_MISSING}; \"$f\" --version >/dev/null 2>&1 || exit {CANNOT_RUN}; exec \"$f\" agent --stdio",
+        place_of(sum)
+    )
 }
 
 /// Takes the program on standard input. It gets its name when it is whole, and those of other versions go.

@@ -37,14 +37,16 @@ impl Processes {
 impl Sites for Processes {
     fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
         let parts = plan.parts();
-        let wanted = plan.processes().map_or(1, std::num::NonZeroU32::get);
-        if wanted as usize > parts.len() {
+        let connections_max = machine::connections_max().get().into();
+        let largest = parts.iter().map(|part| plan.open_connections_of(&[*part])).max().unwrap_or(0);
+        if largest > connections_max && parts.len() > 1 {
             return Err(RunError::input(
-                format!("{wanted} processes need a thread each, and the load has {} of them", parts.len()),
-                "give more threads, more connections or fewer processes",
+                format!("a thread would have {largest} connections, and a process may open {connections_max}: too few threads"),
+                format!("give at least {} threads, or leave their number out", plan.open_connections_max().div_ceil(connections_max)),
             ));
         }
-        let groups = divided(plan, parts, wanted as usize, machine::connections_max().get().into());
+        let wanted = plan.processes().map_or(1, |processes| processes.get() as usize).min(parts.len());
+        let groups = divided(plan, parts, wanted, connections_max);
         if groups.len() < 2 {
             return Ok(Vec::new());
         }
@@ -59,7 +61,8 @@ impl Sites for Processes {
     fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
         let messages = self.commander.start(&self.calls(groups.len()), (plan, groups), so_far, stop)?;
         let files = machine::raise_files_limit();
-        let mut why = plan.processes().is_none().then(|| format!("the load comes from {} processes: one may open {files} files", groups.len()));
+        let is_more = plan.processes().is_none_or(|wanted| (wanted.get() as usize) < groups.len());
+        let mut why = is_more.then(|| format!("the load comes from {} processes: one may open {files} files", groups.len()));
         Ok(Box::new(messages.map(move |message| match message {
             Message::Site(mut site) => {
                 site.warnings.splice(0..0, why.take());
@@ -118,7 +121,8 @@ mod tests {
 
     fn plan(connections: u32, threads: u32) -> Plan {
         let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
-        Plan::try_from(Draft { connections: connections.to_string().parse().ok(), threads: threads.to_string().parse().ok(), ..draft }).unwrap()
+        Plan::try_from(Draft { connections: connections.to_string().parse().ok(), threads: threads.to_string().parse().ok(), ..draft })
+            .unwrap()
     }
 
     fn sizes(connections: u32, threads: u32, groups_min: usize, connections_max: u64) -> Vec<(usize, u64)> {

@@ -6,40 +6,54 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Gate, Messages, RunError, Stop, Urgency};
+use engine::{Gate, Message, Messages, RunError, Stop, Urgency};
 use plan::Nanos;
 
-use crate::LEASE;
 use crate::lines::{Answer, Greeting, Job, Order, line};
+use crate::{BEAT, lease};
 
-/// Carries out what a commander asks for, until it has nothing more to say or is gone. `begin` starts a job's sources, which wait at the
-/// gate until all sites are ready.
+/// After so many leases without a word the process ends by itself.
+const GOING_LEASES: u32 = 3;
+
+/// Carries out what a commander asks for, until it has nothing more to say or is gone. `begin` starts a job of a plan, whose sources wait at the
+/// gate until all sites are ready. `quit` ends the process: what is called where the commander has been silent for so long that the streams
+/// alone are what is left of it.
 ///
 /// # Errors
 /// If the commander cannot be told anything.
 pub fn serve(
     orders: impl Read + Send + 'static,
     answers: impl Write + Send + 'static,
-    mut begin: impl FnMut(Job, Gate, &Stop) -> Result<Messages, RunError>,
+    quit: impl FnOnce() + Send + 'static,
+    mut begin: impl FnMut(&str, Job, Gate, &Stop) -> Result<Messages, RunError>,
 ) -> io::Result<()> {
     let answers = Answers(Arc::new(Mutex::new(answers)));
     answers.say(&Answer::Hello(Greeting::of_this_process()))?;
-    let state = Arc::new(Mutex::new(State { heard: Instant::now(), stop: Stop::new(), is_over: false }));
+    let state =
+        Arc::new(Mutex::new(State { heard: Instant::now(), lease: lease(true), stop: Stop::new(), is_left_alone: false, is_over: false }));
     let (jobs, starts) = listen(orders, &answers, &state)?;
     let starts = Arc::new(Mutex::new(starts));
-    let watched = state.clone();
-    thread::Builder::new().name("lease".to_owned()).spawn(move || keep_lease(&watched))?;
-    while let Ok((job, stop)) = jobs.recv() {
+    let (watched, alive) = (state.clone(), answers.clone());
+    thread::Builder::new().name("lease".to_owned()).spawn(move || keep_lease(&watched, &alive, quit))?;
+    while let Ok((plan, job, stop)) = jobs.recv() {
         let (ready, starts) = (answers.clone(), starts.clone());
         let gate = Gate::new(move || {
             ready.say(&Answer::Ready).ok()?;
             starts.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
         });
-        match begin(job, gate, &stop) {
+        let silence = lease(job.is_here).as_secs();
+        match begin(&plan, job, gate, &stop) {
             Err(error) => answers.say(&Answer::Refused(error.into()))?,
             Ok(messages) => {
                 for message in messages {
-                    answers.say(&Answer::Told(message))?;
+                    // What the lease ended was not ended by the user.
+                    let is_left_alone = state.lock().unwrap_or_else(PoisonError::into_inner).is_left_alone;
+                    answers.say(&Answer::Told(match message {
+                        Message::Finished(source, finished) if finished.interrupted && is_left_alone => {
+                            Message::Gone(source, format!("nothing was heard there from here for {silence} s"))
+                        }
+                        message => message,
+                    }))?;
                 }
                 answers.say(&Answer::Done)?;
             }
@@ -48,20 +62,28 @@ pub fn serve(
     Ok(())
 }
 
+/// A job that is to begin: its plan, and the signal that ends it.
+type Start = (String, Job, Stop);
+
 /// What the threads of a site know.
 struct State {
     /// When the commander last said something.
     heard: Instant,
+    /// How long it may be silent.
+    lease: Duration,
     /// That of the load under way.
     stop: Stop,
+    /// Whether the commander was silent for too long during that load.
+    is_left_alone: bool,
     /// Whether the commander is gone.
     is_over: bool,
 }
 
 impl State {
     /// The signal of the next load.
-    fn renewed(&mut self) -> Stop {
-        self.stop = Stop::new();
+    fn renewed(&mut self, is_here: bool) -> Stop {
+        self.lease = lease(is_here);
+        (self.stop, self.is_left_alone) = (Stop::new(), false);
         self.stop.clone()
     }
 }
@@ -95,15 +117,16 @@ fn listen(
     orders: impl Read + Send + 'static,
     answers: &Answers<impl Write + Send + 'static>,
     state: &Arc<Mutex<State>>,
-) -> io::Result<(Receiver<(Job, Stop)>, Receiver<Nanos>)> {
+) -> io::Result<(Receiver<Start>, Receiver<Nanos>)> {
     let (jobs, jobs_out) = channel();
     let (starts, starts_out) = channel();
     let (answers, state) = (answers.clone(), state.clone());
     thread::Builder::new().name("orders".to_owned()).spawn(move || {
+        let mut plan = String::new();
         for order in BufReader::new(orders).lines() {
             let Some(order) = order.ok().and_then(|line| serde_json::from_str::<Order>(&line).ok()) else { break };
             state.lock().unwrap_or_else(PoisonError::into_inner).heard = Instant::now();
-            if !take(order, &answers, &state, (&jobs, &starts)) {
+            if !take(order, &mut plan, &answers, &state, (&jobs, &starts)) {
                 break;
             }
         }
@@ -117,14 +140,22 @@ fn listen(
 /// Whether more orders can be taken.
 fn take(
     order: Order,
+    plan: &mut String,
     answers: &Answers<impl Write>,
     state: &Mutex<State>,
-    (jobs, starts): (&Sender<(Job, Stop)>, &Sender<Nanos>),
+    (jobs, starts): (&Sender<Start>, &Sender<Nanos>),
 ) -> bool {
     let to_end = |urgency| end(&state.lock().unwrap_or_else(PoisonError::into_inner).stop, urgency);
     match order {
+        Order::Plan(text) => {
+            *plan = text;
+            true
+        }
         // The signal is this load's from here on: what ends it may be the very next order.
-        Order::Prepare(job) => jobs.send((*job, state.lock().unwrap_or_else(PoisonError::into_inner).renewed())).is_ok(),
+        Order::Prepare(job) => {
+            let stop = state.lock().unwrap_or_else(PoisonError::into_inner).renewed(job.is_here);
+            jobs.send((std::mem::take(plan), *job, stop)).is_ok()
+        }
         Order::Start { at } => starts.send(at).is_ok(),
         Order::Clock(number) => answers.say(&Answer::Clock { number, now: engine::monotonic_now() }).is_ok(),
         Order::Drain => {
@@ -135,24 +166,32 @@ fn take(
             to_end(Urgency::Now);
             true
         }
-        Order::Stay => answers.say(&Answer::Here).is_ok(),
+        Order::Stay => true,
     }
 }
 
-/// Ends a load whose commander has been silent for too long: it may be gone without the connection's end having come.
-fn keep_lease(state: &Mutex<State>) {
+/// Says once a second that the site is there, and ends a load whose commander has been silent for too long: it may be gone without the
+/// connection's end having come. When that does not come either, the process ends.
+fn keep_lease(state: &Mutex<State>, answers: &Answers<impl Write>, quit: impl FnOnce()) {
     loop {
-        let left = {
-            let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             if state.is_over {
                 return;
             }
-            let left = LEASE.saturating_sub(state.heard.elapsed());
-            if left.is_zero() {
+            let silent = state.heard.elapsed();
+            if silent > state.lease {
+                state.is_left_alone |= state.stop.urgency() == Urgency::None;
                 end(&state.stop, Urgency::Now);
             }
-            left
-        };
-        thread::sleep(left.clamp(Duration::from_millis(100), Duration::from_secs(1)));
+            if silent > state.lease * GOING_LEASES {
+                break;
+            }
+        }
+        if answers.say(&Answer::Here).is_err() {
+            return;
+        }
+        thread::sleep(BEAT);
     }
+    quit();
 }

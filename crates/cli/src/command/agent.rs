@@ -9,7 +9,7 @@ use std::io;
 use clap::Args;
 use engine::{Gate, Messages, RunError, Runner, SiteRole, Stop};
 use import::collection::Wishes;
-use plan::Plan;
+use plan::{LoadRecord, Plan};
 use resolve::{KnownSecrets, MemoryInputs, Reader, Scenarios};
 use script::Script;
 use sites::Job;
@@ -28,10 +28,12 @@ pub struct Agent {
 
 /// Serves until the commander goes.
 pub fn carry_out(_: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
-    let broken = |why: io::Error| Failed::new(Exit::OutputNotWritten, plan::plainly(&why), "see what became of the loadline that called this one");
+    let broken =
+        |why: io::Error| Failed::new(Exit::OutputNotWritten, plan::plainly(&why), "see what became of the loadline that called this one");
     let (orders, answers) = streams().map_err(broken)?;
     let mut site = Site { known: known.clone(), script: None };
-    sites::serve(orders, answers, move |job, gate, stop| site.begin(job, gate, stop)).map_err(broken)?;
+    let quit = || std::process::exit(Exit::NotCarriedOut as i32);
+    sites::serve(orders, answers, quit, move |plan, job, gate, stop| site.begin(plan, job, gate, stop)).map_err(broken)?;
     Ok(Exit::Done)
 }
 
@@ -50,16 +52,19 @@ struct Site {
 }
 
 impl Site {
-    fn begin(&mut self, job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
-        let Job { plan, sources, so_far, is_here, processes } = job;
-        let plan = Plan::decode(&plan).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
+    fn begin(&mut self, plan: &str, job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
+        let Job { sources, so_far, is_here, processes } = job;
+        let plan = Plan::decode(plan).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
         let all = plan.parts();
         let parts: Vec<_> = sources.iter().filter_map(|source| all.get(*source as usize)).copied().collect();
         let inputs = MemoryInputs::of_plan(&plan);
         let inputs = if is_here { inputs.with_local_files() } else { inputs };
         let reader = Reader::new(inputs, self.known.clone());
         let runner = Runner::threads().as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
-        let workload = Workload::new(&plan, &Scenarios::new(&reader, Wishes::default()), &runner, stop)?;
+        let scenarios = Scenarios::new(&reader, Wishes::default());
+        // Data files that were typed stand in place of those that the scenario names.
+        let _ = scenarios.of(&LoadRecord::from(plan.clone()));
+        let workload = Workload::new(&plan, &scenarios, &runner, stop)?;
         let (messages, script) = workload.start(&parts, so_far, stop)?;
         self.script = script;
         memory::make_room();

@@ -416,10 +416,12 @@ mod tests {
     fn every_command_stands_in_one_group() {
         let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         let table = commands();
-        for name in table.get_subcommands().map(Command::get_name) {
+        // What only other loadlines call is for nobody to read.
+        let shown = || table.get_subcommands().filter(|command| !command.is_hide_set());
+        for name in shown().map(Command::get_name) {
             assert_eq!(grouped.iter().filter(|known| **known == name).count(), 1, "{name}");
         }
-        assert_eq!(grouped.len(), table.get_subcommands().count());
+        assert_eq!(grouped.len(), shown().count());
     }
 
     #[test]

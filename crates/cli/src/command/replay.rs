@@ -101,7 +101,8 @@ pub struct Replay {
 }
 
 /// Settings of other loads, which a log takes the place of.
-const NOT_OURS: [&str; 21] = [
+const NOT_OURS: [&str; 22] = [
+    "processes",
     "also_target",
     "expect",
     "duration",
@@ -299,7 +300,8 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
     let body = "a request has the body that was captured with it (.gor), or none";
     let sends = "the log says what is sent";
     let when = "the log says what is sent when; --speed, --from and --to change that";
-    let given: [(&str, bool, &str); 18] = [
+    let given: [(&str, bool, &str); 19] = [
+        ("processes", draft.processes.is_some(), "a log is sent again from one process"),
         ("target", draft.url.is_some(), "the target stands behind the logs"),
         ("duration", draft.duration.is_some(), when),
         ("requests", draft.requests.is_some(), when),

@@ -6,7 +6,7 @@
 use analysis::gate::Check;
 use analysis::{Level, LevelRow, StopRule, Sweep as SweepResult, Trial};
 use clap::Args;
-use engine::{RunError, RunErrorKind, Runner, Stop, machine};
+use engine::{RunError, RunErrorKind, Runner, Stop};
 use experiment::sweep::{Event, Settings, at};
 use history::Kind;
 use plan::{Choice, Draft, Ladder, LadderDraft, LoadRecord, Plan, PlanError, PlanErrors, Setting};
@@ -133,7 +133,8 @@ impl Climb {
             ));
         }
         inputs::read(draft, errors);
-        let ladder = ladder.decide(machine::connections_max()).map_err(|PlanErrors(mut mistakes)| errors.0.append(&mut mistakes)).ok();
+        let ladder =
+            ladder.decide(scenarios.reader().connections_max()).map_err(|PlanErrors(mut mistakes)| errors.0.append(&mut mistakes)).ok();
         let levels = ladder.as_ref().map_or(&[][..], |ladder| &ladder.levels);
         let mut plans = Vec::with_capacity(levels.len());
         // A mistake beside the level is the same on every level, and enough is said when it is said once.

@@ -472,16 +472,30 @@ impl Nginx {
             .current_dir(&dir)
             .output();
         assert!(made.expect("openssl is installed by scripts/tools.sh").status.success());
+        Self::serving(
+            session,
+            "https",
+            "worker_processes 1; events { worker_connections 64; }",
+            &format!(
+                "ssl; ssl_certificate {dir}/cert.pem; ssl_certificate_key {dir}/key.pem; ssl_protocols TLSv1.2 TLSv1.3; \
+                 ssl_verify_client optional_no_ca; location / {{ return 200 '$ssl_client_s_dn of $remote_addr'; }}"
+            ),
+        )
+    }
+
+    /// One that answers as many connections as so many workers may have.
+    pub fn start_plain(session: &Session, workers: u32) -> Self {
+        let limits = format!("worker_processes {workers}; worker_rlimit_nofile 20000; events {{ worker_connections 19900; }}");
+        Self::serving(session, "http", &limits, "reuseport backlog=65535; keepalive_requests 1000000; location / { return 200 ok; }")
+    }
+
+    fn serving(session: &Session, scheme: &str, limits: &str, server: &str) -> Self {
+        let dir = session.path(".").display().to_string();
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let places: String =
             ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|what| format!("{what}_temp_path {dir}/{what};\n")).concat();
-        let config = format!(
-            "daemon off; worker_processes 1; pid {dir}/pid; events {{ worker_connections 64; }}
-            http {{ access_log off; {places}
-            server {{ listen {address} ssl; ssl_certificate {dir}/cert.pem; ssl_certificate_key {dir}/key.pem;
-            ssl_protocols TLSv1.2 TLSv1.3; ssl_verify_client optional_no_ca;
-            location / {{ return 200 '$ssl_client_s_dn of $remote_addr'; }} }} }}"
-        );
+        let config =
+            format!("daemon off; pid {dir}/pid; {limits} http {{ access_log off; {places} server {{ listen {address} {server} }} }}");
         std::fs::write(session.path("nginx.conf"), config).unwrap();
         let mut child = Command::new("nginx")
             .env("PATH", format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()))
@@ -494,7 +508,7 @@ impl Nginx {
             assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "nginx does not come up");
             thread::sleep(Duration::from_millis(1));
         }
-        Self { child, url: format!("https://{address}/") }
+        Self { child, url: format!("{scheme}://{address}/") }
     }
 }
 

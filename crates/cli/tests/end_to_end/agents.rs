@@ -138,7 +138,14 @@ impl Sshd {
         )
         .unwrap();
         let host = format!("Host here\n HostName 127.0.0.1\n Port {port}\n User {}\n IdentityFile {}\n", user.trim(), at("user"));
-        fs::write(at("ssh_config"), format!("{host} StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n SetEnv XDG_CACHE_HOME={}\n", at("cache"))).unwrap();
+        fs::write(
+            at("ssh_config"),
+            format!(
+                "{host} StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n SetEnv XDG_CACHE_HOME={}\n",
+                at("cache")
+            ),
+        )
+        .unwrap();
         fs::write(at("ssh"), format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"))).unwrap();
         fs::set_permissions(at("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
         // It forks a process for each connection from its own file, which it wants named whole.
@@ -185,7 +192,9 @@ fn a_load_over_real_ssh_is_measured_and_a_machine_that_is_frozen_or_killed_does_
     session.loadline(&format!("run {url} -n 200 -c 4 -t 2 --agents ssh:here,ssh:here --out json=r.json")).exits(0).says("here ");
     assert_eq!(server.counts().path("/healthz"), 200);
     assert_eq!(session.json("r.json")["sites"].as_array().unwrap().len(), 2);
-    for (signal, word) in [(rustix::process::Signal::KILL, "here is gone"), (rustix::process::Signal::STOP, "did not say anything for 5 s")] {
+    for (signal, word) in
+        [(rustix::process::Signal::KILL, "is gone: it ended"), (rustix::process::Signal::STOP, "did not say anything for 5 s")]
+    {
         let mut one = with_path(session);
         let before = server.counts().path("/healthz");
         let running = one.start(&format!("run {url} -d 9s -c 4 -t 2 --agents ssh:here,ssh:here --out json=lost.json --force"));
@@ -205,4 +214,26 @@ fn a_load_over_real_ssh_is_measured_and_a_machine_that_is_frozen_or_killed_does_
         }
         session = one;
     }
+}
+
+#[test]
+fn a_load_with_fewer_threads_than_machines_comes_from_some_of_them() {
+    let server = server();
+    let mut session = with_ssh(session());
+    let line = format!("run {} -n 7 -c 7 -t 1 --agents ssh:a,ssh:b --out json=r.json", server.url("/healthz"));
+    session.loadline(&line).exits(0);
+    assert_eq!((server.counts().path("/healthz"), session.json("r.json")["sites"].as_array().unwrap().len()), (7, 1));
+}
+
+#[test]
+fn what_does_not_travel_is_refused_before_anything_is_sent() {
+    let server = server();
+    let mut session = with_ssh(session());
+    let url = server.url("/healthz");
+    let ran = session.loadline(&format!("run {url} -n 4 -c 2 -t 2 --processes 2 --agents ssh:a,ssh:b")).exits(2);
+    assert!(prose(&ran.stderr).contains("2 processes are of this machine, and the load comes from others"), "{}", ran.stderr);
+    let mut session = with_ssh(session.file("setup.lua", "function setup(thread) thread:set('id', 1) end"));
+    let ran = session.loadline(&format!("run {url} -n 4 -c 2 -t 2 --script setup.lua --agents ssh:a,ssh:b")).exits(2);
+    assert!(prose(&ran.stderr).contains("defines setup(), which sees all threads"), "{}", ran.stderr);
+    assert_eq!(server.counts().path("/healthz"), 0);
 }

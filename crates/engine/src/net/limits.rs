@@ -29,14 +29,13 @@ pub(crate) fn check_limits(plan: &Plan, parts: &[Part], files_max: u64) -> Resul
     Err(RunError::input(format!("{connections} connections need {need} open files, but this process may open {files_max}"), help))
 }
 
-/// Whether there is a local port for every connection of the plan to these addresses of one family. Over IPv4 loopback there always is: further local
+/// Whether there is a local port for all connections of a plan from this machine to these addresses of one family. Over IPv4 loopback there always is: further local
 /// addresses are taken by themselves unless some are given.
-pub(super) fn check_ports(plan: &Plan, addresses: &[SocketAddr], ports: LocalPorts) -> Result<(), RunError> {
+pub(super) fn check_ports(plan: &Plan, connections: u64, addresses: &[SocketAddr], ports: LocalPorts) -> Result<(), RunError> {
     let given = &plan.connection().source_ips;
     if given.is_empty() && addresses.iter().all(|address| is_ipv4_loopback(address.ip())) {
         return Ok(());
     }
-    let connections = plan.open_connections_max();
     let ipv4 = addresses.iter().any(SocketAddr::is_ipv4);
     let sources = given.iter().filter(|source| source.is_ipv4() == ipv4).count().max(1) as u64;
     let each = u64::from(ports.count()) * addresses.len() as u64;

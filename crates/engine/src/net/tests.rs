@@ -269,7 +269,10 @@ fn populations_with_too_many_connections_are_told_where_to_have_fewer() {
     let help = |error: RunError| error.help;
     let ports = LocalPorts { lowest: 32_768, highest: 60_999, reserved: 0 };
     let remote = ["192.0.2.1:80".parse().unwrap()];
-    let told = [help(check_limits(&plan, &plan.parts(), 1024).unwrap_err()), help(limits::check_ports(&plan, &remote, ports).unwrap_err())];
+    let told = [
+        help(check_limits(&plan, &plan.parts(), 1024).unwrap_err()),
+        help(limits::check_ports(&plan, plan.open_connections_max(), &remote, ports).unwrap_err()),
+    ];
     assert!(told[0].ends_with(", or fewer connections in the populations, at most 960 in all"), "{}", told[0]);
     assert!(told[1].ends_with(", or fewer connections in the populations, at most 28232 in all"), "{}", told[1]);
 }
@@ -285,16 +288,19 @@ fn too_few_local_ports_are_said_with_what_would_do() {
     let ports = LocalPorts { lowest: 32_768, highest: 60_999, reserved: 0 };
     let address = |text: &str| text.parse::<SocketAddr>().unwrap();
     let remote = [address("192.0.2.1:80")];
+    let check = |plan: Plan, addresses: &[SocketAddr]| limits::check_ports(&plan, plan.open_connections_max(), addresses, ports);
     assert_eq!(
-        limits::check_ports(&many(&[]), &remote, ports).unwrap_err().to_string(),
+        check(many(&[]), &remote).unwrap_err().to_string(),
         "error: 60000 connections need 60000 local ports, but 1 local address has 28232 (net.ipv4.ip_local_port_range 32768-60999)\n  \
          help: give 3 local addresses with --source-ip, widen it with sysctl net.ipv4.ip_local_port_range='1024 65535', \
          or --connections 28232"
     );
-    assert!(limits::check_ports(&many(&["10.0.0.1", "10.0.0.2", "10.0.0.3"]), &remote, ports).is_ok());
-    assert!(limits::check_ports(&many(&[]), &[remote[0], address("192.0.2.2:80"), address("192.0.2.3:80")], ports).is_ok());
-    assert!(limits::check_ports(&many(&[]), &[address("127.0.0.1:80")], ports).is_ok());
-    assert!(limits::check_ports(&many(&["127.0.0.1"]), &[address("127.0.0.1:80")], ports).is_err());
+    assert!(check(many(&["10.0.0.1", "10.0.0.2", "10.0.0.3"]), &remote).is_ok());
+    assert!(check(many(&[]), &[remote[0], address("192.0.2.2:80"), address("192.0.2.3:80")]).is_ok());
+    assert!(check(many(&[]), &[address("127.0.0.1:80")]).is_ok());
+    assert!(check(many(&["127.0.0.1"]), &[address("127.0.0.1:80")]).is_err());
+    // One of several machines has a part of them.
+    assert!(limits::check_ports(&many(&[]), 20_000, &remote, ports).is_ok());
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn whoever_asks_for_requests_gets_as_many_threads_as_share_the_users_evenly() {
             requests: requests.map(|number| number.parse().unwrap()),
             ..Draft::default()
         };
-        threads(&draft, NonZeroU32::new(4).unwrap(), NonZeroU32::new(1000).unwrap()).get()
+        threads(&draft.into(), NonZeroU32::new(4).unwrap(), (NonZeroU32::new(1000).unwrap(), NonZeroU32::MIN)).get()
     };
     assert_eq!(threads_for(6, Some("600")), 3);
     assert_eq!(threads_for(7, Some("600")), 1);
@@ -140,7 +140,7 @@ fn whoever_needs_several_processes_gets_a_thread_in_each() {
             processes: processes.map(|number| number.parse().unwrap()),
             ..Draft::default()
         };
-        threads(&draft, NonZeroU32::new(4).unwrap(), NonZeroU32::new(1000).unwrap()).get()
+        threads(&draft.into(), NonZeroU32::new(4).unwrap(), (NonZeroU32::new(1000).unwrap(), NonZeroU32::MIN)).get()
     };
     assert_eq!(threads_for(4000, None, None), 4);
     assert_eq!(threads_for(5500, None, None), 6, "a process may open a thousand connections");
