@@ -390,6 +390,8 @@ fn all_mistakes_are_told_as_the_command_line_tells_them_but_with_keys_and_nothin
     let mistakes = checked["mistakes"].as_array().unwrap();
     let settings: Vec<&str> = mistakes.iter().map(|mistake| mistake["setting"].as_str().unwrap()).collect();
     assert_eq!(settings, ["url", "connections", "timeout", "check", "tag"]);
+    // For forms, which call settings otherwise.
+    assert_eq!(mistakes[1]["marked"]["message"], "\u{10fff0}connections:\u{10fff1} '0' is zero");
     let keys = settings
         .iter()
         .fold(ran.stderr, |said, key| said.replace(&format!("--{key} "), &format!("{key}: ")).replace(&format!("--{key}"), key));
