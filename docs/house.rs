@@ -58,6 +58,32 @@ fn nobody_below_the_binary_touches_the_world_unnoticed() {
 }
 
 #[test]
+fn below_the_binary_only_advice_and_other_tools_name_flags() {
+    let sources = sources();
+    let naming = sources.iter().filter(|source| source.krate != "cli" && source.texts.iter().any(|text| names_a_flag(text)));
+    // A crate that is on the list, or else the file.
+    let place =
+        |source: &Source| FLAGS.iter().map(|(place, _)| *place).find(|place| *place == source.krate).map_or(source.shown(), str::to_owned);
+    let found: BTreeSet<String> = naming.map(place).collect();
+    let allowed: BTreeSet<String> = FLAGS.iter().map(|(place, _)| (*place).to_owned()).collect();
+    let more: Vec<_> = found.difference(&allowed).collect();
+    assert!(more.is_empty(), "an error names settings by plan::setting, and who shows it spells them; these write flags: {more:#?}");
+    let fewer: Vec<_> = allowed.difference(&found).collect();
+    assert!(fewer.is_empty(), "these name no flag any more, so take them off the list: {fewer:#?}");
+}
+
+/// Whether a text names a flag, but for whole command lines that begin with `loadline`.
+fn names_a_flag(text: &str) -> bool {
+    text.match_indices("--").any(|(at, _)| {
+        let begins_word = text[..at].chars().next_back().is_none_or(|letter| !letter.is_ascii_alphanumeric() && letter != '-');
+        let word = text[at + 2..].starts_with(|letter: char| letter.is_ascii_lowercase());
+        let is_command =
+            text[..at].rsplit_once("loadline ").is_some_and(|(_, words)| ![", ", "; ", ": "].iter().any(|end| words.contains(end)));
+        begins_word && word && !is_command
+    })
+}
+
+#[test]
 fn a_closed_run_is_changed_only_in_tests() {
     // Where the method is, and the made-up runs for tests.
     let allowed = ["measure/fixtures", "measure/summary"];
@@ -187,6 +213,8 @@ struct Source {
     lines: usize,
     /// Every path in it, with the names that `use` gathers in braces each by itself; a macro's ends with `!`.
     paths: Vec<Vec<String>>,
+    /// Its texts in quotation marks, but for comments.
+    texts: Vec<String>,
     /// The modules that it declares.
     children: BTreeSet<String>,
     /// Those of them that are tests.
@@ -241,8 +269,8 @@ fn source(krate: &str, folder: &Path, file: &Path) -> Source {
     }
     let text = fs::read_to_string(file).expect("a source can be read");
     let tokens: TokenStream = text.parse().unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    let (paths, children, tests) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-    let mut source = Source { krate: krate.to_owned(), module, lines: text.lines().count(), paths, children, tests };
+    let (paths, texts, children, tests) = (Vec::new(), Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let mut source = Source { krate: krate.to_owned(), module, lines: text.lines().count(), paths, texts, children, tests };
     read_tokens(tokens, &mut source);
     source
 }
@@ -265,7 +293,12 @@ fn read_tokens(tokens: TokenStream, into: &mut Source) {
                 into.children.extend(declared(&tokens, at));
                 at += 2;
             }
+            TokenTree::Ident(name) if name == "doc" && punctuation(&tokens, at + 1) == Some('=') => at += 3,
             TokenTree::Ident(_) => at = read_path(&tokens, at, &[], &mut into.paths),
+            TokenTree::Literal(literal) => {
+                into.texts.push(literal.to_string());
+                at += 1;
+            }
             TokenTree::Group(group) => {
                 read_tokens(group.stream(), into);
                 at += 1;
@@ -435,6 +468,23 @@ const OUTSIDE: &[(World, &str, &str)] = &[
     (World::OpensFiles, "sites/commander", "the same, to be copied there"),
     (World::OpensFiles, "template/data", "rows of data, which are read while they are sent: larger than memory"),
     (World::OpensFiles, "testbed/limited", "a server that is short of its disk"),
+];
+
+/// Where flags are named below the binary, and why.
+const FLAGS: &[(&str, &str)] = &[
+    ("analysis", "advice in reports: what to give in the next run"),
+    ("dialects", "flags of the tools whose command lines these are"),
+    ("engine/net", "a warning that stands in a result"),
+    ("engine/net/socket", "an example of a failure, as it stands in a result"),
+    ("export/lib or main", "warnings that stand in a result"),
+    ("history/revision", "git's own"),
+    ("import", "curl's own, and advice beside what of a file is left out"),
+    ("measure/failure", "what happened to a request, as a result says it"),
+    ("measure/fixtures", "warnings that stand in a result"),
+    ("observe", "flags of the programs that it starts, and warnings that stand in a result"),
+    ("plan/bounds", "an example of a failure, as it stands in a result"),
+    ("report", "advice in reports: what to give in the next run"),
+    ("resolve/collection", "advice beside what of a file is left out"),
 ];
 
 /// Files of more lines than [`LINES_MAX`], and why.

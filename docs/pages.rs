@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use measure::observed::{SERIES, Unit};
 use measure::{Failure, Quirk, Side, fixtures};
+use plan::Spelling;
 use report::FORMATS;
 use serde_json::Value;
 
@@ -32,7 +33,7 @@ fn the_page_of_failures_lists_every_class() {
     ] {
         table += &format!("### {title}\n\n{words}\n\n| class | what happened | what to do |\n|---|---|---|\n");
         for class in Failure::ALL.iter().filter(|class| class.side() == side) {
-            table += &format!("| `{}` | {} | {} |\n", class.code(), class.about(), class.remedy());
+            table += &format!("| `{}` | {} | {} |\n", class.code(), class.about(), class.remedy().spelt(Spelling::Flags));
         }
         table.push('\n');
     }

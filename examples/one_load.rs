@@ -4,15 +4,16 @@
 
 use engine::{Runner, Stop};
 use measure::Summary;
-use plan::{Draft, Plan};
+use plan::{Draft, Plan, Spelling};
 
 /// Loads a server with ten users for a second.
 pub fn load(url: &str) -> Result<Summary, String> {
     let draft = Draft { url: Some(url.to_owned()), threads: "1".parse().ok(), ..Draft::default() };
     let draft = Draft { connections: "10".parse().ok(), duration: "1s".parse().ok(), ..draft };
-    let plan = Plan::try_from(draft).map_err(|mistakes| mistakes.to_string())?;
+    let plan = Plan::try_from(draft).map_err(|mistakes| mistakes.spelt(Spelling::KEYS))?;
     let runner = Runner::threads();
-    trial::carry_out(&plan, &mut [], &Stop::new(), |watch, stop| runner.prepare(&plan)?.run(watch, stop)).map_err(|error| error.to_string())
+    trial::carry_out(&plan, &mut [], &Stop::new(), |watch, stop| runner.prepare(&plan)?.run(watch, stop))
+        .map_err(|error| error.spelt(Spelling::KEYS))
 }
 
 fn main() -> Result<(), String> {

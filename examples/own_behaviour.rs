@@ -6,7 +6,7 @@ use engine::protocol::Encoded;
 use engine::protocol::http1::request;
 use engine::{Behaviour, Client, End, Request, Runner, Stop, Transport};
 use measure::Summary;
-use plan::{Draft, Nanos, Plan};
+use plan::{Draft, Nanos, Plan, Spelling};
 
 /// What every user does.
 struct Reader {
@@ -31,14 +31,14 @@ impl Behaviour for Reader {
 /// Has ten users read these pages for a second.
 pub fn load(url: &str, paths: &'static [&'static str]) -> Result<Summary, String> {
     let draft = Draft { url: Some(url.to_owned()), connections: "10".parse().ok(), duration: "1s".parse().ok(), ..Draft::default() };
-    let plan = Plan::try_from(draft).map_err(|mistakes| mistakes.to_string())?;
+    let plan = Plan::try_from(draft).map_err(|mistakes| mistakes.spelt(Spelling::KEYS))?;
     let host = plan.target().authority();
     let page = |path: &&str| request::serialise("GET", path, &[("Host", &host)], b"").map_err(|why| why.to_string());
     let pages = paths.iter().map(page).collect::<Result<Vec<_>, _>>()?;
     let runner = Runner::threads();
     let reader = move |_| Reader { pages: pages.clone() };
     trial::carry_out(&plan, &mut [], &Stop::new(), |watch, stop| runner.prepare(&plan)?.run_with(reader, watch, stop))
-        .map_err(|error| error.to_string())
+        .map_err(|error| error.spelt(Spelling::KEYS))
 }
 
 fn main() -> Result<(), String> {

@@ -1,16 +1,17 @@
 //! The kinds of work whose costs are counted, each carried out by the real worker in the simulated engine.
 
 use std::cell::Cell;
+use std::fmt;
 use std::future::poll_fn;
 use std::io::{BufWriter, Write as _};
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use engine::simulation::Simulation;
-use engine::{Message, Runner, Stop};
-use plan::{Draft, Nanos, Plan, Resolved, Setting, Share};
+use engine::{Message, Messages, Runner, Stop};
+use plan::{Draft, Nanos, Plan, PlanErrors, Resolved, Setting, Share};
 use replay::{Log, Options};
 use script::{Globals, Script, Source};
 use tempfile::NamedTempFile;
@@ -113,37 +114,40 @@ impl Work {
             ..draft
         };
         let (runner, stop) = (Runner::simulated(server), Stop::new());
-        let mut messages = match self {
-            Self::Plain | Self::OpenLoad => runner.prepare(&plan(draft)?)?.start(Share::all(NonZeroU32::MIN), &stop)?,
-            Self::Template => {
-                let plan = plan(draft)?;
-                let ready = template::Ready::new(&plan, &[]).map_err(|errors| anyhow!("{errors}"))?;
-                ready.start(runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
-            }
-            Self::Journey => {
-                let scenario = scenario::read("journey.yaml", JOURNEY).map_err(|mistakes| anyhow!("{mistakes:?}"))?;
-                let plan = plan(Draft { scenario: Some("journey.yaml".to_owned()), ..draft })?;
-                let mut ready = scenario::Ready::new(&plan, &scenario, &[]).map_err(|errors| anyhow!("{errors}"))?;
-                let series = ready.begin(&stop)?;
-                ready.start(&series, runner.prepare(&plan)?, plan.parts(), &stop)?
-            }
-            Self::Replay => {
-                let Some(Setting::Value(requests)) = draft.requests else { bail!("a log has a number of requests") };
-                let log = log(requests.get())?;
-                let log = Log::open(&log.path().display().to_string())?;
-                let found = replay::look(vec![log], Options::default()).map_err(|(_, why)| why)?;
-                let plan = plan(Draft { rate: given(RATE), requests: None, duration: Some(Setting::Value(found.length())), ..draft })?;
-                let ready = replay::Ready::new(&plan, found)?;
-                ready.start(runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
-            }
-            Self::Script => {
-                let text = std::fs::read(SCRIPT)?;
-                let plan = plan(Resolved::from(Draft { script: Some(SCRIPT.to_owned()), ..draft }).with_file(SCRIPT, text))?;
-                let source = Source::of(&plan)?.ok_or_else(|| anyhow!("the plan has no script"))?;
-                let mut script = Script::load(&source, Globals::of(&plan)?, &stop)?;
-                script.start(&plan, &runner, Share::all(NonZeroU32::MIN), &mut || (), &stop)?
-            }
+        let begin = || -> Result<Messages, Broken> {
+            Ok(match self {
+                Self::Plain | Self::OpenLoad => runner.prepare(&plan(draft)?)?.start(Share::all(NonZeroU32::MIN), &stop)?,
+                Self::Template => {
+                    let plan = plan(draft)?;
+                    let ready = template::Ready::new(&plan, &[])?;
+                    ready.start(runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
+                }
+                Self::Journey => {
+                    let scenario = scenario::read("journey.yaml", JOURNEY)?;
+                    let plan = plan(Draft { scenario: Some("journey.yaml".to_owned()), ..draft })?;
+                    let mut ready = scenario::Ready::new(&plan, &scenario, &[])?;
+                    let series = ready.begin(&stop)?;
+                    ready.start(&series, runner.prepare(&plan)?, plan.parts(), &stop)?
+                }
+                Self::Replay => {
+                    let Some(Setting::Value(requests)) = draft.requests else { return Err("a log has a number of requests".into()) };
+                    let log = log(requests.get())?;
+                    let log = Log::open(&log.path().display().to_string())?;
+                    let found = replay::look(vec![log], Options::default()).map_err(|(_, why)| why)?;
+                    let plan = plan(Draft { rate: given(RATE), requests: None, duration: Some(Setting::Value(found.length())), ..draft })?;
+                    let ready = replay::Ready::new(&plan, found)?;
+                    ready.start(runner.prepare(&plan)?, Share::all(NonZeroU32::MIN), &stop)?
+                }
+                Self::Script => {
+                    let text = std::fs::read(SCRIPT)?;
+                    let plan = plan(Resolved::from(Draft { script: Some(SCRIPT.to_owned()), ..draft }).with_file(SCRIPT, text))?;
+                    let source = Source::of(&plan)?.ok_or("the plan has no script")?;
+                    let mut script = Script::load(&source, Globals::of(&plan)?, &stop)?;
+                    script.start(&plan, &runner, Share::all(NonZeroU32::MIN), &mut || (), &stop)?
+                }
+            })
         };
+        let mut messages = begin().map_err(|Broken(why)| anyhow!(why))?;
         while let Some(message) = messages.next()
             && show(message)
         {}
@@ -164,13 +168,22 @@ fn log(requests: u64) -> Result<NamedTempFile> {
     Ok(file)
 }
 
-fn plan(load: impl Into<Resolved>) -> Result<Plan> {
-    Plan::try_from(load.into()).map_err(|errors| anyhow!("{errors}"))
+fn plan(load: impl Into<Resolved>) -> Result<Plan, PlanErrors> {
+    Plan::try_from(load.into())
+}
+
+/// What was in the way of a load, for who works on loadline.
+struct Broken(String);
+
+impl<E: fmt::Debug> From<E> for Broken {
+    fn from(error: E) -> Self {
+        Self(format!("{error:?}"))
+    }
 }
 
 fn given<T: std::str::FromStr>(text: &str) -> Option<Setting<T>>
 where
-    T::Err: std::fmt::Display,
+    T::Err: fmt::Display,
 {
     text.parse().ok()
 }

@@ -4,6 +4,8 @@
 //! and to wonder whether the load generator was simply at its end. Each of these is a sentence here, and each names the
 //! level it is about.
 
+use plan::Spelling;
+
 use crate::knee::{Best, PromiseState};
 use crate::quantity::{NONE, capitalised, count, figure, share, time};
 use crate::{LevelRow, Scaling, Standing, StopReason};
@@ -48,7 +50,11 @@ pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&StopReaso
     if best.qps <= 0.0 {
         let sentence = match best.failure.or(last.failure) {
             Some(failure) => {
-                format!("No request succeeded at any level; most often: {}. {}.", failure.about(), capitalised(failure.remedy()))
+                format!(
+                    "No request succeeded at any level; most often: {}. {}.",
+                    failure.about(),
+                    capitalised(&failure.remedy().spelt(Spelling::Flags))
+                )
             }
             None => "No request succeeded at any level.".to_owned(),
         };

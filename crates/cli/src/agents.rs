@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::{ArgAction, Args};
 use engine::Runner;
+use plan::setting::{AGENT_BINARY, AGENTS};
 use plan::{PlanError, PlanErrors, SshHost};
 use resolve::Reader;
 use sites::Machines;
@@ -36,9 +37,9 @@ impl AgentsArgs {
         if self.agents.is_empty() {
             if self.agent_binary.is_some() {
                 errors.push(PlanError::new(
-                    "agent-binary",
-                    "--agent-binary is about other machines, and there is none",
-                    "name them with --agents",
+                    AGENT_BINARY,
+                    format!("{AGENT_BINARY} is about other machines, and there is none"),
+                    format!("name them with {AGENTS}"),
                 ));
             }
             return Ok(workload::runner());
@@ -56,7 +57,7 @@ impl AgentsArgs {
     /// Notes that a load cannot come from other machines, and why.
     pub fn refuse(&self, why: &str, errors: &mut PlanErrors) {
         if !self.agents.is_empty() {
-            errors.push(PlanError::new("agents", format!("--agents: {why}"), "leave it out"));
+            errors.push(PlanError::new(AGENTS, format!("{AGENTS}: {why}"), "leave it out"));
         }
     }
 }
@@ -65,8 +66,8 @@ fn read(text: &str, errors: &mut PlanErrors) -> Option<SshHost> {
     let host = text.strip_prefix("ssh:").and_then(SshHost::read);
     if host.is_none() {
         errors.push(PlanError::new(
-            "agents",
-            format!("--agents '{text}' is no machine"),
+            AGENTS,
+            format!("{AGENTS:#} '{text}' is no machine"),
             "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, with commas between several",
         ));
     }

@@ -11,7 +11,7 @@ use analysis::outage::outage;
 use analysis::{LevelRow, Reading, Standing};
 use engine::{RunError, RunErrorKind};
 use measure::Summary;
-use plan::{PlanError, PlanErrors};
+use plan::{PlanError, PlanErrors, Spelling, Wording};
 
 /// Every way to end. The list is closed; a number never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,54 +114,65 @@ pub fn climbed(rows: &[LevelRow]) -> Exit {
 pub struct Failed {
     /// How the program ends.
     pub exit: Exit,
-    /// One or more `error: …` with their `help: …`.
-    pub text: String,
+    /// One or more, each with what to do.
+    errors: Vec<(Wording, Wording)>,
 }
 
 impl Failed {
     /// One error with its remedy.
-    pub fn new(exit: Exit, message: impl fmt::Display, help: impl fmt::Display) -> Self {
-        Self { exit, text: format!("error: {message}\n  help: {help}") }
+    pub fn new(exit: Exit, message: impl Into<Wording>, help: impl Into<Wording>) -> Self {
+        Self { exit, errors: vec![(message.into(), help.into())] }
     }
-}
 
-impl Failed {
+    /// Outputs that could not be written of what was measured.
+    pub fn unwritten(lost: PlanErrors) -> Self {
+        Self { exit: Exit::OutputNotWritten, ..lost.into() }
+    }
+
     /// Two things that may each have failed, told together; the first decides how the program ends.
     ///
     /// # Errors
     /// If either failed.
     pub fn both(first: Result<(), Self>, second: Result<(), Self>) -> Result<(), Self> {
         match (first, second) {
-            (Err(first), Err(second)) => Err(Self { exit: first.exit, text: format!("{}\n{}", first.text, second.text) }),
+            (Err(mut first), Err(second)) => {
+                first.errors.extend(second.errors);
+                Err(first)
+            }
             (first, second) => first.and(second),
         }
     }
-}
 
-impl Failed {
+    /// The same, said of something.
+    pub fn under(mut self, what: &str) -> Self {
+        self.errors.iter_mut().for_each(|(message, _)| *message = message.under(what));
+        self
+    }
+
     /// As one mistake among those of a plan.
     pub fn in_plan(self, setting: &'static str) -> PlanError {
-        let text = self.text.trim_start_matches("error: ");
-        let (message, help) = text.split_once("\n  help: ").unwrap_or((text, ""));
+        let (message, help) = self.errors.into_iter().next().expect("a command ends early for a reason");
         PlanError::new(setting, message, help)
     }
 }
 
+/// As on a command line.
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        let all: Vec<String> = self.errors.iter().map(|(message, help)| message.with_help(help).spelt(Spelling::Flags)).collect();
+        f.write_str(&all.join("\n"))
     }
 }
 
 impl From<PlanErrors> for Failed {
-    fn from(errors: PlanErrors) -> Self {
-        Self { exit: Exit::Usage, text: errors.to_string() }
+    fn from(PlanErrors(errors): PlanErrors) -> Self {
+        Self { exit: Exit::Usage, errors: errors.into_iter().map(|error| (error.message, error.help)).collect() }
     }
 }
 
 impl From<PlanError> for Failed {
     fn from(error: PlanError) -> Self {
-        Self { exit: Exit::Usage, text: error.to_string() }
+        Self::new(Exit::Usage, error.message, error.help)
     }
 }
 
@@ -171,7 +182,7 @@ impl<M> From<&RunError<M>> for Failed {
             RunErrorKind::Input | RunErrorKind::Refused => Exit::Usage,
             RunErrorKind::Run => Exit::NotCarriedOut,
         };
-        Self { exit, text: error.to_string() }
+        Self::new(exit, error.message.clone(), error.help.clone())
     }
 }
 

@@ -38,7 +38,7 @@ impl Exporting {
         }
         Ready::new(&destinations).unwrap_or_else(|unusable| {
             for outlet in unusable {
-                errors.push(PlanError::new("export", outlet.to_string(), "give a free port of an address of this machine"));
+                errors.push(PlanError::new("export", format!("--export {outlet}"), "give a free port of an address of this machine"));
             }
             Ready::default()
         })

@@ -165,7 +165,7 @@ mod tests {
     fn errors(files: &Files, existing: Existing) -> String {
         let mut errors = PlanErrors::default();
         files.check(existing, &mut errors);
-        errors.to_string()
+        errors.spelt(plan::Spelling::Flags)
     }
 
     #[test]

@@ -91,7 +91,7 @@ pub struct Again {
 ///
 /// # Errors
 /// If it cannot be read, is of another version, damaged, or neither.
-pub fn saved(from: &str, at: &At) -> Result<Again, PlanError> {
+pub fn saved(setting: &'static str, from: &str, at: &At) -> Result<Again, PlanError> {
     /// Only what is needed of a result: its counts and histograms may be megabytes.
     #[derive(Deserialize)]
     struct Needed {
@@ -110,29 +110,29 @@ pub fn saved(from: &str, at: &At) -> Result<Again, PlanError> {
     struct Judged {
         check: String,
     }
-    let shown = from;
+    let shown = if setting == "from" { format!("--from '{from}'") } else { format!("'{from}'") };
     let again = "give a file written with --out json=FILE, a saved run such as @last, or a plan such as {\"url\": \"http://127.0.0.1/\"}";
     let (text, _) = at.read(from).map_err(|why| match why {
-        ReadError::File(why) => PlanError::new("from", format!("--from '{shown}' cannot be read: {}", plainly(&why)), again),
-        ReadError::Reference(failed) => failed.in_plan("from"),
+        ReadError::File(why) => PlanError::new(setting, format!("{shown} cannot be read: {}", plainly(&why)), again),
+        ReadError::Reference(failed) => failed.in_plan(setting),
     })?;
     let read: Needed = serde_json::from_slice(&text)
-        .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged, or not a result: {why}"), again))?;
+        .map_err(|why| PlanError::new(setting, format!("{shown} is damaged, or not a result: {why}"), again))?;
     if read.schema.is_none() && read.plan.is_none() && read.url.is_some() {
         let load = serde_json::from_slice(&text).map_err(|why| {
             PlanError::new(
-                "from",
-                format!("--from '{shown}' is a plan that cannot be used: {why}"),
+                setting,
+                format!("{shown} is a plan that cannot be used: {why}"),
                 "name settings as the plan in a result does, such as {\"url\": \"http://127.0.0.1/\", \"connections\": 10}",
             )
         })?;
         return Ok(Again { load, checks: Vec::new(), invalid: None });
     }
     Summary::check_schema(read.schema.as_deref())
-        .map_err(|why| PlanError::new("from", format!("--from '{shown}' cannot be used: {why}"), again))?;
-    let plan = read.plan.ok_or_else(|| PlanError::new("from", format!("--from '{shown}' is damaged: it holds no plan"), again))?;
-    let load = serde_json::from_value(plan)
-        .map_err(|why| PlanError::new("from", format!("--from '{shown}' is damaged: its plan holds {why}"), again))?;
+        .map_err(|why| PlanError::new(setting, format!("{shown} cannot be used: {why}"), again))?;
+    let plan = read.plan.ok_or_else(|| PlanError::new(setting, format!("{shown} is damaged: it holds no plan"), again))?;
+    let load =
+        serde_json::from_value(plan).map_err(|why| PlanError::new(setting, format!("{shown} is damaged: its plan holds {why}"), again))?;
     let invalid = read.validity.filter(|validity| validity.standing == "invalid");
     let invalid = invalid.map(|_| "the load generator was at its limit when it was measured".to_owned());
     Ok(Again { load, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
@@ -173,7 +173,7 @@ pub fn look_for_redacted(plan: &Plan, errors: &mut PlanErrors) {
         errors.push(PlanError::new(
             "from",
             format!("{part} was left out when this plan was saved, because it is a secret"),
-            format!("give {again} again"),
+            format!("give {} again", again.marked()),
         ));
     }
 }

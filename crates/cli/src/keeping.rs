@@ -16,7 +16,8 @@ use history::{
     Reference, Revision, Store,
 };
 use measure::IntervalCounts;
-use plan::{Plan, PlanError, PlanErrors};
+use plan::setting::TAG;
+use plan::{Plan, PlanError, PlanErrors, Spelling};
 use report::Document;
 
 use crate::exit::{Exit, Failed};
@@ -70,7 +71,10 @@ impl At {
         let mut store = Store::open(&path).map_err(|error| refused(&error))?;
         match store.take_in(&mut composed) {
             Ok(taken) => taken.iter().for_each(tell),
-            Err(error) => complain(&format!("warning: runs that were cut short could not be taken in: {error}\n  help: {}", error.help())),
+            Err(error) => complain(&format!(
+                "warning: runs that were cut short could not be taken in: {error}\n  help: {}",
+                error.help().spelt(Spelling::Flags)
+            )),
         }
         Ok(store)
     }
@@ -195,7 +199,7 @@ pub fn refused(error: &HistoryError) -> Failed {
         HistoryError::Unusable { .. } | HistoryError::Corrupt { .. } | HistoryError::Damaged { .. } => Exit::NotCarriedOut,
         _ => Exit::Usage,
     };
-    Failed::new(exit, error, error.help())
+    Failed::new(exit, error.to_string(), error.help())
 }
 
 /// A run on its way into the history.
@@ -258,9 +262,9 @@ impl HistoryArgs {
         let Self { no_save, mut tag, note, at } = self;
         for word in tag.iter().filter(|word| word.is_empty() || word.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',')) {
             errors.push(PlanError::new(
-                "tag",
-                format!("--tag '{word}' is empty, or holds a space, a comma or a control character"),
-                "give a plain word, such as --tag release",
+                TAG,
+                format!("{TAG:#} '{word}' is empty, or holds a space, a comma or a control character"),
+                format!("give a plain word, such as {TAG:#} release"),
             ));
         }
         if no_save {
@@ -414,7 +418,7 @@ fn saved(kept: RunToSave, mut begun: Begun, json: &[u8]) -> (Journal, Result<Str
     begun.look();
     let RunToSave { path, name, tags, note, .. } = kept;
     let Begun { id, revision, looking, journal } = begun;
-    let told = |error: &HistoryError| (error.to_string(), error.help().to_owned());
+    let told = |error: &HistoryError| (error.to_string(), error.help().spelt(Spelling::Flags));
     let ours = || "please report this with the command line".to_owned();
     let save = || {
         let text = String::from_utf8_lossy(json);

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     match command::carry_out(line, &known) {
         Ok(exit) => exit.into(),
         Err(failed) => {
-            screen::complain_without(&known, &failed.text);
+            screen::complain_without(&known, &failed.to_string());
             failed.exit.into()
         }
     }

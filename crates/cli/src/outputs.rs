@@ -455,7 +455,7 @@ mod tests {
         let mut errors = PlanErrors::default();
         let outs: Vec<Out> = outs.iter().map(|out| Out((*out).to_owned())).collect();
         let _ = Outputs::check(&outs, existing, &mut errors);
-        errors.to_string()
+        errors.spelt(plan::Spelling::Flags)
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::io;
 
 use engine::{Stop, Urgency};
-use plan::{Plan, PlanError, PlanErrors};
+use plan::{Plan, PlanError, PlanErrors, Spelling};
 use report::{Experiment, ResultFile, Style};
 
 use crate::bench::{Onlookers, ServerBench};
@@ -119,11 +119,11 @@ impl<R: Experiment> Proceedings<R> {
         let ended = match ended {
             Err(failed) => {
                 if !lost.is_empty() {
-                    self.screen.complain(&lost.to_string());
+                    self.screen.complain(&lost.spelt(Spelling::Flags));
                 }
                 Err(failed)
             }
-            Ok(()) if !lost.is_empty() => Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }),
+            Ok(()) if !lost.is_empty() => Err(Failed::unwritten(lost)),
             Ok(()) => Ok(()),
         };
         Failed::both(ended, kept.map(drop))?;

@@ -95,7 +95,7 @@ fn asked<'a>(texts: impl Iterator<Item = &'a str>, known: &KnownSecrets, errors:
         match text.parse::<ProfileSource>() {
             Ok(one) if asked.contains(&one) => {}
             Ok(one) => asked.push(one),
-            Err(why) => errors.push(PlanError::new("profile", format!("--profile: {why}"), format!("give {FORMS}"))),
+            Err(why) => errors.push(PlanError::new("profile", why.under("--profile"), format!("give {FORMS}"))),
         }
     }
     asked
@@ -129,8 +129,7 @@ impl Profilers {
     /// # Errors
     /// If the server is out of reach.
     pub fn check(&self, plan: &Plan) -> Result<(), Failed> {
-        let failed =
-            |why: NotFound| Failed::new(Exit::Usage, format_args!("--profile auto: {}", why.message), format_args!("{}", why.help));
+        let failed = |why: NotFound| Failed::new(Exit::Usage, format_args!("--profile auto: {}", why.message), why.help);
         profiling::check(&self.asked, plan).map_err(failed)
     }
 
@@ -189,7 +188,7 @@ mod tests {
         let mut errors = PlanErrors::default();
         let flags = Profiling { profile: profile.iter().map(|text| (*text).to_owned()).collect(), profile_out: out.map(Path::to_owned) };
         let probes = flags.decide(&KnownSecrets::default(), &mut errors);
-        if errors.is_empty() { Ok(probes) } else { Err(errors.to_string()) }
+        if errors.is_empty() { Ok(probes) } else { Err(errors.spelt(plan::Spelling::Flags)) }
     }
 
     #[test]
@@ -213,7 +212,7 @@ mod tests {
         assert_eq!(told(&b), ["http://new:6060/debug/pprof/profile", "http://localhost:1/debug/pprof/profile"]);
         let profile = ["pid:x", "a=pid:y"].map(str::to_owned).to_vec();
         Profiling { profile, profile_out: None }.decide_of_sides(&KnownSecrets::default(), &mut errors);
-        assert_eq!(errors.0.len(), 2, "each once: {errors}");
+        assert_eq!(errors.0.len(), 2, "each once: {errors:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use analysis::gate::{AbortRule, AbortWatch, Check, LoadPart};
 use clap::{ArgAction, Args};
 use measure::Tick;
+use plan::setting::{ABORT_ON, CHECK, SettingName};
 use plan::{PlanError, PlanErrors};
 use scenario::Scenario;
 
@@ -44,8 +45,8 @@ impl Promises {
     /// Every check: those that a scenario's file holds, then those that were typed. Every mistake goes to `errors`, with its place.
     pub fn read(&self, scenario: Option<&Scenario>, errors: &mut PlanErrors) -> Vec<Check> {
         let mut checks: Vec<Check> = scenario.map_or_else(Vec::new, |scenario| scenario.checks.clone());
-        let help = "write it as a figure, a comparison and a limit, such as --check 'p99 < 200ms'";
-        for check in read::<Check>("check", &self.check, help, errors) {
+        let help = format!("write it as a figure, a comparison and a limit, such as {CHECK:#} 'p99 < 200ms'");
+        for check in read::<Check>(CHECK, &self.check, &help, errors) {
             let unknown = match (scenario, check.part()) {
                 (Some(scenario), _) => scenario.unknown_part(&check),
                 (None, Some(part)) if errors.is_empty() && !matches!(part, LoadPart::Url(_)) => {
@@ -58,7 +59,7 @@ impl Promises {
                 _ => None,
             };
             match unknown {
-                Some((message, help)) => errors.push(PlanError::new("check", format!("--check '{check}': {message}"), help)),
+                Some((message, help)) => errors.push(PlanError::new(CHECK, format!("{CHECK:#} '{check}': {message}"), help)),
                 // Those of a saved result hold those of its file.
                 None if checks.contains(&check) => {}
                 None => checks.push(check),
@@ -76,18 +77,18 @@ impl Aborts {
 
     /// Every condition. Every mistake goes to `errors`, with its place.
     pub fn read(&self, errors: &mut PlanErrors) -> Guard {
-        let help = "write it as a check and a time, such as --abort-on 'failed > 50% for 5s'";
-        let rules: Vec<AbortRule> = read("abort-on", &self.abort_on, help, errors);
+        let help = format!("write it as a check and a time, such as {ABORT_ON:#} 'failed > 50% for 5s'");
+        let rules: Vec<AbortRule> = read(ABORT_ON, &self.abort_on, &help, errors);
         Guard { watches: rules.into_iter().map(|rule| (rule.clone(), AbortWatch::new(rule))).collect(), came_true: None }
     }
 }
 
-fn read<T: FromStr<Err: Display>>(setting: &'static str, texts: &[String], help: &str, errors: &mut PlanErrors) -> Vec<T> {
+fn read<T: FromStr<Err: Display>>(setting: SettingName, texts: &[String], help: &str, errors: &mut PlanErrors) -> Vec<T> {
     let mut all = Vec::new();
     for text in texts {
         match text.parse() {
             Ok(read) => all.push(read),
-            Err(why) => errors.push(PlanError::new(setting, format!("--{setting}: {why}"), help)),
+            Err(why) => errors.push(PlanError::new(setting, format!("{setting}: {why}"), help)),
         }
     }
     all
@@ -134,7 +135,7 @@ mod tests {
         let promises = Promises { check: vec!["p99 < 5".to_owned(), "p50 < 1ms".to_owned(), "rps > 3".to_owned()] };
         assert_eq!(promises.read(None, &mut errors).len(), 1);
         Aborts { abort_on: vec!["failed > 50% for ever".to_owned()] }.read(&mut errors);
-        let text = errors.to_string();
+        let text = errors.spelt(plan::Spelling::Flags);
         assert_eq!(errors.0.len(), 3);
         assert!(text.contains("error: --check: '5' of what?") && text.contains("\n  p99 < 5\n        ^\n  help: write it as"), "{text}");
         assert!(text.contains("\n  rps > 3\n  ^^^\n"), "{text}");

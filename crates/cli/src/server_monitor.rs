@@ -142,7 +142,7 @@ mod tests {
         let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let mut errors = PlanErrors::default();
         let eyes = ObserveArgs { observe: all(observe), metric: all(metric) }.decide(&KnownSecrets::default(), &mut errors);
-        if errors.is_empty() { Ok(eyes) } else { Err(errors.to_string()) }
+        if errors.is_empty() { Ok(eyes) } else { Err(errors.spelt(plan::Spelling::Flags)) }
     }
 
     #[test]

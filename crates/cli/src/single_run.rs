@@ -67,9 +67,7 @@ impl SingleRun<'_> {
             let aborted_by = guard.came_true();
             let ruling = before.as_ref().map(|before| before.judge(summary));
             let reading = Reading::new(summary, &checks).aborted_by(aborted_by).against(ruling);
-            let written = outputs
-                .write(&reading, detail, &output_args.styles(), output_args.voice())
-                .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() });
+            let written = outputs.write(&reading, detail, &output_args.styles(), output_args.voice()).map_err(Failed::unwritten);
             // The report comes first, and what could not be written is saved all the same.
             let id = keeper.id();
             let kept = keeper.save(&report::document::run_json(&reading));
@@ -96,7 +94,7 @@ impl SingleRun<'_> {
             Err(error) => {
                 let reported: Option<Result<Exit, Failed>> = error.measured.as_deref().map(report);
                 if let Some(Err(lost)) = reported {
-                    screen.complain(&lost.text);
+                    screen.complain(&lost.to_string());
                 }
                 keeper.discard();
                 Err((&error).into())

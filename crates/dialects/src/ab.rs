@@ -26,7 +26,7 @@ use engine::protocol::{Encoded, EncodedRef, Header, ResponseSink};
 use engine::{Behaviour, Client, End, Request, Spoken, Stop, Transport, Urgency, Wire};
 use jiff::tz::TimeZone;
 use measure::{Ending, Failure, IntervalCounts, Outcome, Summary, Tick};
-use plan::{Nanos, plainly};
+use plan::{Nanos, Spelling, plainly};
 use report::ab::{self, AbFailures, Figures, Sample};
 use trial::RunError;
 
@@ -69,7 +69,8 @@ fn carry_out(options: &Options, host: &dyn Host) -> Result<u8, Refusal> {
     let broken = |text: &str, exit: u8| Refusal { stdout: String::new(), stderr: format!("ab: {text}\n"), exit };
     let session = Session::new(host, if options.progress { Verbosity::Normal } else { Verbosity::Quiet });
     let [wanted, bare] = options.drafts();
-    let plan = session.decide(wanted).or_else(|_| session.decide(bare)).map_err(|mistakes| broken(&mistakes.to_string(), MISTAKE))?;
+    let plan =
+        session.decide(wanted).or_else(|_| session.decide(bare)).map_err(|mistakes| broken(&mistakes.spelt(Spelling::Flags), MISTAKE))?;
     for (file, which) in [(&options.samples, "gnuplot output file"), (&options.csv, "CSV output file")] {
         // A run of an hour must not end with a file that cannot be written.
         let Some(file) = file else { continue };
@@ -77,7 +78,7 @@ fn carry_out(options: &Options, host: &dyn Host) -> Result<u8, Refusal> {
         let opened = host.files().ensure_writable(Path::new(file));
         opened.map_err(|why| Refusal { stdout: String::new(), stderr: words(why), exit: 1 })?;
     }
-    let stop = session.stop().map_err(|error| broken(&error.to_string(), 1))?;
+    let stop = session.stop().map_err(|error| broken(&error.spelt(Spelling::Flags), 1))?;
     begin(options, host, &head);
 
     let shared = Arc::new(Shared::new(options, head));
@@ -516,9 +517,9 @@ fn unreached(error: &RunError, options: &Options) -> Refusal {
         }
         Some((failure, _)) => match abort(*failure, CONNECT_FAILURES_MAX + 1, options.go_on) {
             Some(Abort { stderr, exit }) => silent(stderr, exit),
-            None => silent(format!("ab: {error}\n"), 1),
+            None => silent(format!("ab: {}\n", error.spelt(Spelling::Flags)), 1),
         },
-        None => silent(format!("ab: {error}\n"), 1),
+        None => silent(format!("ab: {}\n", error.spelt(Spelling::Flags)), 1),
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Instant;
 use engine::protocol::{Header, ResponseSink};
 use engine::{Behaviour, Client, End, Transport};
 use measure::Outcome;
-use plan::{Nanos, plainly};
+use plan::{Nanos, Spelling, plainly};
 use report::hey::{Answer, Answers, CSV_HEAD};
 
 use crate::dialect::{DONE, Dialect};
@@ -69,8 +69,8 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
 
 fn carry_out(options: &Options, host: &dyn Host) -> Result<(), String> {
     let session = Session::new(host, options.verbosity);
-    let plan = session.decide(options.draft()).map_err(|mistakes| mistakes.to_string())?;
-    let stop = session.stop().map_err(|error| error.to_string())?;
+    let plan = session.decide(options.draft()).map_err(|mistakes| mistakes.spelt(Spelling::Flags))?;
+    let stop = session.stop().map_err(|error| error.spelt(Spelling::Flags))?;
     let options_of_all = Arc::new(options.clone());
     let all = Arc::new(Mutex::new(Results::default()));
     let results = all.clone();
@@ -80,7 +80,7 @@ fn carry_out(options: &Options, host: &dyn Host) -> Result<(), String> {
             move |_| Hey { options: options_of_all.clone(), began: Instant::now(), own: RefCell::default(), all: results.clone() };
         runner.prepare(&plan)?.run_with(program, watch, stop)
     });
-    let run = measured.map_err(|error| error.to_string())?;
+    let run = measured.map_err(|error| error.spelt(Spelling::Flags))?;
     let Results { answers, mut rows } = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
     rows.sort_unstable_by_key(|answer| answer.began.plus(answer.response));
     let text = match options.output {

@@ -28,7 +28,7 @@ use engine::protocol::{Encoded, Header, ResponseSink};
 use engine::redirect::{self, Convention, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request, Stop, Transport};
 use measure::{Outcome, Status};
-use plan::{Nanos, Random, Share, Target, plainly};
+use plan::{Nanos, Random, Share, Spelling, Target, plainly};
 use report::siege::{AnswerLine, LOG_HEAD, Siege};
 
 use crate::dialect::{DONE, Dialect};
@@ -84,13 +84,13 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
 
 fn carry_out(options: &Options, host: &dyn Host) -> Result<(), String> {
     let session = Session::new(host, options.verbosity);
-    let plan = session.decide(options.draft()).map_err(|mistakes| mistakes.to_string())?;
+    let plan = session.decide(options.draft()).map_err(|mistakes| mistakes.spelt(Spelling::Flags))?;
     if !options.quiet && !options.json {
         let users = options.users;
         let begin = format!("** SIEGE {VERSION}\n** Preparing {users} concurrent users for battle.\nThe server is now under siege...");
         host.print_error(&if options.verbose { begin + "\n" } else { begin });
     }
-    let stop = session.stop().map_err(|error| error.to_string())?;
+    let stop = session.stop().map_err(|error| error.spelt(Spelling::Flags))?;
     let (lines, printer) = printing(host, &stop)?;
     let shared = Arc::new(Shared { options: options.clone(), next: AtomicU64::new(0), failed: AtomicU64::new(0), all: Mutex::default() });
     let shared_by_all = shared.clone();
@@ -101,7 +101,7 @@ fn carry_out(options: &Options, host: &dyn Host) -> Result<(), String> {
     });
     let printed = printer.join().map_err(|_| "the thread that prints lines panicked".to_owned())?;
     printed.map_err(|why| format!("standard output cannot be written: {why}"))?;
-    let run = measured.map_err(|error| error.to_string())?;
+    let run = measured.map_err(|error| error.spelt(Spelling::Flags))?;
     let mut siege = *shared.all.lock().unwrap_or_else(PoisonError::into_inner);
     siege.elapsed = run.ended.drained_at;
     let aborted = options.failures_max.is_some_and(|max| shared.failed.load(Ordering::Relaxed) >= max);
@@ -470,8 +470,7 @@ impl Behaviour for Visits {
         client.turn(rest).await?;
         let options = &self.shared.options;
         let cookies = if options.cookies { visitor.cookies.line(visit.target.host()) } else { None };
-        let help = "mend the list of URLs".to_owned();
-        let encoded = visit.request(options, cookies).map_err(|message| BehaviourError { message, help })?;
+        let encoded = visit.request(options, cookies).map_err(|message| BehaviourError::new(message, "mend the list of URLs"))?;
         visitor.answer = Answer::default();
         let request = Request::new(encoded.as_ref()).to(&visit.target);
         let outcome = client.fetch(&request, visitor).await?;

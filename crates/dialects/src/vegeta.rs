@@ -22,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::Urgency;
-use plan::plainly;
+use plan::{Spelling, plainly};
 use report::vegeta::{Buckets, Hit, Metrics, Plot};
 
 use crate::dialect::{DONE, Dialect, Support, Use};
@@ -286,7 +286,7 @@ fn each(
     const AHEAD: usize = 1_024;
     /// How often an interruption is looked for.
     const LOOK: Duration = Duration::from_millis(100);
-    let stop = host.stop(Verbosity::Quiet).map_err(|error| error.to_string())?;
+    let stop = host.stop(Verbosity::Quiet).map_err(|error| error.spelt(Spelling::Flags))?;
     let (sender, read) = sync_channel(AHEAD);
     thread::Builder::new()
         .name("results".to_owned())

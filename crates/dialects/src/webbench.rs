@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use engine::protocol::{Encoded, EncodedRef};
 use engine::{Behaviour, Client, End, Request, Transport};
 use measure::{Failure, Summary};
-use plan::{Draft, Nanos, Setting};
+use plan::{Draft, Nanos, Setting, Spelling};
 use report::webbench::{Counts, report};
 
 use crate::dialect::{DONE, Dialect, Support, Use};
@@ -296,7 +296,7 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
     let plan = match session.decide(options.draft()) {
         Ok(plan) => plan,
         Err(mistakes) => {
-            host.complain(&format!("webbench: {mistakes}"));
+            host.complain(&format!("webbench: {}", mistakes.spelt(Spelling::Flags)));
             return MISUSED;
         }
     };
@@ -324,7 +324,7 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
             NOBODY
         }
         Err(error) => {
-            host.complain(&format!("webbench: {error}"));
+            host.complain(&format!("webbench: {}", error.spelt(Spelling::Flags)));
             NOBODY
         }
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use engine::net::Reach;
 use measure::{Failure, Statistics, Summary};
-use plan::{Draft, Nanos, Plan, Setting, plainly};
+use plan::{Draft, Nanos, Plan, Setting, Spelling, plainly};
 use report::wrk::{Facts, Formulas, Latency, SocketErrors, completed, error_statuses, latency, received};
 use script::{DoneArguments, DoneErrors, Globals, Interface, Libraries, Script, Source};
 use trial::RunError;
@@ -71,14 +71,14 @@ pub fn carry_out(options: &Options, draft: Draft, host: &dyn Host, report: &dyn 
     let plan = match session.decide(draft) {
         Ok(plan) => plan,
         Err(mistakes) => {
-            host.complain(&format!("{name}: {mistakes}"));
+            host.complain(&format!("{name}: {}", mistakes.spelt(Spelling::Flags)));
             return REFUSED;
         }
     };
     match measure_and_print(options, &plan, host, &session, report) {
         Ok(()) => DONE,
         Err(error) => {
-            host.complain(&unreached(&options.url, &error).unwrap_or_else(|| format!("{name}: {error}")));
+            host.complain(&unreached(&options.url, &error).unwrap_or_else(|| format!("{name}: {}", error.spelt(Spelling::Flags))));
             REFUSED
         }
     }
@@ -317,6 +317,10 @@ fn target(options: &Options) -> Support {
     let draft = Draft { threads: options.threads.to_string().parse().ok(), no_templates: true, ..options.draft() };
     match Plan::try_from(draft) {
         Ok(_) => Support::Same,
-        Err(errors) => Support::Refused(errors.0.first().map_or_else(String::new, |error| format!("{}; {}", error.message, error.help))),
+        Err(errors) => {
+            Support::Refused(errors.0.first().map_or_else(String::new, |error| {
+                format!("{}; {}", error.message.spelt(Spelling::Flags), error.help.spelt(Spelling::Flags))
+            }))
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use measure::{Ending, Summary};
-use plan::plainly;
+use plan::{Spelling, plainly};
 use report::chart::sweep::{Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
 use report::dat::{self, DatRow};
 use report::png::Density;
@@ -179,7 +179,7 @@ fn climb(options: &Options, url: &str, host: &dyn Host) -> Result<u8, String> {
         let line = format!("-t{threads} -d{}s -T{TIMEOUT_S}s --latency -c {level} {url}", options.duration_s);
         say(host, &format!("Running wrk command: wrk {line}\n"))?;
         let load = load_of(&line, *level)?;
-        let plan = session.decide(load.draft()).map_err(|mistakes| mistakes.to_string())?;
+        let plan = session.decide(load.draft()).map_err(|mistakes| mistakes.spelt(Spelling::Flags))?;
         let measured = session.stop().and_then(|stop| {
             session.measure(&plan, Some(load.timeout()), &stop, None, |watch, stop| runner.prepare(&plan)?.run(watch, stop))
         });
@@ -187,7 +187,7 @@ fn climb(options: &Options, url: &str, host: &dyn Host) -> Result<u8, String> {
             Ok(run) => run,
             Err(error) => {
                 // What cannot be opened at this level cannot be opened at a higher one.
-                host.complain(&format!("wrktest: at {level} connections: {error}"));
+                host.complain(&format!("wrktest: at {level} connections: {}", error.spelt(Spelling::Flags)));
                 exit = NOT_CARRIED_OUT;
                 break;
             }

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use plan::multipart::{self, Part};
+use plan::setting::SEED;
 use plan::{Body, Contents, FormPart, FormValue};
 
 use crate::RunError;
@@ -65,7 +66,7 @@ fn form(boundary: &str, parts: &[FormPart], contents: &Contents) -> Result<Vec<u
         if contains(part.value, boundary.as_bytes()) {
             errors.push(RunError::input(
                 format!("the form's field {name} contains the boundary {boundary} between fields"),
-                "give another --seed: the boundary is drawn from it",
+                format!("give another {SEED}: the boundary is drawn from it"),
             ));
         }
         all.push(part);
@@ -132,16 +133,18 @@ mod tests {
     fn every_file_that_was_not_read_is_named() {
         let error = encode(&Body::File("body.json".to_owned()), &Contents::default()).unwrap_err();
         assert_eq!(
-            error.to_string(),
+            error.spelt(plan::Spelling::Flags),
             "error: the body body.json was not read when the plan was made\n  help: name a readable file after the @"
         );
-        let error = encode(&form_of(vec![file("a", "1"), text("b", "c"), file("d", "2")]), &Contents::default()).unwrap_err().to_string();
+        let error = encode(&form_of(vec![file("a", "1"), text("b", "c"), file("d", "2")]), &Contents::default())
+            .unwrap_err()
+            .spelt(plan::Spelling::Flags);
         assert!(error.contains("the form's file a=@1 was not read") && error.contains("the form's file d=@2 was not read"), "{error}");
     }
 
     #[test]
     fn a_part_that_contains_the_boundary_is_refused() {
         let error = encode(&form_of(vec![text("field", "xx--BOUNDARY--")]), &Contents::default()).unwrap_err();
-        assert!(error.message.starts_with("the form's field field contains the boundary"), "{error}");
+        assert!(error.message.marked().starts_with("the form's field field contains the boundary"), "{error:?}");
     }
 }

@@ -1,28 +1,37 @@
 //! Why a run could not be carried out: each with what to do.
 
 use measure::{Failure, Summary, SummaryBuilder};
+use plan::setting::THREADS;
+use plan::{Spelling, Wording};
 use serde::{Deserialize, Serialize};
 
 /// Why a behaviour cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BehaviourError {
     /// What happened, and where.
-    pub message: String,
+    pub message: Wording,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
+}
+
+impl BehaviourError {
+    /// What happened, and what to do.
+    #[must_use]
+    pub fn new(message: impl Into<Wording>, help: impl Into<Wording>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
 }
 
 /// The run could not be carried out, or not to its end. While a load is carried out, `M` is a run to be completed; when it is over, a
 /// closed one.
-#[derive(Debug, thiserror::Error)]
-#[error("error: {message}\n  help: {help}")]
+#[derive(Debug)]
 pub struct RunError<M = SummaryBuilder> {
     /// Which of the two kinds of the command line's exit codes it is.
     pub kind: RunErrorKind,
     /// The thing and its value.
-    pub message: String,
+    pub message: Wording,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
     /// Where no first connection could be had: the class, and the system's own words.
     pub unreached: Option<(Failure, String)>,
     /// What was measured before it happened.
@@ -43,13 +52,13 @@ pub enum RunErrorKind {
 impl<M> RunError<M> {
     /// The plan cannot be carried out on this machine.
     #[must_use]
-    pub fn input(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub fn input(message: impl Into<Wording>, help: impl Into<Wording>) -> Self {
         Self { kind: RunErrorKind::Input, message: message.into(), help: help.into(), unreached: None, measured: None }
     }
 
     /// The target cannot be reached, or the run broke off.
     #[must_use]
-    pub fn run(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub fn run(message: impl Into<Wording>, help: impl Into<Wording>) -> Self {
         Self { kind: RunErrorKind::Run, message: message.into(), help: help.into(), unreached: None, measured: None }
     }
 
@@ -58,7 +67,7 @@ impl<M> RunError<M> {
     pub(crate) fn no_thread(threads: u32, why: &std::io::Error) -> Self {
         Self::run(
             format!("the load needs {threads} threads, and the system gives no more of them: {why}"),
-            "raise the limit on processes (ulimit -u, pids.max of the container), or give fewer threads with --threads 1",
+            format!("raise the limit on processes (ulimit -u, pids.max of the container), or give fewer threads with {THREADS:#} 1"),
         )
     }
 
@@ -68,12 +77,18 @@ impl<M> RunError<M> {
         Self { unreached: Some((failure, words.to_owned())), ..self }
     }
 
+    /// What happened, and below it what to do.
+    #[must_use]
+    pub fn spelt(&self, spelling: Spelling) -> String {
+        self.message.with_help(&self.help).spelt(spelling)
+    }
+
     /// Several mistakes as one error that shows them all, in order; `None` if there is none.
     #[must_use]
     pub fn together(errors: Vec<Self>) -> Option<Self> {
         errors.into_iter().reduce(|all, next| Self {
             kind: if all.kind == RunErrorKind::Input { all.kind } else { next.kind },
-            message: format!("{}\n  help: {}\nerror: {}", all.message, all.help, next.message),
+            message: format!("{}\n  help: {}\nerror: {}", all.message.marked(), all.help.marked(), next.message.marked()).into(),
             help: next.help,
             unreached: all.unreached.or(next.unreached),
             measured: all.measured.or(next.measured),

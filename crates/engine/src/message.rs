@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_message_reads_back_and_one_of_another_version_is_refused_by_name() {
-        let broken = Some(BehaviourError { message: "a".to_owned(), help: "b".to_owned() });
+        let broken = Some(BehaviourError::new("a", "b"));
         let finished = Finished { load_until: Nanos(3), run_queue_wait: Some(Nanos(1)), broken, ..Finished::default() };
         let message = Message::Finished(SourceId(7), finished);
         let line = message.to_line();

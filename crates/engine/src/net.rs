@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use measure::{Failure, Resolution};
+use plan::setting::{SNI, SOURCE_IP};
 use plan::{Also, Bounds, HostPort, Nanos, Plan, Preflight, Proxy, Scheme, Target, Verification};
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -426,17 +427,17 @@ impl Credentials {
             let text = connection.tls.sni.as_deref().unwrap_or(plan.target().host());
             name = tls::server_name(text);
             if name.is_none() {
-                let flag = if connection.tls.sni.is_some() { "--sni" } else { "the host" };
+                let named = if connection.tls.sni.is_some() { format!("{SNI:#}") } else { "the host".to_owned() };
                 errors.push(RunError::input(
-                    format!("{flag} '{text}' is not a name a certificate can be for"),
-                    "give a DNS name or an IP address, such as --sni api.test",
+                    format!("{named} '{text}' is not a name a certificate can be for"),
+                    format!("give a DNS name or an IP address, such as {SNI:#} api.test"),
                 ));
             }
         }
         for ip in &connection.source_ips {
             if !socket::is_of_this_machine(*ip) {
                 errors.push(RunError::input(
-                    format!("--source-ip {ip} is not an address of this machine"),
+                    format!("{SOURCE_IP:#} {ip} is not an address of this machine"),
                     "give one that 'ip address' lists, or add it with: ip address add",
                 ));
             }

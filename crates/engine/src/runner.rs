@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use plan::setting::PROCESSES;
 use plan::{Part, Plan, Preflight};
 
 use crate::launch::{Place, Prepared, Remote};
@@ -152,7 +153,7 @@ impl Runner {
         if let (None, None, Some(processes)) = (&here.sites, &here.role, plan.processes().filter(|processes| processes.get() > 1)) {
             return Err(RunError::input(
                 format!("this load is to come from {processes} processes, and here it comes from one"),
-                "leave that out",
+                format!("leave {PROCESSES} out"),
             ));
         }
         if groups.is_empty() {

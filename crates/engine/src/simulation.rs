@@ -302,7 +302,7 @@ pub(crate) fn plan(settings: impl FnOnce(&mut plan::Draft)) -> Plan {
         draft.arrivals = None;
     }
     draft.threads.get_or_insert(plan::Setting::Value(std::num::NonZeroU32::MIN));
-    Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+    Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// A setting as typed.

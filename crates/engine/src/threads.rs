@@ -158,7 +158,7 @@ impl Threads {
                 // A thread whose behaviour never returns cannot be ended; it goes with the process.
                 let (index, limit) = (source.id.0, SILENCE_MAX.as_secs_f64());
                 let message = format!("the program of thread {index} did not return within {limit} s of the end of the load");
-                return Some(Message::Lost(source.id, BehaviourError { message, help: "look for an endless loop in it".to_owned() }));
+                return Some(Message::Lost(source.id, BehaviourError::new(message, "look for an endless loop in it")));
             }
             if let Err(panic) = source.thread.join() {
                 std::panic::resume_unwind(panic);
@@ -341,6 +341,7 @@ mod tests {
     fn a_system_without_threads_is_the_worlds_fault_and_says_what_to_do() {
         let error: RunError = RunError::no_thread(4, &std::io::ErrorKind::WouldBlock.into());
         assert_eq!(error.kind, crate::RunErrorKind::Run);
-        assert!(error.message.starts_with("the load needs 4 threads") && error.help.contains("ulimit -u"), "{error}");
+        let told = error.spelt(plan::Spelling::Flags);
+        assert!(told.starts_with("error: the load needs 4 threads") && told.contains("ulimit -u"), "{told}");
     }
 }

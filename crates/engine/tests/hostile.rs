@@ -27,8 +27,8 @@ fn load(url: String, settings: impl FnOnce(&mut Draft)) -> Summary {
     let mut draft = Draft { url: Some(url), no_preflight: true, ..Draft::default() };
     draft.threads = given("1");
     settings(&mut draft);
-    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
-    let summary = run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let summary = run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error:?}"));
     let requests = summary.requests;
     assert_eq!(requests.due, requests.succeeded + requests.failed + requests.unsent);
     assert_eq!(summary.connections.opened, summary.connections.closed_by_us + summary.connections.closed_by_server);
@@ -241,7 +241,7 @@ fn a_server_that_dies_is_asked_again_but_not_in_a_busy_loop() {
     let mut server = Some(server);
     let mut draft = Draft { url: Some(url), ..Draft::default() };
     (draft.connections, draft.threads, draft.duration) = (given("4"), given("2"), given("3s"));
-    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"));
     // It dies when the first second is over.
     let summary = run(&plan, &mut |_| drop(server.take()), &Stop::new()).expect("a run");
     assert!(summary.requests.succeeded > 0);

@@ -18,8 +18,8 @@ where
 fn load(url: String, settings: impl FnOnce(&mut Draft)) -> Summary {
     let mut draft = Draft { url: Some(url), no_preflight: true, ..Draft::default() };
     settings(&mut draft);
-    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
-    run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error}"))
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"));
+    run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// Resident memory of this process, the servers of the test included.

@@ -16,14 +16,14 @@ where
 fn plan_for(url: String, settings: impl FnOnce(&mut Draft)) -> Plan {
     let mut draft = Draft { url: Some(url), ..Draft::default() };
     settings(&mut draft);
-    Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+    Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// One load on a server of its own: what was reported, and what the server counted.
 fn load(path: &str, settings: impl FnOnce(&mut Draft)) -> (Summary, Counts) {
     let server = Testbed::start(Config::new()).expect("a server");
     let plan = plan_for(server.url(path), settings);
-    let summary = run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error}"));
+    let summary = run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error:?}"));
     let requests = summary.requests;
     assert_eq!(requests.due, requests.succeeded + requests.failed + requests.unsent);
     assert_eq!(summary.connections.opened, summary.connections.closed_by_us + summary.connections.closed_by_server);

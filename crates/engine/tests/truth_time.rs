@@ -30,8 +30,8 @@ fn load(path: &str, settings: impl Fn(&mut Draft)) -> (Summary, u64) {
     let server = Testbed::start(Config::new()).expect("a server");
     let mut draft = Draft { url: Some(server.url(path)), ..Draft::default() };
     settings(&mut draft);
-    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
-    let summary = run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let summary = run(&plan, &mut |_| (), &Stop::new()).unwrap_or_else(|error| panic!("{error:?}"));
     (summary, server.stop().received)
 }
 

@@ -130,7 +130,7 @@ pub fn carry_out(settings: &Settings<'_>, bench: &mut dyn Bench, tell: &mut dyn 
 
 /// One load; nothing if the user wants to end.
 fn measure(settings: &Settings<'_>, draft: Draft, title: String, bench: &mut dyn Bench) -> Result<Option<Summary>, RunError> {
-    let undecided = |mistakes: PlanErrors| RunError::input(mistakes.to_string(), "calibrate without a load of your own");
+    let undecided = |mistakes: PlanErrors| RunError::input(mistakes.wording(), "calibrate without a load of your own");
     let plan = (settings.decide)(draft).map_err(undecided)?;
     if bench.is_interrupted() {
         return Ok(None);

@@ -260,7 +260,7 @@ mod tests {
         let (mut comparison, mut a, mut b) = (comparison(), bench(10), bench(10));
         b.fails_in = Some(2);
         let failed = carry_out(&settings(&plans, Some(8)), &mut comparison, [&mut a, &mut b], &mut |_, _| ()).unwrap_err();
-        assert_eq!(failed.message, "connection refused");
+        assert_eq!(failed.message, "connection refused".into());
         assert_eq!((comparison.pairs.len(), comparison.stopped.as_deref()), (1, Some("a run could not be carried out")));
         assert!(comparison.profiled.is_empty());
     }

@@ -15,7 +15,7 @@ use analysis::quantity::four_digits;
 use analysis::search::{Cap, Early, Purpose, Search, Step};
 use analysis::{Level, StopReason, Trial};
 use measure::{Summary, Tick};
-use plan::{Nanos, Plan, PlanErrors, Rate};
+use plan::{Nanos, Plan, PlanErrors, Rate, Spelling};
 use trial::RunError;
 
 use crate::below;
@@ -142,7 +142,7 @@ impl<'a> OngoingSearch<'a> {
                     Ok(true) => Event::Measured,
                     Ok(false) => continue,
                     Err(error) => {
-                        found.stopped = Some(cut_short(&error.message));
+                        found.stopped = Some(cut_short(&error.message.spelt(Spelling::Flags)));
                         return Err(error);
                     }
                 },
@@ -269,7 +269,7 @@ fn cut_short(reason: &str) -> StopReason {
 }
 
 fn undecided(mistakes: &PlanErrors) -> RunError {
-    RunError::run(mistakes.to_string(), "repeat the search")
+    RunError::run(mistakes.wording(), "repeat the search")
 }
 
 #[cfg(test)]
@@ -361,7 +361,7 @@ mod tests {
         let mut broken = bench();
         broken.fails_in = Some(2);
         let broken = searched(&mut broken, None, true);
-        assert_eq!(broken.ended.unwrap_err().message, "connection refused");
+        assert_eq!(broken.ended.unwrap_err().message, "connection refused".into());
         assert_eq!(broken.found.stopped.map(|it| it.rule), Some(StopRule::CutShort));
     }
 }

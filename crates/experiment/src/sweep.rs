@@ -6,7 +6,7 @@ use analysis::adaptive::{Reach, next_levels};
 use analysis::knee::Best;
 use analysis::{Level, StopReason, Sweep, Trial, climb, curve, doubt, scaling};
 use measure::Ending;
-use plan::{Choice, Draft, Ladder, Plan, PlanErrors, Random, Rung, Setting, Stage, Timetable};
+use plan::{Choice, Draft, Ladder, Plan, PlanErrors, Random, Rung, Setting, Spelling, Stage, Timetable};
 use trial::RunError;
 
 use crate::below;
@@ -209,7 +209,7 @@ impl Ascent<'_> {
         // Every level was decided before the first request, or is as sound as the lowest.
         let plan = match self.plan_at(level) {
             Ok(plan) => plan,
-            Err(mistakes) => return Ok(self.end(StopReason::cut_short(&mistakes.to_string()))),
+            Err(mistakes) => return Ok(self.end(StopReason::cut_short(&mistakes.spelt(Spelling::Flags)))),
         };
         let level = Level::of(level, &plan);
         if !self.sweep.levels.contains(&level) {
@@ -229,7 +229,7 @@ impl Ascent<'_> {
             }
             Err(mut error) => {
                 let run = error.measured.take().map(|run| *run);
-                (run, self.end(StopReason::cut_short(&error.message)), Err(error))
+                (run, self.end(StopReason::cut_short(&error.message.spelt(Spelling::Flags))), Err(error))
             }
         };
         if let Some(run) = run {
@@ -414,7 +414,7 @@ mod tests {
         let mut broken = bench();
         broken.fails_in = Some(3);
         let (sweep, _, outcome) = swept(&ladder, &mut broken, true);
-        assert_eq!(outcome.unwrap_err().message, "connection refused");
+        assert_eq!(outcome.unwrap_err().message, "connection refused".into());
         assert_eq!((sweep.trials.len(), sweep.stopped.map(|it| it.rule)), (2, Some(StopRule::CutShort)));
         assert_eq!(broken.loads.len(), 3, "and no profiles");
     }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
+use plan::Wording;
+use plan::setting::EXPORT;
 use url::Url;
 
 /// One outlet.
@@ -23,16 +25,8 @@ pub struct NoDestination {
     /// What is wrong.
     pub message: String,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
 }
-
-impl fmt::Display for NoDestination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n  help: {}", self.message, self.help)
-    }
-}
-
-impl std::error::Error for NoDestination {}
 
 impl FromStr for Destination {
     type Err = NoDestination;
@@ -43,18 +37,18 @@ impl FromStr for Destination {
             "prometheus" => place.parse().map(Self::Prometheus).map_err(|_| {
                 wrong(
                     format!("'{place}' is no address to answer scrapes at"),
-                    "give an address and a port of this machine, such as --export prometheus=127.0.0.1:9464",
+                    format!("give an address and a port of this machine, such as {EXPORT:#} prometheus=127.0.0.1:9464"),
                 )
             }),
             "otlp" => {
-                let mut url = http(place, "--export otlp=http://127.0.0.1:4318")?;
+                let mut url = http(place, &format!("{EXPORT:#} otlp=http://127.0.0.1:4318"))?;
                 if matches!(url.path(), "" | "/") {
                     url.set_path("/v1/metrics");
                 }
                 Ok(Self::Otlp(url))
             }
             "influx" => {
-                let url = http(place, "--export 'influx=http://127.0.0.1:8086/write?db=loadline'")?;
+                let url = http(place, &format!("{EXPORT:#} 'influx=http://127.0.0.1:8086/write?db=loadline'"))?;
                 if matches!(url.path(), "" | "/") {
                     return Err(wrong(
                         format!("'{}' does not say where to write", shown(&url)),
@@ -71,13 +65,13 @@ impl FromStr for Destination {
 fn http(place: &str, example: &str) -> Result<Url, NoDestination> {
     match Url::parse(place) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
-        Ok(url) => Err(wrong(format!("'{}' is no URL of http or https", shown(&url)), &format!("give one such as {example}"))),
-        Err(why) => Err(wrong(format!("'{}' is no URL: {why}", place.escape_debug()), &format!("give one such as {example}"))),
+        Ok(url) => Err(wrong(format!("'{}' is no URL of http or https", shown(&url)), format!("give one such as {example}"))),
+        Err(why) => Err(wrong(format!("'{}' is no URL: {why}", place.escape_debug()), format!("give one such as {example}"))),
     }
 }
 
-fn wrong(message: String, help: &str) -> NoDestination {
-    NoDestination { message, help: help.to_owned() }
+fn wrong(message: String, help: impl Into<Wording>) -> NoDestination {
+    NoDestination { message, help: help.into() }
 }
 
 /// Without user, password and query: those may hold a secret.
@@ -113,7 +107,7 @@ mod tests {
         let shown = "influx=http://me:s3cret@host:8086/api/v2/write?bucket=b&token=s3cret".parse::<Destination>().unwrap().to_string();
         assert_eq!(shown, "influx=http://host:8086/api/v2/write");
         let refused = "otlp=ftp://me:s3cret@host/".parse::<Destination>().unwrap_err();
-        assert!(!refused.to_string().contains("s3cret"), "{refused}");
+        assert!(!refused.message.contains("s3cret"), "{refused:?}");
     }
 
     #[test]
@@ -126,8 +120,8 @@ mod tests {
             ("statsd=host:8125", "no exporter 'statsd'"),
         ] {
             let refused = text.parse::<Destination>().unwrap_err();
-            assert!(refused.message.contains(said), "{text}: {refused}");
-            assert!(!refused.help.is_empty());
+            assert!(refused.message.contains(said), "{text}: {refused:?}");
+            assert_ne!(refused.help, Wording::default());
         }
     }
 }

@@ -56,7 +56,7 @@ pub struct Unusable {
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "--export {} cannot be used: {}", self.destination, self.why)
+        write!(f, "{} cannot be used: {}", self.destination, self.why)
     }
 }
 

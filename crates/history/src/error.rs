@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use plan::Wording;
+use plan::setting::{DB, NO_SAVE};
 use thiserror::Error;
 
 /// The history cannot do what was asked.
@@ -80,20 +82,18 @@ pub enum HistoryError {
 impl HistoryError {
     /// What to do about it.
     #[must_use]
-    pub fn help(&self) -> &'static str {
+    pub fn help(&self) -> Wording {
         match self {
-            Self::Foreign { .. } => "give another file with --db, or move this one away",
-            Self::Newer { .. } => "update loadline, or give another file with --db",
-            Self::Unusable { .. } => "make room or allow writing there, give another file with --db, or save nothing with --no-save",
-            Self::Corrupt { .. } => {
-                "move it away, and loadline begins a new one; 'sqlite3 FILE .recover | sqlite3 NEW' may save its runs, or give another file with --db"
-            }
-            Self::Unknown { .. } => "see what there is with 'loadline runs'",
-            Self::Ambiguous { .. } => "give more letters of the one that is meant",
-            Self::NoReference(_) => "give @last, @last-2, @NAME, @baseline, or the beginning of an id from 'loadline runs'",
-            Self::Damaged { .. } => "the other runs are not concerned; remove this one with 'loadline rm'",
-            Self::Twice { .. } => "show it with 'loadline show'",
-            Self::NoTag(_) => "give plain words, such as +release or +v1.2",
+            Self::Foreign { .. } => format!("give another file with {DB}, or move this one away").into(),
+            Self::Newer { .. } => format!("update loadline, or give another file with {DB}").into(),
+            Self::Unusable { .. } => format!("make room or allow writing there, give another file with {DB}, or save nothing with {NO_SAVE}").into(),
+            Self::Corrupt { .. } => format!("move it away, and loadline begins a new one; 'sqlite3 FILE .recover | sqlite3 NEW' may save its runs, or give another file with {DB}").into(),
+            Self::Unknown { .. } => "see what there is with 'loadline runs'".into(),
+            Self::Ambiguous { .. } => "give more letters of the one that is meant".into(),
+            Self::NoReference(_) => "give @last, @last-2, @NAME, @baseline, or the beginning of an id from 'loadline runs'".into(),
+            Self::Damaged { .. } => "the other runs are not concerned; remove this one with 'loadline rm'".into(),
+            Self::Twice { .. } => "show it with 'loadline show'".into(),
+            Self::NoTag(_) => "give plain words, such as +release or +v1.2".into(),
         }
     }
 }

@@ -9,6 +9,8 @@
 
 use std::fmt;
 
+use plan::Wording;
+use plan::setting::{ALSO_TARGET, CACERT, CERT, CONNECTIONS, FOLLOW, INSECURE, KEY, SNI, SOURCE_IP, TLS_VERSION};
 use serde::{Deserialize, Serialize};
 
 use crate::Example;
@@ -74,8 +76,8 @@ macro_rules! failures {
 
             /// What the user can do about it.
             #[must_use]
-            pub const fn remedy(self) -> &'static str {
-                match self { $(Self::$name => $remedy,)* }
+            pub fn remedy(self) -> Wording {
+                match self { $(Self::$name => format_args!($remedy).into(),)* }
             }
         }
     };
@@ -91,17 +93,17 @@ failures! {
     ConnectTimeout, "connect.timeout", Network, "no connection within the connect timeout", "a firewall drops packets or the accept queue is full: look at the listener's backlog";
     ConnectUnreachable, "connect.unreachable", Network, "host or network unreachable", "check the route to the target";
     ConnectReset, "connect.reset", Server, "connection reset while connecting", "the listener's backlog overflows: raise it, or connect more slowly";
-    ConnectLocalPorts, "connect.local_ports", ThisMachine, "this machine has no free port left", "give more --source-ip addresses, or widen net.ipv4.ip_local_port_range";
-    ConnectLocalFds, "connect.local_fds", ThisMachine, "this process may open no more files", "raise ulimit -n, or use fewer --connections";
+    ConnectLocalPorts, "connect.local_ports", ThisMachine, "this machine has no free port left", "give more {SOURCE_IP} addresses, or widen net.ipv4.ip_local_port_range";
+    ConnectLocalFds, "connect.local_fds", ThisMachine, "this process may open no more files", "raise ulimit -n, or use fewer {CONNECTIONS}";
     ConnectProxy, "connect.proxy", Server, "the proxy did not open a tunnel", "check that the proxy allows CONNECT to this target";
     ConnectOther, "connect.other", Network, "the connection could not be opened", "the example holds the system's own words";
 
     TlsTimeout, "tls.timeout", Server, "no TLS handshake within the connect timeout", "the server is too busy for handshakes, or the port speaks no TLS";
-    TlsCertExpired, "tls.cert_expired", Server, "the certificate is expired or not yet valid", "renew it, or measure all the same with --insecure";
-    TlsCertName, "tls.cert_name", Server, "the certificate is for another name", "give the right name with --sni, or --insecure";
-    TlsCertUntrusted, "tls.cert_untrusted", Plan, "the certificate's issuer is not trusted", "give the issuer with --cacert, or --insecure";
+    TlsCertExpired, "tls.cert_expired", Server, "the certificate is expired or not yet valid", "renew it, or measure all the same with {INSECURE}";
+    TlsCertName, "tls.cert_name", Server, "the certificate is for another name", "give the right name with {SNI}, or {INSECURE}";
+    TlsCertUntrusted, "tls.cert_untrusted", Plan, "the certificate's issuer is not trusted", "give the issuer with {CACERT}, or {INSECURE}";
     TlsAlpn, "tls.alpn", Server, "the server agreed to a protocol we did not offer", "check the server's ALPN settings";
-    TlsAlert, "tls.alert", Server, "the server ended the handshake with an alert", "the server may want a client certificate (--cert, --key) or another --tls-version";
+    TlsAlert, "tls.alert", Server, "the server ended the handshake with an alert", "the server may want a client certificate ({CERT}, {KEY}) or another {TLS_VERSION}";
     TlsEof, "tls.eof", Server, "the connection closed during the TLS handshake", "look at the server's TLS log";
     TlsProtocol, "tls.protocol", Server, "no valid TLS was spoken", "does this port speak plain HTTP? then use http://";
 
@@ -132,10 +134,10 @@ failures! {
     LimitChunkOverhead, "limit.chunk_overhead", Server, "chunks so tiny that framing outweighs data", "the server writes byte by byte: buffer its output";
     LimitTrailers, "limit.trailers", Server, "more than 8 KiB of trailers", "the server sends too many trailers";
 
-    RedirectLimit, "redirect.limit", Plan, "more redirects than --follow allows", "raise --follow, or look for a redirect loop";
+    RedirectLimit, "redirect.limit", Plan, "more redirects than --follow allows", "raise {FOLLOW}, or look for a redirect loop";
     RedirectTarget, "redirect.target", Server, "a redirect that cannot be followed", "its Location is missing, doubled, or not http(s)";
 
-    RedirectOutside, "redirect.outside", Plan, "a redirect to a server that was not named", "allow that server with --also-target, or leave --follow out";
+    RedirectOutside, "redirect.outside", Plan, "a redirect to a server that was not named", "allow that server with {ALSO_TARGET}, or leave {FOLLOW} out";
 
     CheckStatus, "check.status", Server, "an error status (400 or above)", "the answer says so itself: look at the example and the server's log";
 
@@ -144,7 +146,7 @@ failures! {
 
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "it ended just then, or its keep-alive timeout is shorter than the time between requests";
 
-    RequestValue, "request.value", Plan, "not sent: a value cannot stand where it is used", "look at where it comes from, a row of data or an answer: a header takes no line break ({{base64 (NAME)}} writes any bytes), repeat takes a whole number, for_each a JSON array, an expression numbers, a pause a time";
+    RequestValue, "request.value", Plan, "not sent: a value cannot stand where it is used", "look at where it comes from, a row of data or an answer: a header takes no line break ({{{{base64 (NAME)}}}} writes any bytes), repeat takes a whole number, for_each a JSON array, an expression numbers, a pause a time";
 
     ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
     ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";
@@ -240,8 +242,8 @@ mod tests {
     #[test]
     fn every_class_says_what_happened_and_what_to_do() {
         for class in Failure::ALL {
-            assert!(!class.about().is_empty() && !class.remedy().is_empty(), "{class}");
-            assert!(!class.about().ends_with('.') && !class.remedy().ends_with('.'), "{class}: no full stop");
+            assert!(!class.about().is_empty() && !class.remedy().marked().is_empty(), "{class}");
+            assert!(!class.about().ends_with('.') && !class.remedy().marked().ends_with('.'), "{class}: no full stop");
         }
     }
 }

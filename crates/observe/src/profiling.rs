@@ -17,6 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use measure::RunProfile;
+use plan::setting::PROFILE;
 use plan::{Nanos, Plan};
 
 use crate::listener::ListenerQuery;
@@ -82,7 +83,8 @@ pub fn check(asked: &[ProfileSource], plan: &Plan) -> Result<(), NotFound> {
     if asked.contains(&ProfileSource::Auto) && ListenerQuery::of(plan).is_none() {
         return Err(NotFound {
             message: recorder::ELSEWHERE.to_owned(),
-            help: "give the address of its profiles, such as --profile http://HOST:6060, or run loadline where the server is".to_owned(),
+            help: format!("give the address of its profiles, such as {PROFILE:#} http://HOST:6060, or run loadline where the server is")
+                .into(),
         });
     }
     Ok(())

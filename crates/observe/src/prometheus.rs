@@ -108,18 +108,21 @@ impl Endpoint {
         let client = Client::new(url.clone());
         let read = client.read().map_err(|why| NotFound {
             message: why,
-            help: format!("look at it with: curl -s {}", asked.trim_start_matches("prometheus:")),
+            help: format!("look at it with: curl -s {}", asked.trim_start_matches("prometheus:")).into(),
         })?;
         let found = metrics(&read);
         if found.is_empty() {
             let message = "there is no metric on this page".to_owned();
-            return Err(NotFound { message, help: "give the page in Prometheus' text format, often /metrics".to_owned() });
+            return Err(NotFound { message, help: "give the page in Prometheus' text format, often /metrics".into() });
         }
         let wanted: Vec<Pattern> = wanted.iter().cloned().map(Pattern).collect();
         let endpoint = Self { asked, client, wanted, before: None, warnings: Vec::new(), warned: false, kept: 0 };
         for pattern in &endpoint.wanted {
             if !found.iter().any(|metric| pattern.holds(metric)) {
-                return Err(NotFound { message: format!("no metric there is called '{}'", pattern.0), help: alike(&pattern.0, &found) });
+                return Err(NotFound {
+                    message: format!("no metric there is called '{}'", pattern.0),
+                    help: alike(&pattern.0, &found).into(),
+                });
             }
         }
         Ok(endpoint)
@@ -270,7 +273,7 @@ mod tests {
         assert_eq!(asked.look(Nanos::SECOND).unwrap().len(), SERIES_MAX);
         assert!(asked.warnings()[0].contains("--metric"));
         let error = Endpoint::open(&page(vec![body]), &["nothing".to_owned()]).err().unwrap();
-        assert!(error.message.contains("'nothing'") && error.help.contains("go_goroutines"), "{error:?}");
+        assert!(error.message.contains("'nothing'") && error.help.marked().contains("go_goroutines"), "{error:?}");
         let named = metrics("go_goroutines 1\ngo_threads 2\nqueue 3\n");
         assert_eq!(
             (alike("goroutines", &named).as_str(), alike("GO", &named).as_str()),

@@ -85,11 +85,11 @@ impl Ssh {
     pub fn open(remote: &SshHost, port: u16, program: &Program) -> Result<Self, NotFound> {
         let asked = ObserveTarget::Ssh(remote.clone()).to_string();
         let mut wire = Wire::open(remote, program)?;
-        let lost = |why: String| NotFound { message: why, help: remote.by_hand() };
+        let lost = |why: String| NotFound { message: why, help: remote.by_hand().into() };
         let mut files = wire.everything().map_err(lost)?;
         let mut subject = Subject::listening(&files, ListenerQuery::Port(port), None).map_err(|why| NotFound {
             message: format!("on {}: {}", remote.to, why.message),
-            help: "connect as a user who may see that process, or leave ssh out".to_owned(),
+            help: "connect as a user who may see that process, or leave ssh out".into(),
         })?;
         // Its cgroup and network are known only once its own files are there.
         wire.read(&subject.patterns(), &mut files).map_err(lost)?;
@@ -124,7 +124,7 @@ impl Wire {
         let spawned = command.args(remote.words(LOOP)).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|why| NotFound {
             message: format!("{} cannot be started: {why}", program.0.display()),
-            help: "install OpenSSH's client".to_owned(),
+            help: "install OpenSSH's client".into(),
         })?;
         let questions = child.stdin.take().expect("it was asked for");
         let mut told = BufReader::new(child.stdout.take().expect("it was asked for"));
@@ -151,16 +151,16 @@ impl Wire {
         };
         thread::Builder::new().name("observe-ssh".to_owned()).spawn(reading).map_err(|why| NotFound {
             message: format!("no thread could be started: {why}"),
-            help: "raise the limit of processes".to_owned(),
+            help: "raise the limit of processes".into(),
         })?;
         let mut wire = Self { child, questions, answers };
         match wire.ask("texts /proc/uptime") {
             Ok(told) if told.starts_with("/proc/uptime:") => Ok(wire),
             Ok(_) => Err(NotFound {
                 message: format!("{} has no /proc/uptime", remote.to),
-                help: "only machines running Linux can be watched so".to_owned(),
+                help: "only machines running Linux can be watched so".into(),
             }),
-            Err(why) => Err(NotFound { message: why, help: remote.by_hand() }),
+            Err(why) => Err(NotFound { message: why, help: remote.by_hand().into() }),
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
         let denied = here(&folder, "echo 'Warning: added' >&2; echo 'me@there: Permission denied (publickey).' >&2; exit 255");
         let error = Ssh::open(&remote(), 80, &denied).err().unwrap();
         assert_eq!(error.message, "ssh: me@there: Permission denied (publickey).");
-        assert_eq!(error.help, "try it: ssh -o BatchMode=yes -p 2222 me@there true");
+        assert_eq!(error.help, "try it: ssh -o BatchMode=yes -p 2222 me@there true".into());
         let missing = Program::at(folder.path().join("nothing"));
         assert!(Ssh::open(&remote(), 80, &missing).err().unwrap().message.contains("cannot be started"));
     }

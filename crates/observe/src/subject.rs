@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use measure::observed::Process;
-use plan::Nanos;
+use plan::setting::OBSERVE;
+use plan::{Nanos, Wording};
 
 use crate::cgroup::{self, Cgroup};
 use crate::change::Sample;
@@ -70,7 +71,7 @@ pub struct NotFound {
     /// What is missing.
     pub message: String,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
 }
 
 impl fmt::Display for NotFound {
@@ -81,8 +82,8 @@ impl fmt::Display for NotFound {
 
 impl std::error::Error for NotFound {}
 
-fn not_found(message: String, help: &str) -> NotFound {
-    NotFound { message, help: help.to_owned() }
+fn not_found(message: String, help: impl Into<Wording>) -> NotFound {
+    NotFound { message, help: help.into() }
 }
 
 impl Subject {
@@ -191,7 +192,7 @@ impl Subject {
         if sockets.is_empty() {
             return Err(not_found(
                 format!("no process of this machine listens on {place}, as far as this network shows"),
-                "a container has a network of its own: --observe container:ID; or name the process with --observe pid:N",
+                format!("a container has a network of its own: {OBSERVE:#} container:ID; or name the process with {OBSERVE:#} pid:N"),
             ));
         }
         let (holding, looked) = holders(files, &sockets);
@@ -202,7 +203,7 @@ impl Subject {
             };
             return Err(not_found(
                 format!("it cannot be seen which process listens on {place}: {whose}"),
-                "run loadline as that user or as root, or name the process with --observe pid:N",
+                format!("run loadline as that user or as root, or name the process with {OBSERVE:#} pid:N"),
             ));
         }
         Ok((all.heads(&holding), holding))
@@ -556,7 +557,7 @@ mod tests {
     fn nobody_there_is_an_error_that_says_what_to_do() {
         let told = machine();
         let error = Subject::listening(&told, ListenerQuery::Port(81), None).unwrap_err();
-        assert!(error.message.contains("port 81") && error.help.contains("container:ID"), "{error:?}");
+        assert!(error.message.contains("port 81") && error.help.marked().contains("container:ID"), "{error:?}");
         assert!(Subject::of_process(&told, 99, None).unwrap_err().message.contains("no process 99"));
         assert!(Subject::in_cgroup(&told, "no/such").unwrap_err().message.contains("no/such"));
         assert!(Subject::container(&told, "0123456789ab").is_err());

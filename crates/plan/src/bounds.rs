@@ -8,6 +8,7 @@
 
 use std::collections::HashSet;
 
+use crate::setting::ALSO_TARGET;
 use crate::{PlanError, Target};
 
 /// The word that allows every server.
@@ -42,13 +43,13 @@ impl Also {
                     }
                 }
                 Ok(target) => wrong.push(PlanError::new(
-                    "also-target",
-                    format!("--also-target '{target}' is more than a server"),
+                    ALSO_TARGET,
+                    format!("{ALSO_TARGET:#} '{target}' is more than a server"),
                     format!("write {}", target.origin()),
                 )),
                 Err(why) => wrong.push(PlanError::new(
-                    "also-target",
-                    format!("--also-target '{text}' {why}"),
+                    ALSO_TARGET,
+                    format!("{ALSO_TARGET:#} '{text}' {why}"),
                     "give a server such as https://login.example.com",
                 )),
             }
@@ -111,6 +112,7 @@ impl Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Spelling;
 
     fn target(text: &str) -> Target {
         text.parse().unwrap()
@@ -142,11 +144,12 @@ mod tests {
         assert!(also.holds(&target("http://login.test/a")) && !also.holds(&target("http://other.test/")));
         assert_eq!(Also::read(&texts(&["any"]), &mut wrong), Also::Any);
         Also::read(&texts(&["ftp://login.test", "https://a.test/path", "https://me:pw@a.test"]), &mut wrong);
-        let told: Vec<(&str, &str)> = wrong.iter().map(|error| (error.message.as_str(), error.help.as_str())).collect();
-        let (message, help) = told[0];
+        let told: Vec<[String; 2]> =
+            wrong.iter().map(|error| [&error.message, &error.help].map(|said| said.spelt(Spelling::Flags))).collect();
+        let [message, help] = &told[0];
         assert!(message.starts_with("--also-target 'ftp://login.test' has the scheme 'ftp'"), "{message}");
         assert_eq!(help, "give a server such as https://login.example.com");
-        assert_eq!(told[1], ("--also-target 'https://a.test/path' is more than a server", "write https://a.test"));
-        assert_eq!(told[2].1, "write https://a.test");
+        assert_eq!(told[1], ["--also-target 'https://a.test/path' is more than a server", "write https://a.test"]);
+        assert_eq!(told[2][1], "write https://a.test");
     }
 }

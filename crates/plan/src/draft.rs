@@ -10,6 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::TlsVersion;
+use crate::setting::{CACERT, CERT, DATA, FORM, JSON, KEY, SCENARIO, SCRIPT, SettingName, URLS};
 use crate::{DataEnd, HostPort, Nanos, Pause, RowOrder, Setting, Spacing, Timetable, Users, Warmup};
 
 /// Every setting of one load, as typed.
@@ -254,18 +255,18 @@ pub(crate) fn list<T>(under: Vec<T>, over: Vec<T>) -> Vec<T> {
 
 impl Draft {
     /// Every file this draft names, with the setting that names it. Standard input (`@-`) is none.
-    pub fn files(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let bodies = [("data", self.data.as_deref()), ("json", self.json.as_deref())];
+    pub fn files(&self) -> impl Iterator<Item = (SettingName, &str)> {
+        let bodies = [(DATA, self.data.as_deref()), (JSON, self.json.as_deref())];
         let bodies = bodies.into_iter().filter_map(|(setting, text)| Some((setting, text?.strip_prefix('@')?)));
         let uploads = self.form.iter().filter_map(|field| {
             let file = field.split_once('=')?.1.strip_prefix('@')?;
-            Some(("form", file.split_once(";type=").map_or(file, |(path, _)| path)))
+            Some((FORM, file.split_once(";type=").map_or(file, |(path, _)| path)))
         });
-        let tls = [("cacert", &self.cacert), ("cert", &self.cert), ("key", &self.key)];
+        let tls = [(CACERT, &self.cacert), (CERT, &self.cert), (KEY, &self.key)];
         let tls = tls.into_iter().filter_map(|(setting, path)| Some((setting, path.as_deref()?)));
-        let script = self.script.as_deref().map(|path| ("script", path));
-        let urls = self.urls.as_deref().map(|path| ("urls", path));
-        let scenario = self.scenario.as_deref().map(|path| ("scenario", path));
+        let script = self.script.as_deref().map(|path| (SCRIPT, path));
+        let urls = self.urls.as_deref().map(|path| (URLS, path));
+        let scenario = self.scenario.as_deref().map(|path| (SCENARIO, path));
         bodies.chain(uploads).chain(tls).chain(script).chain(urls).chain(scenario).filter(|(_, path)| !path.is_empty() && *path != "-")
     }
 

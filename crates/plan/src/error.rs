@@ -1,34 +1,30 @@
 //! Every mistake in a draft, each with the setting, what is wrong and a remedy.
 
-use std::{fmt, io};
+use std::io;
+
+use crate::{Spelling, Wording};
 
 /// One mistake: which setting, what is wrong with it, what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanError {
     /// The setting's flag without dashes, such as `connect-timeout`; `url` for the target.
     pub setting: &'static str,
-    /// The thing and its value: `--rate 0/s sends nothing`.
-    pub message: String,
-    /// What to do: `give a rate above 0, such as --rate 100/s`.
-    pub help: String,
+    /// The thing and its value: `{RATE:#} 0/s sends nothing`.
+    pub message: Wording,
+    /// What to do: `give a rate above 0, such as {RATE:#} 100/s`.
+    pub help: Wording,
 }
 
 impl PlanError {
     /// A mistake in a setting.
     #[must_use]
-    pub fn new(setting: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { setting, message: message.into(), help: help.into() }
-    }
-}
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}\n  help: {}", self.message, self.help)
+    pub fn new(setting: impl Into<&'static str>, message: impl Into<Wording>, help: impl Into<Wording>) -> Self {
+        Self { setting: setting.into(), message: message.into(), help: help.into() }
     }
 }
 
 /// All mistakes of a draft, in the order of the settings. Never empty when returned as an error.
-#[derive(Debug, Clone, PartialEq, Eq, Default, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanErrors(pub Vec<PlanError>);
 
 impl PlanErrors {
@@ -44,17 +40,18 @@ impl PlanErrors {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-}
 
-impl fmt::Display for PlanErrors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, error) in self.0.iter().enumerate() {
-            if place > 0 {
-                f.write_str("\n")?;
-            }
-            error.fmt(f)?;
-        }
-        Ok(())
+    /// Each with what to do, one below the other.
+    #[must_use]
+    pub fn wording(&self) -> Wording {
+        let all: Vec<Wording> = self.0.iter().map(|error| error.message.with_help(&error.help)).collect();
+        all.iter().map(Wording::marked).collect::<Vec<&str>>().join("\n").into()
+    }
+
+    /// The same as its reader writes settings.
+    #[must_use]
+    pub fn spelt(&self, spelling: Spelling) -> String {
+        self.wording().spelt(spelling)
     }
 }
 

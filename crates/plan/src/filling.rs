@@ -9,8 +9,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::setting::{DATA_FILE, URLS};
 use crate::template::{Mistake, Template, is_templated};
-use crate::{PlanError, Target, server_in};
+use crate::{PlanError, Target, Wording, server_in};
 
 /// How the texts of a plan are filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -162,8 +163,8 @@ impl DataFile {
         if is_name(name) {
             return Ok(Self { name: name.to_owned(), path: text.to_owned(), sha256: None });
         }
-        let message = format!("--data-file '{text}' has no name that can stand in a template");
-        Err(PlanError::new("data-file", message, format!("give it one of letters, digits, - and _, as in users={text}")))
+        let message = format!("{DATA_FILE:#} '{text}' has no name that can stand in a template");
+        Err(PlanError::new(DATA_FILE, message, format!("give it one of letters, digits, - and _, as in users={text}")))
     }
 
     /// What is typed for a data file, as the name if it gives one, and the path: `users=people.csv`, or `people.csv` alone.
@@ -184,15 +185,15 @@ fn is_name(text: &str) -> bool {
 ///
 /// # Errors
 /// All its mistakes, each in words that follow what the URL is called, and what to do.
-pub(crate) fn target(url: &str, files: &[&str], braces: Templating) -> Result<Target, Vec<(String, String)>> {
+pub(crate) fn target(url: &str, files: &[&str], braces: Templating) -> Result<Target, Vec<(String, Wording)>> {
     let plain = |url: &str| match url.parse::<Target>() {
-        Ok(target) if target.port() == 0 => Err(("has port 0".to_owned(), "give the port the server listens on".to_owned())),
+        Ok(target) if target.port() == 0 => Err(("has port 0".to_owned(), "give the port the server listens on".into())),
         Ok(target) => Ok(target),
         Err(why) if why == "has no scheme" => {
             let url = url.trim_start_matches('/');
-            Err((why, format!("write http://{url} or https://{url}")))
+            Err((why, format!("write http://{url} or https://{url}").into()))
         }
-        Err(why) => Err((why, "give a URL such as http://127.0.0.1:8080/healthz".to_owned())),
+        Err(why) => Err((why, "give a URL such as http://127.0.0.1:8080/healthz".into())),
     };
     if braces == Templating::Text || !is_templated(url) {
         return plain(url).map_err(|wrong| vec![wrong]);
@@ -204,7 +205,7 @@ pub(crate) fn target(url: &str, files: &[&str], braces: Templating) -> Result<Ta
             at,
             length: 2,
             message: "only path and query can be a template: the server is looked up before the run".to_owned(),
-            help: "write scheme, host and port out; --urls takes several servers".to_owned(),
+            help: format!("write scheme, host and port out; {URLS} takes several servers").into(),
         };
         return Err(vec![told(&mistake, url)]);
     }
@@ -213,12 +214,12 @@ pub(crate) fn target(url: &str, files: &[&str], braces: Templating) -> Result<Ta
     let path = mark.filled(target.path_and_query(), &template);
     match path {
         Some(path) => Ok(target.with_path_and_query(path)),
-        None => Err(vec![("has a template after #, which is not sent".to_owned(), "leave the # and what follows it out".to_owned())]),
+        None => Err(vec![("has a template after #, which is not sent".to_owned(), "leave the # and what follows it out".into())]),
     }
 }
 
 /// A mistake in words that follow what the text is called.
-pub(crate) fn told(mistake: &Mistake, text: &str) -> (String, String) {
+pub(crate) fn told(mistake: &Mistake, text: &str) -> (String, Wording) {
     let line = match text[..mistake.at].matches('\n').count() {
         _ if !text.trim_end().contains('\n') => String::new(),
         before => format!(", line {}", before + 1),
@@ -308,10 +309,10 @@ pub(crate) fn routes(
         if is_comment(line) {
             continue;
         }
-        let mut wrong = |message: String, help: String| {
+        let mut wrong = |message: String, help: Wording| {
             // A file of another kind has a mistake in each of its lines.
             if errors.len() < MISTAKES_MAX {
-                errors.push(PlanError::new("urls", format!("--urls {path}, line {number}: {message}"), help));
+                errors.push(PlanError::new(URLS, format!("{URLS:#} {path}, line {number}: {message}"), help));
             }
         };
         let (first, rest) = word(line);
@@ -320,25 +321,25 @@ pub(crate) fn routes(
             _ => (None, line),
         };
         if weight.is_some_and(|weight| weight > WEIGHT_MAX) {
-            wrong(format!("the weight {first} is too large"), "give a whole number such as 80".to_owned());
+            wrong(format!("the weight {first} is too large"), "give a whole number such as 80".into());
             continue;
         }
         let (first, rest) = word(line);
         // A method may begin so (RFC 9110 §5.6.2), but none does: it is a weight that would be sent as a method.
         if !rest.is_empty() && first.starts_with(|letter: char| letter.is_ascii_digit() || "+-.".contains(letter)) {
-            wrong(format!("the weight '{first}' is not a whole number"), "give a whole number such as 80".to_owned());
+            wrong(format!("the weight '{first}' is not a whole number"), "give a whole number such as 80".into());
             continue;
         }
         let is_method = !rest.is_empty() && !first.contains(['/', ':', '{']) && first.bytes().all(crate::plan::is_token);
         let (method, url) = if is_method { (Some(first.to_owned()), rest) } else { (None, line) };
         if method.as_deref() == Some("CONNECT") {
-            wrong("CONNECT opens a tunnel and has no answer to measure".to_owned(), "give another method".to_owned());
+            wrong("CONNECT opens a tunnel and has no answer to measure".to_owned(), "give another method".into());
             continue;
         }
         let whole = match base {
             Some(base) if url.starts_with('/') => format!("{}://{}{url}", base.scheme(), base.authority()),
             None if url.starts_with('/') => {
-                wrong(format!("'{url}' has no server"), "write the whole URL, or give http://HOST:PORT/ beside --urls".to_owned());
+                wrong(format!("'{url}' has no server"), format!("write the whole URL, or give http://HOST:PORT/ beside {URLS}").into());
                 continue;
             }
             _ => url.to_owned(),
@@ -355,11 +356,11 @@ pub(crate) fn routes(
     }
     if errors.is_empty() && routes.iter().map(|route| route.weight).sum::<u64>() == 0 {
         let (message, help) = if routes.is_empty() {
-            (format!("--urls {path} holds no URL"), "write one a line: [WEIGHT] [METHOD] URL")
+            (format!("{URLS:#} {path} holds no URL"), "write one a line: [WEIGHT] [METHOD] URL")
         } else {
-            (format!("--urls {path} has only weights of 0"), "give one of them a weight above 0")
+            (format!("{URLS:#} {path} has only weights of 0"), "give one of them a weight above 0")
         };
-        errors.push(PlanError::new("urls", message, help));
+        errors.push(PlanError::new(URLS, message, help));
     }
     if errors.is_empty() { Ok((routes, turns)) } else { Err(errors) }
 }
@@ -390,6 +391,7 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Spelling;
 
     fn lines(text: &str) -> Vec<String> {
         text.lines().map(str::to_owned).collect()
@@ -439,7 +441,7 @@ mod tests {
     fn every_mistake_of_a_list_is_told_with_its_line() {
         let text = "http://a/{{uid}}\n/x\nftp://a/\n99999999999 http://a/\nCONNECT http://a/\n-3 http://a/\n0.5 GET http://a/";
         let errors = routes("u", &lines(text), None, &[], Templating::Template).unwrap_err();
-        let said: Vec<String> = errors.iter().map(|error| error.message.clone()).collect();
+        let said: Vec<String> = errors.iter().map(|error| error.message.spelt(Spelling::Flags)).collect();
         assert_eq!(said.len(), 7, "{said:#?}");
         for (message, part) in said.iter().zip([
             "line 1: the URL",
@@ -452,15 +454,19 @@ mod tests {
         ]) {
             assert!(message.contains(part), "{message}");
         }
-        assert!(routes("u", &lines("\n# nothing\n"), None, &[], Templating::Template).unwrap_err()[0].message.contains("holds no URL"));
-        assert!(routes("u", &lines("0 http://a/"), None, &[], Templating::Template).unwrap_err()[0].message.contains("weights of 0"));
+        assert!(
+            routes("u", &lines("\n# nothing\n"), None, &[], Templating::Template).unwrap_err()[0].message.marked().contains("holds no URL")
+        );
+        assert!(
+            routes("u", &lines("0 http://a/"), None, &[], Templating::Template).unwrap_err()[0].message.marked().contains("weights of 0")
+        );
         let binary = vec!["\u{0}\u{fffd}\u{1b}".repeat(1000); 1000];
         assert_eq!(routes("u", &binary, None, &[], Templating::Template).unwrap_err().len(), MISTAKES_MAX);
     }
 
     #[test]
     fn a_data_file_is_called_by_its_name() {
-        let name = |text: &str| DataFile::named(text).map(|file| (file.name, file.path)).map_err(|error| error.help);
+        let name = |text: &str| DataFile::named(text).map(|file| (file.name, file.path)).map_err(|error| error.help.spelt(Spelling::Flags));
         assert_eq!(name("x/users.csv"), Ok(("users".to_owned(), "x/users.csv".to_owned())));
         assert_eq!(name("u=a b.csv"), Ok(("u".to_owned(), "a b.csv".to_owned())));
         assert!(name("a b.csv").unwrap_err().contains("users=a b.csv"));

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
+use crate::setting::*;
 use crate::{Nanos, PlanError, PlanErrors, Rate, Setting};
 
 /// Every setting of a sweep besides those of one load, as typed.
@@ -110,7 +111,7 @@ pub struct Ladder {
 }
 
 /// The default levels: 1-2-5 steps, as far as most servers go.
-const LEVELS: [u32; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+const LEVELS_DEFAULT: [u32; 12] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /// The levels of the well-known sweep script around wrk.
 const WRKTEST_LEVELS: [u32; 10] = [200, 500, 1000, 3000, 5000, 10_000, 15_000, 20_000, 25_000, 50_000];
 /// The highest number of users that an adaptive sweep tries: about as far as the default levels go.
@@ -119,7 +120,7 @@ const ADAPTIVE_USERS_MAX: u32 = 4096;
 const ADAPTIVE_DEFAULT: &str = "12";
 /// A model of the curve takes six levels (docs/measurement.md §2.1).
 const ADAPTIVE_MIN: u32 = 6;
-const COOLDOWN: Nanos = Nanos::from_millis(500);
+const COOLDOWN_DEFAULT: Nanos = Nanos::from_millis(500);
 
 /// As typed, with commas between.
 impl fmt::Display for Levels {
@@ -187,20 +188,20 @@ impl LadderDraft {
         let Self { levels, rates, adaptive, repeat, cooldown, all_levels } = self;
         let mut errors = PlanErrors::default();
         if levels.is_some() && rates.is_some() {
-            errors.push(PlanError::new("levels", "--levels and --rates are two ladders", "keep one of them"));
+            errors.push(PlanError::new(LEVELS, format!("{LEVELS} and {RATES} are two ladders"), "keep one of them"));
         }
         let chosen_twice = [
-            (levels.is_some(), "--levels chooses them beforehand"),
-            (rates.is_some(), "--rates climbs over rates instead of users"),
-            (all_levels, "--all-levels measures a ladder to its end"),
+            (levels.is_some(), format!("{LEVELS} chooses them beforehand")),
+            (rates.is_some(), format!("{RATES} climbs over rates instead of users")),
+            (all_levels, format!("{ALL_LEVELS} measures a ladder to its end")),
         ];
         let choice = match adaptive {
             None => Choice::Listed,
             Some(given) => {
                 for (_, other) in chosen_twice.iter().filter(|(is_given, _)| *is_given) {
                     errors.push(PlanError::new(
-                        "adaptive",
-                        format!("--adaptive chooses the levels while measuring, and {other}"),
+                        ADAPTIVE,
+                        format!("{ADAPTIVE} chooses the levels while measuring, and {other}"),
                         "keep one of them",
                     ));
                 }
@@ -208,57 +209,59 @@ impl LadderDraft {
                     Setting::Value(levels_max) if levels_max.get() >= ADAPTIVE_MIN => Choice::Adaptive { levels_max },
                     Setting::Value(few) => {
                         errors.push(PlanError::new(
-                            "adaptive",
-                            format!("--adaptive={few} is too few levels: a model of the curve takes {ADAPTIVE_MIN}"),
-                            format!("give --adaptive={ADAPTIVE_MIN} or more, or --adaptive for {ADAPTIVE_DEFAULT}"),
+                            ADAPTIVE,
+                            format!("{ADAPTIVE:#}={few} is too few levels: a model of the curve takes {ADAPTIVE_MIN}"),
+                            format!("give {ADAPTIVE:#}={ADAPTIVE_MIN} or more, or {ADAPTIVE} for {ADAPTIVE_DEFAULT}"),
                         ));
                         Choice::Listed
                     }
                     Setting::Wrong { text, .. } => {
                         errors.push(PlanError::new(
-                            "adaptive",
-                            format!("--adaptive={text} is not a number of levels"),
-                            format!("give a whole number such as --adaptive=15, or --adaptive for {ADAPTIVE_DEFAULT}"),
+                            ADAPTIVE,
+                            format!("{ADAPTIVE:#}={text} is not a number of levels"),
+                            format!("give a whole number such as {ADAPTIVE:#}=15, or {ADAPTIVE} for {ADAPTIVE_DEFAULT}"),
                         ));
                         Choice::Listed
                     }
                 }
             }
         };
-        let mut wrong = |setting, given: String, why: &str, help: &str| {
-            errors.push(PlanError::new(setting, format!("--{setting} '{given}' {why}"), help));
+        let mut wrong = |setting: SettingName, given: String, why: &str, help: String| {
+            errors.push(PlanError::new(setting, format!("{setting:#} '{given}' {why}"), help));
         };
         let climbed = match (levels, rates) {
             (_, Some(Setting::Value(Rates(rates)))) => rates.into_iter().map(Level::Offered).collect(),
             (_, Some(Setting::Wrong { text, why })) => {
-                wrong("rates", text, &why, "give rates such as --rates 100/s,200/s,500/s");
+                wrong(RATES, text, &why, format!("give rates such as {RATES:#} 100/s,200/s,500/s"));
                 Vec::new()
             }
             (Some(Setting::Value(Levels(levels))), None) => levels.into_iter().map(Level::Users).collect(),
             (Some(Setting::Wrong { text, why }), None) => {
-                wrong("levels", text, &why, "give numbers such as --levels 1,10,100, or --levels wrktest");
+                wrong(LEVELS, text, &why, format!("give numbers such as {LEVELS:#} 1,10,100, or {LEVELS:#} wrktest"));
                 Vec::new()
             }
             (None, None) if choice != Choice::Listed => std::iter::successors(NonZeroU32::new(1), |it| it.checked_mul(NonZeroU32::new(2)?))
                 .take_while(|level| *level <= users_max && level.get() <= ADAPTIVE_USERS_MAX)
                 .map(Level::Users)
                 .collect(),
-            (None, None) => LEVELS.into_iter().filter_map(NonZeroU32::new).filter(|level| *level <= users_max).map(Level::Users).collect(),
+            (None, None) => {
+                LEVELS_DEFAULT.into_iter().filter_map(NonZeroU32::new).filter(|level| *level <= users_max).map(Level::Users).collect()
+            }
         };
         let repeat = match repeat {
             None => NonZeroU32::MIN,
             Some(Setting::Value(repeat)) => repeat,
             Some(Setting::Wrong { text, .. }) => {
-                wrong("repeat", text, "is not a number above 0", "give a whole number, such as --repeat 3");
+                wrong(REPEAT, text, "is not a number above 0", format!("give a whole number, such as {REPEAT:#} 3"));
                 NonZeroU32::MIN
             }
         };
         let cooldown = match cooldown {
-            None => COOLDOWN,
+            None => COOLDOWN_DEFAULT,
             Some(Setting::Value(cooldown)) => cooldown,
             Some(Setting::Wrong { text, why }) => {
-                wrong("cooldown", text, &why, "give a time, such as --cooldown 1s");
-                COOLDOWN
+                wrong(COOLDOWN, text, &why, format!("give a time, such as {COOLDOWN:#} 1s"));
+                COOLDOWN_DEFAULT
             }
         };
         if errors.is_empty() {
@@ -272,6 +275,7 @@ impl LadderDraft {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Spelling;
 
     fn given<T: FromStr>(text: &str) -> Option<Setting<T>>
     where
@@ -306,7 +310,7 @@ mod tests {
     fn levels_are_chosen_once() {
         let draft =
             LadderDraft { adaptive: given("3"), levels: given("1,2"), rates: given("5/s"), all_levels: true, ..LadderDraft::default() };
-        let said = draft.decide(NonZeroU32::MAX).unwrap_err().to_string();
+        let said = draft.decide(NonZeroU32::MAX).unwrap_err().spelt(Spelling::Flags);
         for part in ["--adaptive=3 is too few levels", "and --levels chooses", "and --rates climbs", "and --all-levels measures"] {
             assert!(said.contains(part), "{part}:\n{said}");
         }

@@ -25,12 +25,14 @@ mod request;
 mod resolved;
 mod secret;
 mod secrets;
+pub mod setting;
 mod share;
 mod ssh;
 mod target;
 pub mod template;
 mod timetable;
 mod units;
+mod wording;
 pub mod work;
 mod written;
 
@@ -48,8 +50,8 @@ pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
 pub use margin::Margin;
 pub use plan::{
-    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile, Tls,
-    TlsVersion, Verification,
+    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile,
+    THREADS_MAX, Tls, TlsVersion, Verification,
 };
 pub use population::{Part, Population, PopulationDraft};
 pub use random::Random;
@@ -64,4 +66,5 @@ pub use ssh::{SSH_CONNECT_SECONDS, SshHost};
 pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, server_in};
 pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};
+pub use wording::{Spelling, Wording};
 pub use written::DecodeError;

@@ -10,21 +10,22 @@ use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::filling::{self, MISTAKES_MAX, Route, told};
 use crate::population;
 use crate::secret::{self, REDACTED};
+use crate::setting::*;
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::{
     Also, Amount, Body, Bounds, Contents, DataFile, Draft, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Mix, Nanos, Part,
     PlanError, PlanErrors, Population, PopulationDraft, Replay, Request, Resolved, RowOrder, Scheme, Secrets, Setting, Sources, Spacing,
-    Stages, Target, Templating, Timetable, Turns, Users, Warmup, base64,
+    Spelling, Stages, Target, Templating, Timetable, Turns, Users, Warmup, Wording, base64,
 };
 
 /// One load, decided in full.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "LoadRecord", into = "LoadRecord")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(into = "LoadRecord")]
 pub struct Plan {
     pub(crate) target: Target,
     pub(crate) request: Request,
@@ -451,22 +452,22 @@ impl Plan {
 
     /// What else was left out when this plan was saved, and the setting that gives it again.
     #[must_use]
-    pub fn redacted_parts(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn redacted_parts(&self) -> Vec<(&'static str, Wording)> {
         let mut parts = Vec::new();
         if secret::is_url_without(self.target.path_and_query()) {
-            parts.push(("a parameter of the URL", "the whole URL"));
+            parts.push(("a parameter of the URL", "the whole URL".into()));
         }
         if self.scenario.as_ref().and_then(|file| file.text.as_ref()).is_some_and(|text| text.contains(REDACTED)) {
-            parts.push(("a secret in the scenario", "the whole scenario with --scenario"));
+            parts.push(("a secret in the scenario", format!("the whole scenario with {SCENARIO}").into()));
         }
         match &self.request.body {
             Body::Bytes(bytes) if secret::is_body_without(&String::from_utf8_lossy(bytes)) => {
-                parts.push(("a field of the body", "the whole body with --data or --json"));
+                parts.push(("a field of the body", format!("the whole body with {DATA} or {JSON}").into()));
             }
             Body::Form { parts: fields, .. }
                 if fields.iter().any(|part| matches!(&part.value, FormValue::Text(text) if secret::is_field_without(text))) =>
             {
-                parts.push(("a field of the form", "all fields with --form"));
+                parts.push(("a field of the form", format!("all fields with {FORM}").into()));
             }
             _ => {}
         }
@@ -483,16 +484,16 @@ impl Plan {
 /// Sent unless overridden or removed.
 const DEFAULT_HEADERS: [(&str, &str); 2] = [("User-Agent", concat!("loadline/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
 
-const CONNECTIONS: NonZeroU32 = NonZeroU32::new(50).unwrap();
+const CONNECTIONS_DEFAULT: NonZeroU32 = NonZeroU32::new(50).unwrap();
 /// Enough for 20,000/s on a server that takes half a second; what one process can open by default on most machines.
 const OPEN_CONNECTIONS_MAX: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
-const DURATION: Nanos = Nanos::from_secs(10);
-const TIMEOUT: Nanos = Nanos::from_secs(30);
-const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(5);
+const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
+const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
+const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(5);
 /// A connection is a file, and Linux does not count further (`fs.nr_open` has a ceiling of 2^30).
 const CONNECTIONS_MAX: u32 = 10_000_000;
 /// Every thread holds its own buffers and histograms; more than this is a slip of the finger.
-const THREADS_MAX: u32 = 1024;
+pub const THREADS_MAX: u32 = 1024;
 /// Each has threads, buffers and histograms of its own.
 const POPULATIONS_MAX: usize = 100;
 /// The arithmetic of arrivals has nanoseconds; beyond this, several fall on the same one.
@@ -504,15 +505,15 @@ struct Reading {
 }
 
 impl Reading {
-    fn wrong(&mut self, setting: &'static str, message: impl Into<String>, help: impl Into<String>) {
+    fn wrong(&mut self, setting: impl Into<&'static str>, message: impl Into<Wording>, help: impl Into<Wording>) {
         self.errors.push(PlanError::new(setting, message, help));
     }
 
-    fn value<T>(&mut self, setting: &'static str, given: Option<Setting<T>>, help: &str) -> Option<T> {
+    fn value<T>(&mut self, setting: SettingName, given: Option<Setting<T>>, help: impl fmt::Display) -> Option<T> {
         match given? {
             Setting::Value(value) => Some(value),
             Setting::Wrong { text, why } => {
-                self.wrong(setting, format!("--{setting} '{text}' {why}"), help.to_owned());
+                self.wrong(setting, format!("{setting:#} '{text}' {why}"), help.to_string());
                 None
             }
         }
@@ -525,6 +526,12 @@ impl TryFrom<Draft> for Plan {
 
     fn try_from(draft: Draft) -> Result<Self, PlanErrors> {
         Self::try_from(Resolved::from(draft))
+    }
+}
+
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(LoadRecord::deserialize(deserializer)?).map_err(|errors| D::Error::custom(errors.spelt(Spelling::KEYS)))
     }
 }
 
@@ -608,28 +615,28 @@ impl TryFrom<Resolved> for Plan {
         let r = &mut reading;
 
         if scenario.is_some() && scenario_text.is_some() {
-            r.wrong("scenario", "a scenario is given as a file and as text", "leave one of them out");
+            r.wrong(SCENARIO, "a scenario is given as a file and as text", "leave one of them out");
         }
         if scenario.is_some() || scenario_text.is_some() {
             for (given, flag) in [
-                (script.is_some(), "script"),
-                (urls.is_some(), "urls"),
-                (data.is_some(), "data"),
-                (json.is_some(), "json"),
-                (!form.is_empty(), "form"),
-                (method.is_some() && method.as_deref() != Some("GET"), "method"),
-                (no_templates, "no-templates"),
-                (!expect.is_empty(), "expect"),
+                (script.is_some(), SCRIPT),
+                (urls.is_some(), URLS),
+                (data.is_some(), DATA),
+                (json.is_some(), JSON),
+                (!form.is_empty(), FORM),
+                (method.is_some() && method.as_deref() != Some("GET"), METHOD),
+                (no_templates, NO_TEMPLATES),
+                (!expect.is_empty(), EXPECT),
             ] {
                 if given {
-                    r.wrong(flag, format!("--{flag} and a scenario contradict: what is sent stands in its steps"), "leave one of them out");
+                    r.wrong(flag, format!("{flag} and a scenario contradict: what is sent stands in its steps"), "leave one of them out");
                 }
             }
             if rate.is_some() && requests.is_some() {
                 r.wrong(
-                    "requests",
-                    "--requests and the --rate of a scenario contradict: the rate starts journeys, each with as many requests as it takes",
-                    "end the load with --duration",
+                    REQUESTS,
+                    format!("{REQUESTS} and the {RATE} of a scenario contradict: the rate starts journeys, each with as many requests as it takes"),
+                    format!("end the load with {DURATION}"),
                 );
             }
         }
@@ -657,7 +664,7 @@ impl TryFrom<Resolved> for Plan {
             UrlsWords { path, sha256: urls_sha256, lines, elsewhere: urls_at_url.then_some(&also) }
         });
         let (target, mix) = read_targets(r, url.as_deref(), list, &names, braces);
-        let seed = r.value("seed", seed, "give a whole number, such as --seed 1").unwrap_or(1);
+        let seed = r.value(SEED, seed, format_args!("give a whole number, such as {SEED:#} 1")).unwrap_or(1);
 
         let ending = Ending { duration, requests };
         let words = LoadWords { connections, rate, arrivals, pause, warmup };
@@ -665,25 +672,29 @@ impl TryFrom<Resolved> for Plan {
             read_load(r, ending, words)
         } else {
             if scenario.is_none() {
-                r.wrong("populations", "populations go through the journeys of a scenario, and there is none", "name it with --scenario");
+                r.wrong(
+                    "populations",
+                    "populations go through the journeys of a scenario, and there is none",
+                    format!("name it with {SCENARIO}"),
+                );
             }
             read_populations(r, ending, words, populations)
         };
-        let threads = r.value("threads", threads, "give a whole number, such as --threads 2").unwrap_or(NonZeroU32::MIN);
+        let threads = r.value(THREADS, threads, format_args!("give a whole number, such as {THREADS:#} 2")).unwrap_or(NonZeroU32::MIN);
         if threads.get() > THREADS_MAX {
             r.wrong(
-                "threads",
-                format!("--threads {threads} is more than {THREADS_MAX}"),
-                "one thread a core is enough; leave --threads out",
+                THREADS,
+                format!("{THREADS:#} {threads} is more than {THREADS_MAX}"),
+                format!("one thread a core is enough; leave {THREADS} out"),
             );
         }
 
-        let processes = r.value("processes", processes, "give a whole number, such as --processes 4");
+        let processes = r.value(PROCESSES, processes, format_args!("give a whole number, such as {PROCESSES:#} 4"));
         if let Some(processes) = processes.filter(|processes| *processes > threads) {
             r.wrong(
-                "processes",
-                format!("--processes {processes} is more than --threads {threads}, and each process has a thread at least"),
-                format!("give --threads {processes}, or leave --threads out"),
+                PROCESSES,
+                format!("{PROCESSES:#} {processes} is more than {THREADS:#} {threads}, and each process has a thread at least"),
+                format!("give {THREADS:#} {processes}, or leave {THREADS} out"),
             );
         }
 
@@ -697,72 +708,68 @@ impl TryFrom<Resolved> for Plan {
             &body,
         );
 
-        let timeout = r.value("timeout", timeout, "give a time, such as --timeout 30s").unwrap_or(TIMEOUT);
-        let connect_timeout =
-            r.value("connect-timeout", connect_timeout, "give a time, such as --connect-timeout 5s").unwrap_or(CONNECT_TIMEOUT);
-        for (setting, value) in [("timeout", timeout), ("connect-timeout", connect_timeout)] {
+        let timeout = r.value(TIMEOUT, timeout, format_args!("give a time, such as {TIMEOUT:#} 30s")).unwrap_or(TIMEOUT_DEFAULT);
+        let connect_timeout = r
+            .value(CONNECT_TIMEOUT, connect_timeout, format_args!("give a time, such as {CONNECT_TIMEOUT:#} 5s"))
+            .unwrap_or(CONNECT_TIMEOUT_DEFAULT);
+        for (setting, value) in [(TIMEOUT, timeout), (CONNECT_TIMEOUT, connect_timeout)] {
             if value == Nanos::ZERO {
-                r.wrong(
-                    setting,
-                    format!("--{setting} is zero, so every request would fail"),
-                    format!("give a time, such as --{setting} 5s"),
-                );
+                r.wrong(setting, format!("{setting} is zero, so every request would fail"), format!("give a time, such as {setting:#} 5s"));
             }
         }
-        let connect_to = r.value("connect-to", connect_to, "give the address to connect to, such as --connect-to 10.0.0.7:8080");
+        let connect_to =
+            r.value(CONNECT_TO, connect_to, format_args!("give the address to connect to, such as {CONNECT_TO:#} 10.0.0.7:8080"));
         let source_ips: Vec<IpAddr> = source_ip
             .into_iter()
-            .filter_map(|ip| r.value("source-ip", Some(ip), "give an address of this machine, such as --source-ip 10.0.0.2"))
+            .filter_map(|ip| r.value(SOURCE_IP, Some(ip), format_args!("give an address of this machine, such as {SOURCE_IP:#} 10.0.0.2")))
             .collect();
-        let follow = r.value("follow", follow, "give a whole number up to 255, such as --follow 5").unwrap_or(0);
-        let order = r.value("data-order", data_order, "give --data-order in-order, random or per-user");
-        let end = r.value("data-end", data_end, "give --data-end wrap, stop or error");
-        for (setting, given) in [("data-order", order.is_some()), ("data-end", end.is_some())] {
+        let follow = r.value(FOLLOW, follow, format_args!("give a whole number up to 255, such as {FOLLOW:#} 5")).unwrap_or(0);
+        let order = r.value(DATA_ORDER, data_order, format_args!("give {DATA_ORDER:#} in-order, random or per-user"));
+        let end = r.value(DATA_END, data_end, format_args!("give {DATA_END:#} wrap, stop or error"));
+        for (setting, given) in [(DATA_ORDER, order.is_some()), (DATA_END, end.is_some())] {
             if given && files.is_empty() {
-                r.wrong(setting, format!("--{setting} is about data files, and there is none"), "name one with --data-file");
+                r.wrong(setting, format!("{setting} is about data files, and there is none"), format!("name one with {DATA_FILE}"));
             }
         }
         let rows = (order.unwrap_or_default(), end.unwrap_or_default());
         let proxy = read_proxy(r, proxy);
         if let Some(path) = &unix_socket {
-            for (given, flag) in
-                [(connect_to.is_some(), "--connect-to"), (proxy.is_some(), "--proxy"), (!source_ips.is_empty(), "--source-ip")]
-            {
+            for (given, flag) in [(connect_to.is_some(), CONNECT_TO), (proxy.is_some(), PROXY), (!source_ips.is_empty(), SOURCE_IP)] {
                 if given {
-                    r.wrong("unix-socket", format!("--unix-socket {path} and {flag} both say how to connect"), "leave one of them out");
+                    r.wrong(UNIX_SOCKET, format!("{UNIX_SOCKET:#} {path} and {flag} both say how to connect"), "leave one of them out");
                 }
             }
         }
         if connect_to.is_some() && proxy.is_some() {
-            r.wrong("connect-to", "--connect-to and --proxy both say where to connect", "leave one of them out");
+            r.wrong(CONNECT_TO, format!("{CONNECT_TO} and {PROXY} both say where to connect"), "leave one of them out");
         }
 
-        let tls_version = r.value("tls-version", tls_version, "give --tls-version 1.2 or 1.3");
+        let tls_version = r.value(TLS_VERSION, tls_version, format_args!("give {TLS_VERSION:#} 1.2 or 1.3"));
         let identity = match (cert, key) {
             (Some(cert), Some(key)) => Some(Identity { cert, key }),
             (None, None) => None,
             (Some(_), None) => {
-                r.wrong("cert", "--cert is given without its private key", "give the key's PEM file with --key");
+                r.wrong(CERT, format!("{CERT} is given without its private key"), format!("give the key's PEM file with {KEY}"));
                 None
             }
             (None, Some(_)) => {
-                r.wrong("key", "--key is given without its certificate", "give the certificate's PEM file with --cert");
+                r.wrong(KEY, format!("{KEY} is given without its certificate"), format!("give the certificate's PEM file with {CERT}"));
                 None
             }
         };
         if insecure && cacert.is_some() {
-            r.wrong("insecure", "--insecure accepts any certificate, and --cacert says whom to trust", "leave one of them out");
+            r.wrong(INSECURE, format!("{INSECURE} accepts any certificate, and {CACERT} says whom to trust"), "leave one of them out");
         }
         let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0 || scenario.is_some();
         for (given, flag) in [
-            (insecure, "insecure"),
-            (cacert.is_some(), "cacert"),
-            (identity.is_some(), "cert"),
-            (sni.is_some(), "sni"),
-            (tls_version.is_some(), "tls-version"),
+            (insecure, INSECURE),
+            (cacert.is_some(), CACERT),
+            (identity.is_some(), CERT),
+            (sni.is_some(), SNI),
+            (tls_version.is_some(), TLS_VERSION),
         ] {
             if given && !over_tls {
-                r.wrong(flag, format!("--{flag} is about TLS, and the URL is http://"), format!("use https://, or leave --{flag} out"));
+                r.wrong(flag, format!("{flag} is about TLS, and the URL is http://"), format!("use https://, or leave {flag} out"));
             }
         }
 
@@ -770,12 +777,12 @@ impl TryFrom<Resolved> for Plan {
         let script = read_script(r, ScriptWords { script, sandbox, script_arguments, script_sha256 });
         if script.is_some() {
             if follow > 0 {
-                r.wrong("follow", "--follow and --script contradict: a script sees every answer itself", "leave one of them out");
+                r.wrong(FOLLOW, format!("{FOLLOW} and {SCRIPT} contradict: a script sees every answer itself"), "leave one of them out");
             }
             if proxy.is_some() && plain {
                 r.wrong(
-                    "proxy",
-                    "--proxy and --script on plain http contradict: a proxy wants whole URLs, which scripts do not write",
+                    PROXY,
+                    format!("{PROXY} and {SCRIPT} on plain http contradict: a proxy wants whole URLs, which scripts do not write"),
                     "leave one of them out, or measure https, which goes through a tunnel",
                 );
             }
@@ -803,11 +810,11 @@ impl TryFrom<Resolved> for Plan {
             read_templates(r, target.as_ref(), &request, &filling);
         }
         if !filling.expects.is_empty() && (script.is_some() || replay.is_some()) {
-            let what = if replay.is_some() { "a replay" } else { "--script" };
+            let what = if replay.is_some() { "a replay".to_owned() } else { SCRIPT.to_string() };
             r.wrong(
-                "expect",
-                format!("--expect and {what} contradict: that looks at the answers itself"),
-                "leave --expect out, and hold the whole with --check, such as --check 'failed < 1%'",
+                EXPECT,
+                format!("{EXPECT} and {what} contradict: that looks at the answers itself"),
+                format!("leave {EXPECT} out, and hold the whole with {CHECK}, such as {CHECK:#} 'failed < 1%'"),
             );
         }
         let differs = filling.mix.is_some()
@@ -815,25 +822,26 @@ impl TryFrom<Resolved> for Plan {
                 && target.as_ref().is_some_and(|target| texts(target, &request, &filling).any(|(_, text)| is_templated(text)));
         if differs && script.is_some() {
             let (setting, what, help) = if filling.mix.is_some() {
-                ("urls", "--urls", "leave one of them out")
+                (URLS, URLS.to_string(), "leave one of them out".to_owned())
             } else {
-                ("no-templates", "a template ({{…}})", "leave one of them out, or send {{ as it is with --no-templates")
+                let help = format!("leave one of them out, or send {{{{ as it is with {NO_TEMPLATES}");
+                (NO_TEMPLATES, "a template ({{…}})".to_owned(), help)
             };
-            r.wrong(setting, format!("--script and {what} contradict: a script chooses the requests itself"), help);
+            r.wrong(setting, format!("{SCRIPT} and {what} contradict: a script chooses the requests itself"), help);
         }
         let servers = filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
         if follow > 0 && target.as_ref().is_some_and(|target| servers.into_iter().any(|other| !other.same_origin(target))) {
             r.wrong(
-                "follow",
-                "--follow and a list of URLs of several servers contradict: redirects begin at the one server of the plan",
-                "leave --follow out, or make a list and a run for each server",
+                FOLLOW,
+                format!("{FOLLOW} and a list of URLs of several servers contradict: redirects begin at the one server of the plan"),
+                format!("leave {FOLLOW} out, or make a list and a run for each server"),
             );
         }
         if filling.order == RowOrder::PerUser && load.as_ref().is_some_and(Load::is_open) {
             r.wrong(
-                "data-order",
-                "--data-order per-user is about users, and --rate sends requests without any",
-                "leave out --rate, or take rows in-order or random",
+                DATA_ORDER,
+                format!("{DATA_ORDER:#} per-user is about users, and {RATE} sends requests without any"),
+                format!("leave out {RATE}, or take rows in-order or random"),
             );
         }
 
@@ -891,19 +899,23 @@ fn read_script(r: &mut Reading, words: ScriptWords) -> Option<ScriptFile> {
     let ScriptWords { script, sandbox, script_arguments, script_sha256 } = words;
     let Some(path) = script else {
         if sandbox {
-            r.wrong("sandbox", "--sandbox is about a script, and there is none", "name one with --script, or leave --sandbox out");
+            r.wrong(
+                SANDBOX,
+                format!("{SANDBOX} is about a script, and there is none"),
+                format!("name one with {SCRIPT}, or leave {SANDBOX} out"),
+            );
         }
         if let Some(word) = script_arguments.first() {
             r.wrong(
-                "script",
+                SCRIPT,
                 format!("the words after -- ('{word}' …) are for a script, and there is none"),
-                "name one with --script, or leave them out",
+                format!("name one with {SCRIPT}, or leave them out"),
             );
         }
         return None;
     };
     if path.is_empty() {
-        r.wrong("script", "--script names no file", "give a Lua file, such as --script requests.lua");
+        r.wrong(SCRIPT, format!("{SCRIPT} names no file"), format!("give a Lua file, such as {SCRIPT:#} requests.lua"));
         return None;
     }
     let confinement = if sandbox { Confinement::Sandbox } else { Confinement::None };
@@ -925,7 +937,7 @@ fn read_data_files(r: &mut Reading, data_file: &[String], sha256: Vec<String>) -
         let known = sha256.next();
         match DataFile::named(text) {
             Ok(file) if files.iter().any(|other| other.name == file.name) => r.wrong(
-                "data-file",
+                DATA_FILE,
                 format!("two data files are called '{}'", file.name),
                 format!("give one another name, as in {}2={}", file.name, file.path),
             ),
@@ -990,12 +1002,16 @@ fn read_credentials(r: &mut Reading, base: Option<&Target>, routes: &[Route]) ->
     if let Some(other) = targets().find(|target| !target.same_origin(with)) {
         let (server, other) = (with.authority(), other.authority());
         r.wrong(
-            "urls",
-            format!("the URLs of --urls have a user and password for {server}, and lead to {other} too"),
-            "give --user NAME:PASSWORD, without them in the URLs, if every server may have it; else a list for each server",
+            URLS,
+            format!("the URLs of {URLS} have a user and password for {server}, and lead to {other} too"),
+            format!("give {USER:#} NAME:PASSWORD, without them in the URLs, if every server may have it; else a list for each server"),
         );
     } else if targets().any(|target| target.credentials().is_some_and(|own| Some(own) != with.credentials())) {
-        r.wrong("urls", "the URLs of --urls have several users", "give one of them with --user NAME:PASSWORD, or a list for each user");
+        r.wrong(
+            URLS,
+            format!("the URLs of {URLS} have several users"),
+            format!("give one of them with {USER:#} NAME:PASSWORD, or a list for each user"),
+        );
     }
     with.credentials().cloned()
 }
@@ -1021,7 +1037,11 @@ pub(crate) fn texts<'a>(target: &'a Target, request: &'a Request, filling: &'a F
 fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, filling: &Filling) {
     if filling.braces == Templating::Text {
         if !filling.files.is_empty() {
-            r.wrong("data-file", "--data-file is for templates, and --no-templates says that there are none", "leave one of them out");
+            r.wrong(
+                DATA_FILE,
+                format!("{DATA_FILE} is for templates, and {NO_TEMPLATES} says that there are none"),
+                "leave one of them out",
+            );
         }
         return;
     }
@@ -1038,7 +1058,8 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
                 // A file of another kind has a mistake in each of its lines.
                 for (why, help) in mistakes.iter().take(MISTAKES_MAX).map(|mistake| told(mistake, text)) {
                     let is_file = is_body && matches!(request.body, Body::File(_));
-                    let help = if is_file { format!("{help}; or send the file as it is with --no-templates") } else { help };
+                    let help =
+                        if is_file { format!("{}; or send the file as it is with {NO_TEMPLATES}", help.marked()).into() } else { help };
                     r.wrong(setting, format!("{what} {why}"), help);
                 }
                 return;
@@ -1054,7 +1075,7 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
     };
     for (name, value) in &request.headers {
         if is_templated(value) && matches!(name.to_ascii_lowercase().as_str(), "content-length" | "transfer-encoding") {
-            r.wrong("header", format!("the header {name} cannot be a template: it follows from the body"), "leave it out");
+            r.wrong(HEADER, format!("the header {name} cannot be a template: it follows from the body"), "leave it out");
             continue;
         }
         read(r, "header", format!("the header {name}"), value, false);
@@ -1091,8 +1112,8 @@ fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, f
     }
     for DataFile { name, path, .. } in filling.files.iter().filter(|file| !used.contains(&file.name)) {
         r.wrong(
-            "data-file",
-            format!("no template takes anything from --data-file {path}"),
+            DATA_FILE,
+            format!("no template takes anything from {DATA_FILE:#} {path}"),
             format!("write {{{{{name}.COLUMN}}}} in the URL, a header or the body, or leave it out"),
         );
     }
@@ -1117,41 +1138,46 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let before = r.errors.0.len();
     let is_course = matches!(&words.connections, Some(Setting::Wrong { text, .. }) if text.contains([' ', ',']));
     let help = if is_course {
-        "give a number, or stages: --connections '0 to 50 for 1m, 50 for 5m'"
+        format!("give a number, or stages: {CONNECTIONS:#} '0 to 50 for 1m, 50 for 5m'")
     } else {
-        "give at least one, such as --connections 50"
+        format!("give at least one, such as {CONNECTIONS:#} 50")
     };
-    let connections = r.value("connections", words.connections, help);
+    let connections = r.value(CONNECTIONS, words.connections, help);
     if let Some(connections) = connections.as_ref().filter(|connections| connections.peak() > CONNECTIONS_MAX) {
         r.wrong(
-            "connections",
-            format!("--connections {connections} is more than any machine can open"),
+            CONNECTIONS,
+            format!("{CONNECTIONS:#} {connections} is more than any machine can open"),
             format!("give at most {CONNECTIONS_MAX}"),
         );
     }
-    let duration = r.value("duration", ending.duration, "give a time, such as --duration 30s");
+    let duration = r.value(DURATION, ending.duration, format_args!("give a time, such as {DURATION:#} 30s"));
     if duration == Some(Nanos::ZERO) {
-        r.wrong("duration", "--duration 0s measures nothing", "give a time, such as --duration 30s");
+        r.wrong(DURATION, format!("{DURATION:#} 0s measures nothing"), format!("give a time, such as {DURATION:#} 30s"));
     }
-    let requests = r.value("requests", ending.requests, "give at least one, such as --requests 1000");
-    let rate = r.value("rate", words.rate, "give a rate such as --rate 500/s, or stages: --rate '0/s to 500/s for 1m, 500/s for 5m'");
-    let arrivals = r.value("arrivals", words.arrivals, "give --arrivals poisson or --arrivals even");
-    let pause = r.value("pause", words.pause, "give a time or a range, such as --pause 200ms or --pause 100ms..300ms");
-    let warmup =
-        r.value("warmup", words.warmup, "give a time, such as --warmup 5s, or --warmup auto").unwrap_or(Warmup::Lasting(Nanos::ZERO));
+    let requests = r.value(REQUESTS, ending.requests, format_args!("give at least one, such as {REQUESTS:#} 1000"));
+    let rate = r.value(
+        RATE,
+        words.rate,
+        format_args!("give a rate such as {RATE:#} 500/s, or stages: {RATE:#} '0/s to 500/s for 1m, 500/s for 5m'"),
+    );
+    let arrivals = r.value(ARRIVALS, words.arrivals, format_args!("give {ARRIVALS:#} poisson or {ARRIVALS:#} even"));
+    let pause = r.value(PAUSE, words.pause, format_args!("give a time or a range, such as {PAUSE:#} 200ms or {PAUSE:#} 100ms..300ms"));
+    let warmup = r
+        .value(WARMUP, words.warmup, format_args!("give a time, such as {WARMUP:#} 5s, or {WARMUP:#} auto"))
+        .unwrap_or(Warmup::Lasting(Nanos::ZERO));
     if let Some(timetable) = &rate {
         if let Some(pause) = pause {
             r.wrong(
-                "pause",
-                format!("--pause {pause} is between a user's requests, and --rate sends whether users wait or not"),
-                "leave out --pause or --rate",
+                PAUSE,
+                format!("{PAUSE:#} {pause} is between a user's requests, and {RATE} sends whether users wait or not"),
+                format!("leave out {PAUSE} or {RATE}"),
             );
         }
         if timetable.peak().as_per_second() == 0.0 {
-            r.wrong("rate", format!("--rate {timetable} sends nothing"), "give a rate above 0, such as --rate 100/s");
+            r.wrong(RATE, format!("{RATE:#} {timetable} sends nothing"), format!("give a rate above 0, such as {RATE:#} 100/s"));
         }
         if timetable.peak().as_per_second() > RATE_MAX {
-            r.wrong("rate", format!("--rate {timetable} is more than any machine can send"), "give at most 100M/s");
+            r.wrong(RATE, format!("{RATE:#} {timetable} is more than any machine can send"), "give at most 100M/s");
         }
     }
     if r.errors.0.len() > before {
@@ -1160,12 +1186,16 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
 
     let connections = match connections {
         Some(users) if users.peak() == 0 => {
-            r.wrong("connections", format!("--connections {users} sends nothing"), "give a number above 0, such as --connections 50");
+            r.wrong(
+                CONNECTIONS,
+                format!("{CONNECTIONS:#} {users} sends nothing"),
+                format!("give a number above 0, such as {CONNECTIONS:#} 50"),
+            );
             return (None, None, None, warmup);
         }
         Some(users) if rate.is_some() && !users.is_one_number() => {
-            let why = format!("--connections {users} is about users who wait for their answers, and a rate sends without any");
-            r.wrong("connections", why, "give the most connections at once, such as --connections 200, or leave the rate out");
+            let why = format!("{CONNECTIONS:#} {users} is about users who wait for their answers, and a rate sends without any");
+            r.wrong(CONNECTIONS, why, format!("give the most connections at once, such as {CONNECTIONS:#} 200, or leave the rate out"));
             return (None, None, None, warmup);
         }
         connections => connections,
@@ -1173,33 +1203,35 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let Some(timetable) = rate else {
         if let Some(arrivals) = arrivals {
             r.wrong(
-                "arrivals",
-                format!("--arrivals {arrivals} is given without a rate"),
-                "give the rate with --rate, or leave --arrivals out",
+                ARRIVALS,
+                format!("{ARRIVALS:#} {arrivals} is given without a rate"),
+                format!("give the rate with {RATE}, or leave {ARRIVALS} out"),
             );
         }
         let users = connections.unwrap_or_else(|| {
             let by_requests = requests.map_or(u64::MAX, NonZeroU64::get);
-            NonZeroU32::new(u32::try_from(by_requests).unwrap_or(u32::MAX)).map_or(CONNECTIONS, |most| most.min(CONNECTIONS)).into()
+            NonZeroU32::new(u32::try_from(by_requests).unwrap_or(u32::MAX))
+                .map_or(CONNECTIONS_DEFAULT, |most| most.min(CONNECTIONS_DEFAULT))
+                .into()
         });
         if let Some(requests) = requests.filter(|requests| requests.get() < u64::from(users.peak()) && users.is_one_number()) {
             r.wrong(
-                "requests",
-                format!("--requests {requests} is fewer than --connections {users}, so some connections would never send"),
-                format!("give at least --requests {users}, or at most --connections {requests}"),
+                REQUESTS,
+                format!("{REQUESTS:#} {requests} is fewer than {CONNECTIONS:#} {users}, so some connections would never send"),
+                format!("give at least {REQUESTS:#} {users}, or at most {CONNECTIONS:#} {requests}"),
             );
         }
         if users.is_one_number() {
-            let duration = duration.or(if requests.is_none() { Some(DURATION) } else { None });
+            let duration = duration.or(if requests.is_none() { Some(DURATION_DEFAULT) } else { None });
             return (Some(Load::Closed { users, pause }), duration, requests, warmup);
         }
-        let (users, duration) = fit_stages(r, "connections", users, duration, requests.is_some());
-        look_at_warmup(r, "connections", ("number", "0"), &users, warmup);
+        let (users, duration) = fit_stages(r, CONNECTIONS, users, duration, requests.is_some());
+        look_at_warmup(r, CONNECTIONS, ("number", "0"), &users, warmup);
         return (Some(Load::Closed { users, pause }), duration, requests, warmup);
     };
 
-    let (timetable, duration) = fit_stages(r, "rate", timetable, duration, requests.is_some());
-    look_at_warmup(r, "rate", ("rate", "0/s"), &timetable, warmup);
+    let (timetable, duration) = fit_stages(r, RATE, timetable, duration, requests.is_some());
+    look_at_warmup(r, RATE, ("rate", "0/s"), &timetable, warmup);
     let load = Load::Open {
         timetable,
         spacing: arrivals.unwrap_or(Spacing::Poisson),
@@ -1211,13 +1243,12 @@ fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
 /// Loads side by side. One that says neither how long it is there nor how long its stages take is there until the end of the run.
 fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: Vec<PopulationDraft>) -> Loaded {
     let before = r.errors.0.len();
-    for (given, flag) in [(words.arrivals.is_some(), "arrivals"), (words.pause.is_some(), "pause"), (ending.requests.is_some(), "requests")]
-    {
+    for (given, flag) in [(words.arrivals.is_some(), ARRIVALS), (words.pause.is_some(), PAUSE), (ending.requests.is_some(), REQUESTS)] {
         if given {
             r.wrong(
                 flag,
-                format!("--{flag} and the populations of the scenario contradict: each population has a load of its own"),
-                format!("leave --{flag} out, or change the populations in the scenario"),
+                format!("{flag} and the populations of the scenario contradict: each population has a load of its own"),
+                format!("leave {flag} out, or change the populations in the scenario"),
             );
         }
     }
@@ -1225,9 +1256,10 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
         let why = format!("the scenario has {} populations, and each has threads of its own", drafts.len());
         r.wrong("populations", why, format!("give at most {POPULATIONS_MAX}"));
     }
-    let warmup =
-        r.value("warmup", words.warmup, "give a time, such as --warmup 5s, or --warmup auto").unwrap_or(Warmup::Lasting(Nanos::ZERO));
-    let whole = r.value("duration", ending.duration, "give a time, such as --duration 30s");
+    let warmup = r
+        .value(WARMUP, words.warmup, format_args!("give a time, such as {WARMUP:#} 5s, or {WARMUP:#} auto"))
+        .unwrap_or(Warmup::Lasting(Nanos::ZERO));
+    let whole = r.value(DURATION, ending.duration, format_args!("give a time, such as {DURATION:#} 30s"));
     let time = |r: &mut Reading, name: &str, key: &str, given: Option<Setting<Nanos>>| match given {
         Some(Setting::Value(time)) => Some(time),
         Some(Setting::Wrong { text, why }) => {
@@ -1254,15 +1286,15 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
     let run = match (whole, last_end) {
         (Some(whole), Some(last)) if whole > last && !is_endless => {
             r.wrong(
-                "duration",
-                format!("the last population ends after {last}, but --duration says {whole}"),
-                "leave --duration out, or leave a population's duration out to let it last to the end",
+                DURATION,
+                format!("the last population ends after {last}, but {DURATION} says {whole}"),
+                format!("leave {DURATION} out, or leave a population's duration out to let it last to the end"),
             );
             last
         }
         (Some(whole), _) => whole,
         (None, Some(last)) if last > last_start => last,
-        (None, _) => last_start.plus(DURATION),
+        (None, _) => last_start.plus(DURATION_DEFAULT),
     };
     let mut populations: Vec<Population> = Vec::with_capacity(timed.len());
     for (draft, start_after, own_end) in timed {
@@ -1277,16 +1309,12 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
             continue;
         }
         let lasting = own_end.unwrap_or(run).min(run).since(start_after);
-        let (noted, is_open) = (r.errors.0.len(), rate.is_some());
+        let (noted, keys) = (r.errors.0.len(), if rate.is_some() { Spelling::KEYS } else { Spelling::KEYS_OF_USERS });
         let ending = Ending { duration: Some(Setting::Value(lasting)), requests };
         let (load, _, requests, _) = read_load(r, ending, LoadWords { connections, rate, arrivals, pause, warmup: None });
         for error in &mut r.errors.0[noted..] {
-            let in_keys = |text: &str| {
-                let text = text.replace("--connections", if is_open { "connections" } else { "users" });
-                ["rate", "duration", "requests", "arrivals", "pause"].iter().fold(text, |text, key| text.replace(&format!("--{key}"), key))
-            };
-            error.message = format!("population '{name}': {}", in_keys(&error.message));
-            error.help = in_keys(&error.help);
+            error.message = Wording::from(error.message.spelt(keys)).under(&format!("population '{name}'"));
+            error.help = error.help.spelt(keys).into();
         }
         let iterations = match iterations {
             Some(Setting::Wrong { text, why }) => {
@@ -1311,16 +1339,16 @@ fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: V
         && let Some(changing) = populations.iter().find(|population| !population.is_constant(run))
     {
         r.wrong(
-            "warmup",
-            format!("--warmup auto looks for where the run becomes steady, and population '{}' changes over time", changing.name),
-            "give a time, such as --warmup 10s",
+            WARMUP,
+            format!("{WARMUP:#} auto looks for where the run becomes steady, and population '{}' changes over time", changing.name),
+            format!("give a time, such as {WARMUP:#} 10s"),
         );
     }
-    let users = r.value("connections", words.connections, "give a number, such as --connections 50");
-    let rate = r.value("rate", words.rate, "give a rate such as --rate 500/s");
+    let users = r.value(CONNECTIONS, words.connections, format_args!("give a number, such as {CONNECTIONS:#} 50"));
+    let rate = r.value(RATE, words.rate, format_args!("give a rate such as {RATE:#} 500/s"));
     if let (Some(users), Some(_)) = (&users, &rate) {
-        let why = format!("--connections {users} and --rate contradict: either makes all populations of the scenario larger or smaller");
-        r.wrong("connections", why, "leave one of them out; the most connections at once stand in each population");
+        let why = format!("{CONNECTIONS:#} {users} and {RATE} contradict: either makes all populations of the scenario larger or smaller");
+        r.wrong(CONNECTIONS, why, "leave one of them out; the most connections at once stand in each population");
     }
     if r.errors.0.len() == before {
         match population::scale(&mut populations, users.as_ref(), rate.as_ref()) {
@@ -1344,28 +1372,28 @@ fn look_at_sums(r: &mut Reading, populations: &[Population]) {
     }
     if users > u64::from(CONNECTIONS_MAX) {
         let why = format!("the populations have {users} users in all, more than any machine can open connections for");
-        r.wrong("connections", why, format!("give at most {CONNECTIONS_MAX} in all"));
+        r.wrong(CONNECTIONS, why, format!("give at most {CONNECTIONS_MAX} in all"));
     }
     if rate > RATE_MAX {
-        r.wrong("rate", format!("the populations have {rate}/s in all, more than any machine can send"), "give at most 100M/s in all");
+        r.wrong(RATE, format!("the populations have {rate}/s in all, more than any machine can send"), "give at most 100M/s in all");
     }
 }
 
 /// Complains of a warm-up that stages do not allow. `words` are what one value is called, and the value of nothing.
-fn look_at_warmup<V: Amount>(r: &mut Reading, setting: &'static str, words: (&str, &str), stages: &Stages<V>, warmup: Warmup) {
+fn look_at_warmup<V: Amount>(r: &mut Reading, setting: SettingName, words: (&str, &str), stages: &Stages<V>, warmup: Warmup) {
     let (noun, zero) = words;
     if warmup == Warmup::Found && !stages.is_constant() {
         r.wrong(
-            "warmup",
-            format!("--warmup auto looks for where the run becomes steady, and the stages of --{setting} never are"),
-            format!("give a time, such as --warmup 10s, or one {noun}"),
+            WARMUP,
+            format!("{WARMUP:#} auto looks for where the run becomes steady, and the stages of {setting} never are"),
+            format!("give a time, such as {WARMUP:#} 10s, or one {noun}"),
         );
     }
     if matches!(warmup, Warmup::Lasting(time) if time > Nanos::ZERO) && stages.at(Nanos::ZERO).number() == 0.0 {
         r.wrong(
-            "warmup",
-            format!("--warmup {warmup} runs at the first {noun} of --{setting}, which is {zero}"),
-            format!("leave --warmup out: a ramp from {zero} warms up by itself"),
+            WARMUP,
+            format!("{WARMUP:#} {warmup} runs at the first {noun} of {setting}, which is {zero}"),
+            format!("leave {WARMUP} out: a ramp from {zero} warms up by itself"),
         );
     }
 }
@@ -1373,22 +1401,22 @@ fn look_at_warmup<V: Amount>(r: &mut Reading, setting: &'static str, words: (&st
 /// Brings the stages' lengths and the duration together: stages with lengths are the duration.
 fn fit_stages<V: Amount>(
     r: &mut Reading,
-    setting: &'static str,
+    setting: SettingName,
     timetable: Stages<V>,
     duration: Option<Nanos>,
     counted: bool,
 ) -> (Stages<V>, Option<Nanos>) {
     if let Some(zero) = timetable.stages().iter().position(|stage| stage.length == Some(Nanos::ZERO)) {
-        r.wrong(setting, format!("--{setting} stage {} takes no time", zero + 1), "give it a length, or leave it out");
+        r.wrong(setting, format!("{setting} stage {} takes no time", zero + 1), "give it a length, or leave it out");
     }
     if let Some(length) = timetable.length() {
         return match duration {
             Some(shorter) if shorter < length => (timetable.until(shorter), Some(shorter)),
             Some(longer) if longer > length => {
                 r.wrong(
-                    "duration",
-                    format!("the stages of --{setting} take {length}, but --duration says {longer}"),
-                    "leave --duration out, or leave out the last stage's length to let it last for the rest",
+                    DURATION,
+                    format!("the stages of {setting} take {length}, but {DURATION} says {longer}"),
+                    format!("leave {DURATION} out, or leave out the last stage's length to let it last for the rest"),
                 );
                 (timetable, Some(length))
             }
@@ -1396,21 +1424,21 @@ fn fit_stages<V: Amount>(
         };
     }
     let fixed = timetable.stages().iter().filter_map(|stage| stage.length).fold(Nanos::ZERO, Nanos::plus);
-    let total = duration.or(if counted { None } else { Some(fixed.plus(DURATION)) });
+    let total = duration.or(if counted { None } else { Some(fixed.plus(DURATION_DEFAULT)) });
     let rest = total.map_or(Nanos::NEVER, |total| total.since(fixed));
     let mut stages = timetable.stages().to_vec();
     let last = stages.last_mut().expect("a timetable has a stage");
     if rest == Nanos::ZERO {
         r.wrong(
-            "duration",
+            DURATION,
             format!(
-                "the first stages of --{setting} take {fixed}, so nothing of --duration {} is left for the last",
+                "the first stages of {setting} take {fixed}, so nothing of {DURATION:#} {} is left for the last",
                 total.unwrap_or_default()
             ),
-            "give a longer --duration",
+            format!("give a longer {DURATION}"),
         );
     } else if last.from != last.to && total.is_none() {
-        let why = format!("--{setting} goes from {} to {} without saying how long", last.from, last.to);
+        let why = format!("{setting} goes from {} to {} without saying how long", last.from, last.to);
         r.wrong(setting, why, "add its length, as in 'for 1m'");
     }
     last.length = Some(rest);
@@ -1418,13 +1446,13 @@ fn fit_stages<V: Amount>(
 }
 
 fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: &[String], seed: u64) -> Body {
-    let given: Vec<&str> = [(data.is_some(), "--data"), (json.is_some(), "--json"), (!form.is_empty(), "--form")]
+    let given: Vec<String> = [(data.is_some(), DATA), (json.is_some(), JSON), (!form.is_empty(), FORM)]
         .iter()
         .filter(|g| g.0)
-        .map(|g| g.1)
+        .map(|g| g.1.to_string())
         .collect();
     if given.len() > 1 {
-        r.wrong("data", format!("{} {} give the body", given.join(" and "), both_or_all(given.len())), "keep one of them");
+        r.wrong(DATA, format!("{} {} give the body", given.join(" and "), both_or_all(given.len())), "keep one of them");
     }
     if !form.is_empty() {
         let parts = form.iter().filter_map(|field| read_form_part(r, field)).collect();
@@ -1437,7 +1465,7 @@ fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: 
         None => Body::Empty,
         Some(text) => match text.strip_prefix('@') {
             Some("") => {
-                r.wrong("data", "a body of '@' names no file", "write @FILE, or @- for standard input");
+                r.wrong(DATA, "a body of '@' names no file", "write @FILE, or @- for standard input");
                 Body::Empty
             }
             Some(path) => Body::File(path.to_owned()),
@@ -1452,11 +1480,11 @@ fn both_or_all(count: usize) -> &'static str {
 
 fn read_form_part(r: &mut Reading, field: &str) -> Option<FormPart> {
     let Some((name, value)) = field.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-        r.wrong("form", format!("--form '{field}' is not a field"), "write name=value, or name=@FILE to upload");
+        r.wrong(FORM, format!("{FORM:#} '{field}' is not a field"), "write name=value, or name=@FILE to upload");
         return None;
     };
     if name.contains(['"', '\r', '\n']) {
-        r.wrong("form", format!("--form '{}' has a quote or line break in its name", field.escape_debug()), "give a plain name");
+        r.wrong(FORM, format!("{FORM:#} '{}' has a quote or line break in its name", field.escape_debug()), "give a plain name");
         return None;
     }
     let value = match value.strip_prefix('@') {
@@ -1474,9 +1502,9 @@ fn read_method(r: &mut Reading, method: Option<String>, body: &Body) -> String {
         return if *body == Body::Empty { "GET" } else { "POST" }.to_owned();
     };
     if method.is_empty() || !method.bytes().all(is_token) {
-        r.wrong("method", format!("--method '{}' is not an HTTP method", method.escape_debug()), "give a word such as GET or POST");
+        r.wrong(METHOD, format!("{METHOD:#} '{}' is not an HTTP method", method.escape_debug()), "give a word such as GET or POST");
     } else if method == "CONNECT" {
-        r.wrong("method", "--method CONNECT opens a tunnel and has no answer to measure", "give another method");
+        r.wrong(METHOD, format!("{METHOD:#} CONNECT opens a tunnel and has no answer to measure"), "give another method");
     }
     method
 }
@@ -1505,20 +1533,20 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
             (Some((name, value)), _) => (name, Some(value.trim()).filter(|value| !value.is_empty())),
             (None, Some(name)) => (name, Some("")),
             (None, None) => {
-                r.wrong("header", format!("--header '{}' has no colon", line.escape_debug()), "write 'Name: value'");
+                r.wrong(HEADER, format!("{HEADER:#} '{}' has no colon", line.escape_debug()), "write 'Name: value'");
                 continue;
             }
         };
         if name.is_empty() || !name.bytes().all(is_token) {
             r.wrong(
-                "header",
-                format!("--header '{}' has no valid name", line.escape_debug()),
+                HEADER,
+                format!("{HEADER:#} '{}' has no valid name", line.escape_debug()),
                 "write 'Name: value', the name without spaces",
             );
         } else if value.is_some_and(|value| value.bytes().any(|byte| (byte < b' ' && byte != b'\t') || byte == 0x7f)) {
-            r.wrong("header", format!("--header '{}' has a control character in its value", line.escape_debug()), "leave it out");
+            r.wrong(HEADER, format!("{HEADER:#} '{}' has a control character in its value", line.escape_debug()), "leave it out");
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            r.wrong("header", "--header Transfer-Encoding contradicts the Content-Length that loadline sends", "leave it out");
+            r.wrong(HEADER, format!("{HEADER:#} Transfer-Encoding contradicts the Content-Length that loadline sends"), "leave it out");
         } else if let Some(value) = value {
             given.push((name.to_owned(), value.to_owned()));
         } else {
@@ -1540,41 +1568,40 @@ fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, b
             headers.push((name.to_owned(), if name == "Accept" { accept } else { value }.to_owned()));
         }
     }
-    let authorization: Vec<(&'static str, &str, String)> = [
-        words.user.as_ref().map(|user| ("user", "--user", basic(user, words.braces))),
-        words.bearer.as_ref().map(|token| ("bearer", "--bearer", format!("Bearer {token}"))),
-        words
-            .credentials
-            .as_ref()
-            .map(|(user, password)| ("url", "the URL's user", format!("Basic {}", base64(format!("{user}:{password}").as_bytes())))),
+    let authorization: Vec<(&'static str, String, String)> = [
+        words.user.as_ref().map(|user| (USER.flag(), USER.to_string(), basic(user, words.braces))),
+        words.bearer.as_ref().map(|token| (BEARER.flag(), BEARER.to_string(), format!("Bearer {token}"))),
+        words.credentials.as_ref().map(|(user, password)| {
+            ("url", "the URL's user".to_owned(), format!("Basic {}", base64(format!("{user}:{password}").as_bytes())))
+        }),
     ]
     .into_iter()
     .flatten()
     .collect();
     if authorization.len() > 1 || (authorization.len() == 1 && has("authorization")) {
-        let mut names: Vec<&str> = authorization.iter().map(|(_, name, _)| *name).collect();
+        let mut names: Vec<String> = authorization.iter().map(|(_, name, _)| name.clone()).collect();
         if has("authorization") {
-            names.push("--header Authorization");
+            names.push(format!("{HEADER:#} Authorization"));
         }
         r.wrong(
             authorization[0].0,
             format!("{} {} say how to authenticate", names.join(" and "), both_or_all(names.len())),
             "keep one of them",
         );
-    } else if let Some((setting, _, value)) = authorization.into_iter().next() {
+    } else if let Some((setting, name, value)) = authorization.into_iter().next() {
         if value.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
-            r.wrong(setting, format!("--{setting} has a control character in it"), "leave it out");
+            r.wrong(setting, format!("{name} has a control character in it"), "leave it out");
         }
         headers.push(("Authorization".to_owned(), value.trim_end().to_owned()));
     }
     if !words.cookie.is_empty() {
         for cookie in &words.cookie {
             if !cookie.contains('=') || cookie.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
-                r.wrong("cookie", format!("--cookie '{}' is not a cookie", cookie.escape_debug()), "write name=value");
+                r.wrong(COOKIE, format!("{COOKIE:#} '{}' is not a cookie", cookie.escape_debug()), "write name=value");
             }
         }
         if has("cookie") {
-            r.wrong("cookie", "--cookie and --header Cookie both give cookies", "keep one of them");
+            r.wrong(COOKIE, format!("{COOKIE} and {HEADER:#} Cookie both give cookies"), "keep one of them");
         }
         headers.push(("Cookie".to_owned(), words.cookie.join("; ").trim().to_owned()));
     }
@@ -1621,11 +1648,11 @@ fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
             }),
         }),
         Ok(_) => {
-            r.wrong("proxy", format!("--proxy '{text}' is reached over TLS, which loadline does not do"), "give an http:// proxy");
+            r.wrong(PROXY, format!("{PROXY:#} '{text}' is reached over TLS, which loadline does not do"), "give an http:// proxy");
             None
         }
         Err(why) => {
-            r.wrong("proxy", format!("--proxy '{text}' {why}"), "give a proxy such as http://10.0.0.1:3128");
+            r.wrong(PROXY, format!("{PROXY:#} '{text}' {why}"), "give a proxy such as http://10.0.0.1:3128");
             None
         }
     }

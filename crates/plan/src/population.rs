@@ -11,6 +11,7 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
+use crate::setting::{CONNECTIONS, RATE};
 use crate::{Load, Nanos, Pause, Plan, PlanError, Setting, Share, Spacing, Stage, Stages, Timetable, Users};
 
 /// A population as the user wrote it: every setting optional, nothing checked.
@@ -119,32 +120,32 @@ pub(crate) fn scale(populations: &mut [Population], users: Option<&Users>, rate:
     let (setting, asked, is_constant) = match (users, rate) {
         (None, None) => return Ok(()),
         // With a rate, a number of connections is the most at once, which each population says for itself.
-        (_, Some(rate)) => ("rate", rate.peak().as_per_second(), rate.is_constant()),
-        (Some(users), None) => ("connections", f64::from(users.peak()), users.is_constant()),
+        (_, Some(rate)) => (RATE, rate.peak().as_per_second(), rate.is_constant()),
+        (Some(users), None) => (CONNECTIONS, f64::from(users.peak()), users.is_constant()),
     };
-    let is_scaled_by = |population: &Population| population.load.is_open() == (setting == "rate");
+    let is_scaled_by = |population: &Population| population.load.is_open() == (setting == RATE);
     let sum: f64 = populations.iter().filter(|population| is_scaled_by(population)).map(peak).sum();
-    let wrong = |message: String, help: &str| Err(PlanError::new(setting, message, help.to_owned()));
+    let wrong = |message: String, help: String| Err(PlanError::new(setting, message, help));
     if !is_constant {
-        let message = format!("--{setting} has stages, and the populations of the scenario have their own");
-        return wrong(message, "give one number, which is divided among the populations");
+        let message = format!("{setting} has stages, and the populations of the scenario have their own");
+        return wrong(message, "give one number, which is divided among the populations".to_owned());
     }
     if sum <= 0.0 {
         return match setting {
-            "rate" => wrong(
-                "--rate is divided among the populations of the scenario, and none of them has a rate".to_owned(),
-                "give --connections, or a population a rate",
+            RATE => wrong(
+                format!("{RATE} is divided among the populations of the scenario, and none of them has a rate"),
+                format!("give {CONNECTIONS}, or a population a rate"),
             ),
             _ => wrong(
-                "--connections is divided among the populations of the scenario, and all of them have rates".to_owned(),
-                "give --rate, or a population users",
+                format!("{CONNECTIONS} is divided among the populations of the scenario, and all of them have rates"),
+                format!("give {RATE}, or a population users"),
             ),
         };
     }
     let closed = populations.iter().filter(|population| population.load.is_closed()).count();
-    if setting == "connections" && asked < closed as f64 {
-        let message = format!("--connections {asked} is fewer than the {closed} populations that have users");
-        return wrong(message, "give each population at least one user");
+    if setting == CONNECTIONS && asked < closed as f64 {
+        let message = format!("{CONNECTIONS:#} {asked} is fewer than the {closed} populations that have users");
+        return wrong(message, "give each population at least one user".to_owned());
     }
     let factor = asked / sum;
     for population in populations.iter_mut() {
@@ -154,7 +155,7 @@ pub(crate) fn scale(populations: &mut [Population], users: Option<&Users>, rate:
             Load::Mixed(_) => {}
         }
     }
-    if setting == "connections" {
+    if setting == CONNECTIONS {
         round_to(populations, asked as i64);
     }
     Ok(())
@@ -327,7 +328,7 @@ mod tests {
         assert_eq!(loads(plan(Some("10"), None).unwrap())[..2], ["7", "3"]);
         assert_eq!(loads(plan(Some("2"), None).unwrap())[..2], ["1", "1"]);
         assert_eq!(loads(plan(None, Some("1/s")).unwrap()), ["3", "2", "1/s"]);
-        let message = |plan: Result<Plan, crate::PlanErrors>| plan.unwrap_err().0[0].message.clone();
+        let message = |plan: Result<Plan, crate::PlanErrors>| plan.unwrap_err().0[0].message.spelt(crate::Spelling::Flags);
         assert!(message(plan(Some("1"), None)).contains("fewer than the 2 populations"));
         assert!(message(plan(Some("0 to 50 for 1m"), None)).contains("has stages"));
         // What one makes larger is larger than any machine, whichever was given.
@@ -346,16 +347,16 @@ mod tests {
             let draft =
                 crate::Draft { url: Some("http://a.test/".to_owned()), scenario: Some("s.yaml".to_owned()), ..crate::Draft::default() };
             let sources = crate::Sources { populations: vec![population], ..crate::Sources::default() };
-            Plan::try_from(crate::LoadRecord { draft, sources }).unwrap_err().to_string()
+            Plan::try_from(crate::LoadRecord { draft, sources }).unwrap_err().spelt(crate::Spelling::Flags)
         };
         let told = errors(&|population| (population.connections, population.requests) = ("10".parse().ok(), "5".parse().ok()));
-        assert!(told.contains("population 'p': requests 5 is fewer than users 10"), "{told}");
+        assert!(told.contains("population 'p': requests: 5 is fewer than users: 10"), "{told}");
         let told = errors(&|population| (population.connections, population.iterations) = ("10".parse().ok(), "5".parse().ok()));
         assert!(told.contains("population 'p': iterations 5 is fewer than users 10") && told.contains("at least 10"), "{told}");
         let told = errors(&|population| population.iterations = "0".parse().ok());
         assert!(told.contains("population 'p': iterations"), "{told}");
         let told = errors(&|population| (population.rate, population.pause) = ("0/s".parse().ok(), "1s".parse().ok()));
-        assert!(told.contains("population 'p': pause 1s is between") && told.contains("such as rate 100/s"), "{told}");
+        assert!(told.contains("population 'p': pause: 1s is between") && told.contains("such as rate: 100/s"), "{told}");
         assert!(!told.contains("--"), "{told}");
     }
 

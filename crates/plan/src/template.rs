@@ -15,6 +15,9 @@ mod splice;
 use std::collections::VecDeque;
 use std::fmt;
 
+use crate::Wording;
+use crate::setting::DATA_FILE;
+
 /// A text and the values in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Template {
@@ -140,7 +143,7 @@ pub struct Mistake {
     /// What is wrong, in words.
     pub message: String,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
 }
 
 const WORDS: [&str; 13] =
@@ -440,7 +443,7 @@ impl Reading<'_> {
         if self.mistakes.is_empty() { Ok(Template { pieces }) } else { Err(self.mistakes) }
     }
 
-    fn wrong(&mut self, from: usize, to: usize, message: impl Into<String>, help: impl Into<String>) {
+    fn wrong(&mut self, from: usize, to: usize, message: impl Into<String>, help: impl Into<Wording>) {
         self.mistakes.push(Mistake { at: from, length: to - from, message: message.into(), help: help.into() });
     }
 
@@ -615,7 +618,7 @@ impl Reading<'_> {
                     let names = self.files.names();
                     let help = match nearest(file, names.iter().copied()) {
                         Some(near) => format!("did you mean '{near}.{}'?", &word[file.len() + 1..]),
-                        None if names.is_empty() => format!("name one with --data-file {file}.csv"),
+                        None if names.is_empty() => format!("name one with {DATA_FILE:#} {file}.csv"),
                         None => format!("the data files are {}", names.join(", ")),
                     };
                     self.wrong(first.from, first.from + file.len(), format!("no data file is called '{file}'"), help);
@@ -1089,7 +1092,7 @@ mod tests {
         ] {
             let found = &mistakes(written)[0];
             assert_eq!((found.at, found.length), (at, length), "{written}: {found:?}");
-            assert!(found.message.contains(part) && found.help.contains(help), "{written}: {found:?}");
+            assert!(found.message.contains(part) && found.help.spelt(crate::Spelling::Flags).contains(help), "{written}: {found:?}");
         }
         assert_eq!(mistakes("{{uid}} {{radom 1 2}} {{now}} {{choise}}").len(), 3);
     }

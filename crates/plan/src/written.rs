@@ -16,7 +16,7 @@ use crate::secret::{self, REDACTED};
 use crate::template::is_templated;
 use crate::{
     Amount, Body, Confinement, Connection, Contents, Draft, Filling, FormValue, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
-    PopulationDraft, Preflight, Resolved, SaidOfVariables, ScenarioFile, ScriptFile, Setting, Sources, Stages, Templating, Tls,
+    PopulationDraft, Preflight, Resolved, SaidOfVariables, ScenarioFile, ScriptFile, Setting, Sources, Spelling, Stages, Templating, Tls,
     Verification, Warmup, base64, percent_encoded,
 };
 
@@ -60,7 +60,7 @@ pub enum DecodeError {
     #[error("the plan is of version {0}, and this is version {VERSION}: use the same loadline on both sides")]
     Version(u32),
     /// What it asks for is impossible.
-    #[error("{0}")]
+    #[error("{}", .0.spelt(Spelling::KEYS))]
     Refused(PlanErrors),
 }
 

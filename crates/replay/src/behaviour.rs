@@ -243,10 +243,10 @@ impl Behaviour for ReplayBehaviour {
     async fn iterate<T: Transport>(&self, _user: &mut (), client: &mut Client<'_, T>) -> Result<(), End> {
         let taken = self.state.borrow_mut().given(client.due());
         let Some(taken) = taken else {
-            return Err(End::from(BehaviourError {
-                message: "a Lane was to send a request of the log, and had none".to_owned(),
-                help: "this is a mistake in loadline: please report it".to_owned(),
-            }));
+            return Err(End::from(BehaviourError::new(
+                "a Lane was to send a request of the log, and had none",
+                "this is a mistake in loadline: please report it",
+            )));
         };
         let (row, logged) = (taken.row(), taken.row().logged);
         // An error that the log has as well is what was asked for, and no failure; a server's own stays one.

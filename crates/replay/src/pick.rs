@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use import::Entry;
-use plan::{Nanos, Spacing, Speed};
+use plan::setting::{EXCEPT, HOST, ONLY, WRITES};
+use plan::{Nanos, Spacing, Speed, Wording};
 
 use crate::rules::{Pattern, Rewrite};
 
@@ -163,15 +164,15 @@ impl LeftOut {
 
     /// In words that follow a number of requests.
     #[must_use]
-    pub const fn words(self) -> &'static str {
+    pub fn words(self) -> Wording {
         match self {
-            Self::Time => "outside the wanted time",
-            Self::Pattern => "not wanted by --only or --except",
-            Self::Host => "asked of other hosts; --host names those that are sent",
-            Self::Write => "that may change something; --writes sends them",
-            Self::NoPath => "that ask for no path (CONNECT, OPTIONS *)",
-            Self::Upgrade => "whose connection changed its protocol (101), such as WebSockets",
-            Self::Late => "more than two minutes behind their place in the log; name logs of different times as files of their own",
+            Self::Time => "outside the wanted time".into(),
+            Self::Pattern => format!("not wanted by {ONLY} or {EXCEPT}").into(),
+            Self::Host => format!("asked of other hosts; {HOST} names those that are sent").into(),
+            Self::Write => format!("that may change something; {WRITES} sends them").into(),
+            Self::NoPath => "that ask for no path (CONNECT, OPTIONS *)".into(),
+            Self::Upgrade => "whose connection changed its protocol (101), such as WebSockets".into(),
+            Self::Late => "more than two minutes behind their place in the log; name logs of different times as files of their own".into(),
         }
     }
 }

@@ -177,7 +177,7 @@ mod tests {
     fn plan(settings: impl FnOnce(&mut Draft)) -> Plan {
         let mut draft = Draft { url: Some("http://a.test:81/".to_owned()), ..Draft::default() };
         settings(&mut draft);
-        Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+        Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"))
     }
 
     fn entry<'a>(method: &'a str, sent: Option<&'a str>) -> Entry<'a> {

@@ -16,7 +16,7 @@ use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
 use measure::{FailureCount, Generator, Histogram, QUANTILES, ReplayComparison, Status, Summary, WarmUp, quantile_is_known};
-use plan::{Nanos, Scheme};
+use plan::{Nanos, Scheme, Spelling};
 
 use crate::columns::{Columns, wrapped};
 use crate::reason::reason;
@@ -573,7 +573,7 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
             &format!("first after {}: {}", quantity::length(example.at), excerpt(&example.text, EXAMPLE_LETTERS_MAX)),
         );
     }
-    page.entry("", Tone::Normal, &format!("Fix: {}", failure.class.remedy()));
+    page.entry("", Tone::Normal, &format!("Fix: {}", failure.class.remedy().spelt(Spelling::Flags)));
 }
 
 fn traffic(reading: &Reading<'_>, page: &mut Page) {

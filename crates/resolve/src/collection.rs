@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, guess};
+use plan::setting::{ENVIRONMENT, TARGET, VARIABLE};
 use plan::{Draft, PlanError, Scheme, Target, plainly};
 
 use crate::{Reader, fingerprint, is_scenario_file};
@@ -29,9 +30,9 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) ->
         Ok(read) => read,
         Err(why) => {
             let help = match kind {
-                Kind::OpenApi => "say where it is served with --target http://HOST:PORT".to_owned(),
+                Kind::OpenApi => format!("say where it is served with {TARGET:#} http://HOST:PORT"),
                 Kind::Postman | Kind::Insomnia => {
-                    "give values with --environment or --variable NAME=VALUE, or say where with --target".to_owned()
+                    format!("give values with {ENVIRONMENT} or {VARIABLE:#} NAME=VALUE, or say where with {TARGET}")
                 }
                 _ => "look at the file there".to_owned(),
             };
@@ -44,9 +45,9 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) ->
         let known = read.environments();
         let known = if known.is_empty() { String::new() } else { format!(" (it has {})", known.join(", ")) };
         return Some(Err(PlanError::new(
-            "variable",
+            VARIABLE,
             format!("'{path}' names {are} without a value: {names}"),
-            format!("give {values} with --environment{known}, or --variable {}=VALUE", read.missing[0]),
+            format!("give {values} with {ENVIRONMENT}{known}, or {VARIABLE:#} {}=VALUE", read.missing[0]),
         )));
     }
     if read.requests.len() > 1 {
@@ -80,11 +81,11 @@ pub fn server(text: &str) -> Result<Target, PlanError> {
     match text.parse::<Target>() {
         Ok(target) if target.path_and_query() == "/" => Ok(target),
         Ok(parsed) => Err(PlanError::new(
-            "target",
-            format!("--target '{text}' has a path, and those are the file's"),
+            TARGET,
+            format!("{TARGET:#} '{text}' has a path, and those are the file's"),
             format!("write {}", parsed.origin()),
         )),
-        Err(why) => Err(PlanError::new("target", format!("--target '{text}' {why}"), "give a server such as http://127.0.0.1:8080")),
+        Err(why) => Err(PlanError::new(TARGET, format!("{TARGET:#} '{text}' {why}"), "give a server such as http://127.0.0.1:8080")),
     }
 }
 
@@ -105,7 +106,7 @@ pub fn hidden(wishes: &Wishes) -> impl Iterator<Item = &str> {
 /// If the file cannot be read, or is none.
 pub fn environment(named: &str, reader: &Reader) -> Result<(Environment, Option<String>), PlanError> {
     let help = "give the file that Postman exports of an environment, or the name of one in an export of Insomnia";
-    let wrong = |why: String| PlanError::new("environment", format!("--environment '{named}' cannot be read: {why}"), help);
+    let wrong = |why: String| PlanError::new(ENVIRONMENT, format!("{ENVIRONMENT:#} '{named}' cannot be read: {why}"), help);
     let is_a_path = named.contains('/') || Path::new(named).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     if !is_a_path && !reader.inputs().look(named).is_ok_and(|about| about.is_regular) {
         return Ok((Environment::Named(named.to_owned()), None));

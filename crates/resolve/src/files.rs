@@ -3,6 +3,7 @@
 //! What can be told of them without the plan is told here, each mistake with the setting that names the file. A saved plan names what
 //! its files held, and is told where one of them is another by now.
 
+use plan::setting::{CACERT, CERT, DATA, DATA_FILE, FORM, JSON, KEY, NO_TEMPLATES, SCENARIO, SCRIPT, SettingName, URLS};
 use plan::template::Value;
 use plan::work::Work;
 use plan::{DataFile, Draft, PlanError, PlanErrors, Resolved, plainly};
@@ -22,12 +23,12 @@ pub fn read_standard_input(draft: &mut Draft, inputs: &dyn Inputs, errors: &mut 
         draft.form.iter().filter(|field| field.split_once('=').is_some_and(|(_, value)| matches!(value, "@-") || value.starts_with("@-;")))
     {
         errors.push(PlanError::new(
-            "form",
-            format!("--form '{field}' is to be read from standard input"),
-            "save it to a file and give name=@FILE, or send it as the whole body with --data @-",
+            FORM,
+            format!("{FORM:#} '{field}' is to be read from standard input"),
+            format!("save it to a file and give name=@FILE, or send it as the whole body with {DATA:#} @-"),
         ));
     }
-    let mut uses: Vec<(&'static str, &mut String)> = [("data", draft.data.as_mut()), ("json", draft.json.as_mut())]
+    let mut uses: Vec<(SettingName, &mut String)> = [(DATA, draft.data.as_mut()), (JSON, draft.json.as_mut())]
         .into_iter()
         .filter_map(|(setting, text)| text.filter(|text| *text == "@-").map(|text| (setting, text)))
         .collect();
@@ -39,8 +40,8 @@ pub fn read_standard_input(draft: &mut Draft, inputs: &dyn Inputs, errors: &mut 
     let bytes = match inputs.standard_input(BODY_BYTES_MAX) {
         Ok(bytes) => bytes,
         Err(why) => {
-            let message = format!("--{setting} @-: standard input cannot be read: {}", plainly(&why));
-            errors.push(PlanError::new(setting, message, "give --data @FILE"));
+            let message = format!("{setting:#} @-: standard input cannot be read: {}", plainly(&why));
+            errors.push(PlanError::new(setting, message, format!("give {DATA:#} @FILE")));
             return;
         }
     };
@@ -49,8 +50,8 @@ pub fn read_standard_input(draft: &mut Draft, inputs: &dyn Inputs, errors: &mut 
         Ok(read) if !read.starts_with('@') => *text = read,
         _ => errors.push(PlanError::new(
             setting,
-            format!("--{setting} @-: standard input is not text, or begins with '@'"),
-            format!("save it to a file and give --{setting} @FILE"),
+            format!("{setting:#} @-: standard input is not text, or begins with '@'"),
+            format!("save it to a file and give {setting:#} @FILE"),
         )),
     }
 }
@@ -59,29 +60,29 @@ pub fn read_standard_input(draft: &mut Draft, inputs: &dyn Inputs, errors: &mut 
 pub(crate) fn read_all(resolved: &mut Resolved, reader: &Reader, errors: &mut PlanErrors) {
     for (setting, path) in resolved.draft.clone().files() {
         let (bytes_max, what) = match setting {
-            "scenario" => continue,
-            "urls" | "script" => (TEXT_BYTES_MAX, ""),
-            "cacert" | "cert" => (PEM_BYTES_MAX, "certificate"),
-            "key" => (PEM_BYTES_MAX, "private key"),
+            SCENARIO => continue,
+            URLS | SCRIPT => (TEXT_BYTES_MAX, ""),
+            CACERT | CERT => (PEM_BYTES_MAX, "certificate"),
+            KEY => (PEM_BYTES_MAX, "private key"),
             _ => (BODY_BYTES_MAX, "body"),
         };
         let read = reader.whole(path, bytes_max);
         let told = match (setting, &read) {
-            ("urls", Err(why)) => Some((format!("--urls '{path}' cannot be used: {why}"), OF_URLS.to_owned())),
-            ("urls", Ok(bytes)) if std::str::from_utf8(bytes).is_err() => {
-                Some((format!("--urls '{path}' cannot be used: it is not text in UTF-8"), OF_URLS.to_owned()))
+            (URLS, Err(why)) => Some((format!("{URLS:#} '{path}' cannot be used: {why}"), OF_URLS.to_owned())),
+            (URLS, Ok(bytes)) if std::str::from_utf8(bytes).is_err() => {
+                Some((format!("{URLS:#} '{path}' cannot be used: it is not text in UTF-8"), OF_URLS.to_owned()))
             }
-            ("script", Err(why)) => Some((format!("--script '{path}' cannot be read: {why}"), "give a Lua file".to_owned())),
-            ("script", Ok(bytes)) if bytes.is_empty() => {
-                Some((format!("--script '{path}' is empty"), "give a Lua file that sets wrk.method, or defines request()".to_owned()))
+            (SCRIPT, Err(why)) => Some((format!("{SCRIPT:#} '{path}' cannot be read: {why}"), "give a Lua file".to_owned())),
+            (SCRIPT, Ok(bytes)) if bytes.is_empty() => {
+                Some((format!("{SCRIPT:#} '{path}' is empty"), "give a Lua file that sets wrk.method, or defines request()".to_owned()))
             }
-            ("cacert" | "cert" | "key", Err(why)) => {
-                Some((format!("--{setting} '{path}' cannot be read: {why}"), format!("give a PEM file with a {what}")))
+            (CACERT | CERT | KEY, Err(why)) => {
+                Some((format!("{setting:#} '{path}' cannot be read: {why}"), format!("give a PEM file with a {what}")))
             }
-            ("cacert" | "cert" | "key", Ok(bytes)) => {
-                let wanted = if setting == "key" { "PRIVATE KEY-----" } else { "-----BEGIN CERTIFICATE-----" };
+            (CACERT | CERT | KEY, Ok(bytes)) => {
+                let wanted = if setting == KEY { "PRIVATE KEY-----" } else { "-----BEGIN CERTIFICATE-----" };
                 (!String::from_utf8_lossy(bytes).contains(wanted)).then(|| {
-                    (format!("--{setting} '{path}' holds no {what}"), format!("give a PEM file, which has a line with '{wanted}'"))
+                    (format!("{setting:#} '{path}' holds no {what}"), format!("give a PEM file, which has a line with '{wanted}'"))
                 })
             }
             (_, Err(why)) => Some((format!("the file '{path}' of the body cannot be read: {why}"), "check the path after '@'".to_owned())),
@@ -92,7 +93,7 @@ pub(crate) fn read_all(resolved: &mut Resolved, reader: &Reader, errors: &mut Pl
         match read {
             Ok(bytes) if !is_wrong => resolved.contents.insert(path, bytes),
             // The rest is judged as if there were an empty body.
-            _ if !matches!(setting, "urls" | "script") => resolved.contents.insert(path, *b""),
+            _ if !matches!(setting, URLS | SCRIPT) => resolved.contents.insert(path, *b""),
             _ => {}
         }
     }
@@ -110,12 +111,12 @@ fn note_script_and_list(resolved: &mut Resolved, errors: &mut PlanErrors) {
     if let (Some(path), Some(now)) = (&draft.script, now(&draft.script)) {
         if sources.script_sha256.as_ref().is_some_and(|saved| *saved != now) {
             let message = format!("the script '{path}' is not what it was when this plan was saved");
-            errors.push(PlanError::new("script", message, format!("give it again as it is now with --script {path}")));
+            errors.push(PlanError::new(SCRIPT, message, format!("give it again as it is now with {SCRIPT:#} {path}")));
         }
         sources.script_sha256 = Some(now);
     }
     if let (Some(path), Some(now)) = (&draft.urls, now(&draft.urls)) {
-        note("urls", path, path, sources.urls_sha256.as_ref(), &now, errors);
+        note(URLS, path, path, sources.urls_sha256.as_ref(), &now, errors);
         sources.urls_sha256 = Some(now);
     }
 }
@@ -126,7 +127,7 @@ fn read_data_files(resolved: &mut Resolved, reader: &Reader, errors: &mut PlanEr
         // What cannot be opened is told when the plan is decided.
         let (_, path) = DataFile::parts(text);
         let Ok(data) = reader.data(path) else { continue };
-        note("data-file", text, path, resolved.sources.data_file_sha256.get(place), data.fingerprint(), errors);
+        note(DATA_FILE, text, path, resolved.sources.data_file_sha256.get(place), data.fingerprint(), errors);
         now.push(data.fingerprint().to_owned());
         if let Ok(Some(bytes)) = reader.data_bytes(path) {
             resolved.contents.insert(path, bytes);
@@ -135,12 +136,12 @@ fn read_data_files(resolved: &mut Resolved, reader: &Reader, errors: &mut PlanEr
     resolved.sources.data_file_sha256 = if now.len() == resolved.draft.data_file.len() { now } else { Vec::new() };
 }
 
-fn note(setting: &'static str, typed: &str, path: &str, saved: Option<&String>, now: &str, errors: &mut PlanErrors) {
+fn note(setting: SettingName, typed: &str, path: &str, saved: Option<&String>, now: &str, errors: &mut PlanErrors) {
     if saved.is_some_and(|saved| saved != now) {
         errors.push(PlanError::new(
             setting,
             format!("the file '{path}' is not what it was when this plan was saved"),
-            format!("give it again as it is now with --{setting} {typed}"),
+            format!("give it again as it is now with {setting:#} {typed}"),
         ));
     }
 }
@@ -157,7 +158,7 @@ pub(crate) fn read_templates(resolved: &mut Resolved, reader: &Reader, errors: &
                 Ok(bytes) => resolved.contents.insert(&path, bytes),
                 Err(why) => {
                     let message = format!("the file '{path}' of a template cannot be read: {}", plainly(&why));
-                    errors.push(PlanError::new("no-templates", message, "check the path, which begins at the current directory"));
+                    errors.push(PlanError::new(NO_TEMPLATES, message, "check the path, which begins at the current directory"));
                     // The rest is judged as if it were there.
                     resolved.contents.insert(&path, *b"");
                 }
@@ -166,7 +167,7 @@ pub(crate) fn read_templates(resolved: &mut Resolved, reader: &Reader, errors: &
                 Ok(bytes) => resolved.contents.insert(&path, bytes),
                 Err(why) => {
                     let message = format!("the file {path} cannot be read: {} (of {{{{weighted {path}}}}})", plainly(&why));
-                    errors.push(PlanError::new("no-templates", message, "check the path"));
+                    errors.push(PlanError::new(NO_TEMPLATES, message, "check the path"));
                     resolved.contents.insert(&path, format!("group,value\n{},x\n", group.unwrap_or_default()).into_bytes());
                 }
             },
@@ -182,7 +183,7 @@ pub(crate) fn read_files_of_work(resolved: &mut Resolved, reader: &Reader, work:
             Ok(bytes) => resolved.contents.insert(path, bytes),
             Err(why) => {
                 let message = format!("the scenario's file '{path}' cannot be read: {}", plainly(&why));
-                errors.push(PlanError::new("scenario", message, "check the path, which begins where the scenario is"));
+                errors.push(PlanError::new(SCENARIO, message, "check the path, which begins where the scenario is"));
             }
         }
     }
@@ -229,10 +230,10 @@ mod tests {
     fn standard_input_that_a_plan_cannot_hold_is_refused() {
         for input in [&b"@file"[..], b"\xff\xfe"] {
             let mut draft = Draft { json: Some("@-".to_owned()), ..Draft::default() };
-            assert!(with_input(&mut draft, input).to_string().contains("--json @FILE"));
+            assert!(with_input(&mut draft, input).spelt(plan::Spelling::Flags).contains("--json @FILE"));
         }
         let mut draft = Draft { form: vec!["a=@-;type=text/plain".to_owned()], ..Draft::default() };
-        assert!(with_input(&mut draft, b"").to_string().contains("--data @-"));
+        assert!(with_input(&mut draft, b"").spelt(plan::Spelling::Flags).contains("--data @-"));
     }
 
     fn resolved(draft: Draft, inputs: MemoryInputs) -> (Resolved, String) {
@@ -240,7 +241,7 @@ mod tests {
         let (mut resolved, mut errors) = (Resolved::from(draft), PlanErrors::default());
         read_all(&mut resolved, &reader, &mut errors);
         read_templates(&mut resolved, &reader, &mut errors);
-        (resolved, errors.to_string())
+        (resolved, errors.spelt(plan::Spelling::Flags))
     }
 
     #[test]
@@ -291,6 +292,9 @@ mod tests {
         let (mut resolved, mut errors) = (Resolved::from(draft), PlanErrors::default());
         resolved.sources.script_sha256 = Some(fingerprint(b"old"));
         read_all(&mut resolved, &reader, &mut errors);
-        assert!(errors.to_string().contains("the script 'a.lua' is not what it was when this plan was saved"), "{errors}");
+        assert!(
+            errors.spelt(plan::Spelling::Flags).contains("the script 'a.lua' is not what it was when this plan was saved"),
+            "{errors:?}"
+        );
     }
 }

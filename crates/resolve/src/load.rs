@@ -5,7 +5,8 @@
 
 use std::num::NonZeroU32;
 
-use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, PopulationDraft, Resolved, SCENARIO_TEXT, Setting};
+use plan::setting::SCENARIO;
+use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, PopulationDraft, Resolved, SCENARIO_TEXT, Setting, THREADS_MAX};
 use scenario::Scenario;
 
 use crate::{Reader, Scenarios, collection, files, is_scenario_file};
@@ -84,8 +85,8 @@ impl Scenarios {
         if let Some(url) = draft.url.take_if(|url| is_scenario_file(url)) {
             match &draft.scenario {
                 Some(other) if *other != url => errors.push(PlanError::new(
-                    "scenario",
-                    format!("{url} and --scenario {other} both say what users do"),
+                    SCENARIO,
+                    format!("{url} and {SCENARIO:#} {other} both say what users do"),
                     "leave one of them out",
                 )),
                 _ => draft.scenario = Some(url),
@@ -108,7 +109,7 @@ impl Scenarios {
         if draft.url.is_none() && scenario.draft.url.is_none() {
             let named = if text.is_some() { "the scenario".to_owned() } else { format!("the scenario {path}") };
             errors.push(PlanError::new(
-                "scenario",
+                SCENARIO,
                 format!("{named} names no target"),
                 if text.is_some() {
                     "write target: http://127.0.0.1:8080 in it, or give a URL beside it".to_owned()
@@ -131,9 +132,9 @@ impl Scenarios {
         {
             if sources.scenario_sha256.as_ref().is_some_and(|saved| *saved != held.sha256) {
                 errors.push(PlanError::new(
-                    "scenario",
+                    SCENARIO,
                     format!("the scenario '{path}' is not what it was when this plan was saved"),
-                    format!("give it again as it is now with --scenario {path}"),
+                    format!("give it again as it is now with {SCENARIO:#} {path}"),
                 ));
             }
             sources.scenario_sha256 = Some(held.sha256.clone());
@@ -171,7 +172,9 @@ fn threads(resolved: &Resolved, cores: NonZeroU32, (possible, least): (NonZeroU3
         Setting::Value(users) => Some(users.peak()),
         Setting::Wrong { .. } => None,
     });
-    let needed = NonZeroU32::new(users.max().unwrap_or(0).div_ceil(possible.get())).unwrap_or(NonZeroU32::MIN);
+    // More users than that are refused, and not their threads.
+    let needed = users.max().unwrap_or(0).div_ceil(possible.get()).min(THREADS_MAX);
+    let needed = NonZeroU32::new(needed).unwrap_or(NonZeroU32::MIN);
     let (least, cores) = match draft.processes {
         Some(Setting::Value(processes)) => {
             (processes, cores.get().checked_next_multiple_of(processes.get()).and_then(NonZeroU32::new).unwrap_or(cores))

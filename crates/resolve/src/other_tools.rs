@@ -119,14 +119,14 @@ mod tests {
             let path = dir.path().join(name);
             std::fs::write(&path, text).unwrap();
             let told = mistake(path.to_str().unwrap(), &LocalInputs).unwrap();
-            assert!(told.message.contains(is), "{}", told.message);
+            assert!(told.message.marked().contains(is), "{told:?}");
         }
     }
 
     #[test]
     fn what_is_no_file_is_told_from_a_server() {
         for word in ["nosuch.har", "./nosuch", "/no/such/script.js", "src/nosuch.yaml"] {
-            assert!(mistake(word, &LocalInputs).is_some_and(|told| told.message == format!("there is no file '{word}'")), "{word}");
+            assert!(mistake(word, &LocalInputs).is_some_and(|told| told.message == format!("there is no file '{word}'").into()), "{word}");
         }
         for word in ["127.0.0.1:8080/healthz", "localhost/a.js", "api.test/a/b.json", "http://nosuch.har", "healthz"] {
             assert_eq!(mistake(word, &LocalInputs), None, "{word}");

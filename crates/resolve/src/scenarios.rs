@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use engine::RunError;
 use import::collection::{Collection, FILE_BYTES_MAX, Wishes};
+use plan::setting::{DATA_FILE, SCENARIO};
 use plan::work::Notes;
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT, plainly};
 use scenario::{Mistake, Reach, Scenario, Surroundings};
@@ -270,7 +271,7 @@ impl Scenarios {
             match self.0.reader.data(&file.path) {
                 Ok(data) => rows.push(data),
                 Err(mistakes) => {
-                    mistakes.into_iter().for_each(|DataError { message, help }| errors.push(PlanError::new("data-file", message, help)));
+                    mistakes.into_iter().for_each(|DataError { message, help }| errors.push(PlanError::new(DATA_FILE, message, help)));
                 }
             }
         }
@@ -295,13 +296,13 @@ fn left_out() -> PlanErrors {
     PlanErrors(vec![PlanError::new(
         "from",
         "a secret in the scenario was left out when this plan was saved, because it is a secret",
-        "give the whole scenario again with --scenario",
+        format!("give the whole scenario again with {SCENARIO}"),
     )])
 }
 
 fn unreadable(path: &str, why: &str) -> PlanErrors {
     let help = "give a scenario, such as the one that loadline init writes";
-    PlanErrors(vec![PlanError::new("scenario", format!("the scenario '{path}' cannot be read: {why}"), help)])
+    PlanErrors(vec![PlanError::new(SCENARIO, format!("the scenario '{path}' cannot be read: {why}"), help)])
 }
 
 /// This machine, as scenarios name it.
@@ -338,5 +339,5 @@ pub fn mistakes_of(text: &str) -> Vec<PlanError> {
 }
 
 fn told(mistake: &Mistake) -> PlanError {
-    PlanError::new("scenario", mistake.said(), mistake.help.clone())
+    PlanError::new(SCENARIO, mistake.said(), mistake.help.clone())
 }

@@ -15,7 +15,7 @@ use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
 use plan::work::{Auth, Operator, Think, Weights};
-use plan::{Nanos, Part, Plan, Secrets, Share, Target};
+use plan::{Nanos, Part, Plan, Secrets, Share, Spelling, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
 use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
@@ -201,12 +201,12 @@ impl Journeys {
                 return Ok(());
             }
             RowOutcome::RanOut(path, count) => {
-                return Err(BehaviourError {
-                    message: format!("the data file {path} has run out after {count} rows"),
-                    help: "give it more rows, or data_end: wrap, or data_end: stop".to_owned(),
-                });
+                return Err(BehaviourError::new(
+                    format!("the data file {path} has run out after {count} rows"),
+                    "give it more rows, or data_end: wrap, or data_end: stop",
+                ));
             }
-            RowOutcome::Failed(message) => return Err(BehaviourError { message, help: "mend what the message names".to_owned() }),
+            RowOutcome::Failed(message) => return Err(BehaviourError::new(message, "mend what the message names")),
         }
         user.sets_out();
         user.journey = self.weights.choose(user.random.unit());
@@ -404,10 +404,10 @@ impl Journeys {
 
     #[cold]
     fn cannot(&self, user: &User, why: &str) -> BehaviourError {
-        BehaviourError {
-            message: format!("the journey '{}' cannot go on: {why}", self.compiled.journeys[user.journey].name),
-            help: "look at the answer that it follows from, and mend the scenario".to_owned(),
-        }
+        BehaviourError::new(
+            format!("the journey '{}' cannot go on: {why}", self.compiled.journeys[user.journey].name),
+            "look at the answer that it follows from, and mend the scenario",
+        )
     }
 
     /// How long something takes this time; what is no time ends the journey with its next request.
@@ -1028,7 +1028,7 @@ impl Behaviour for Journeys {
         (user.journey, user.at, user.pause, user.failed, user.began) = (user_teardown, 0, Nanos::ZERO, false, None);
         user.is_lost = false;
         if let Err(error) = self.advance(user) {
-            self.fail_teardown(error.message);
+            self.fail_teardown(error.message.spelt(Spelling::KEYS));
         }
         user.travels
     }
@@ -1038,7 +1038,7 @@ impl Behaviour for Journeys {
             user.travels = false;
             self.fail_teardown(match end {
                 End::Over => "its time was over".to_owned(),
-                End::Broken(error) => error.message,
+                End::Broken(error) => error.message.spelt(Spelling::KEYS),
             });
         }
     }

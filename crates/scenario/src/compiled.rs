@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use engine::protocol::Layout;
 use measure::{JourneyCounts, StepCounts, Tally};
+use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, STATUS, Step, Think, Weights, each_item};
 use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
@@ -342,7 +343,7 @@ pub(crate) fn compile(
     // Who has sent its share goes, and the others would wait for it.
     if only.is_none() && plan.duration().is_none() && compiling.order.meetings.iter().any(|(_, within)| within.is_none()) {
         let message = "users wait for each other at a rendezvous, maybe for ever: the load ends with its requests alone";
-        compiling.errors.push(PlanError::new("scenario", message, "write within: 30s beside the rendezvous, or give the load a duration"));
+        compiling.errors.push(PlanError::new(SCENARIO, message, "write within: 30s beside the rendezvous, or give the load a duration"));
     }
     let counted = (compiling.steps.len(), journeys.len());
     let transactions = compiling.transactions.clone();
@@ -364,7 +365,7 @@ pub(crate) fn compile(
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
         let mut errors = PlanErrors::default();
-        errors.push(PlanError::new("scenario", format!("no journey can be chosen: {why}"), "give one a weight above 0"));
+        errors.push(PlanError::new(SCENARIO, format!("no journey can be chosen: {why}"), "give one a weight above 0"));
         errors
     })?;
     if !errors.is_empty() {
@@ -749,7 +750,7 @@ impl Compiling<'_> {
         let head = match engine::head(plan, &target, &step.method, &lines) {
             Ok(head) => head,
             Err(why) => {
-                self.wrong(step, &why.message);
+                self.wrong(step, why.message.marked());
                 return None;
             }
         };
@@ -827,7 +828,7 @@ impl Compiling<'_> {
                     let bytes = fixed_text(&text);
                     if bytes.is_none() {
                         self.errors.push(PlanError::new(
-                            "scenario",
+                            SCENARIO,
                             format!("the step '{}': keys of AWS are the same for all users", step.name),
                             "write them as they are, or as {{env NAME}}",
                         ));
@@ -855,15 +856,15 @@ impl Compiling<'_> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         Template::parse_with(text, &files, &names).unwrap_or_else(|mistakes| {
             for mistake in mistakes {
-                let message = format!("the header of --header is no template: {}{}", mistake.message, mistake.pointed_out(text));
-                self.errors.push(PlanError::new("header", message, mistake.help));
+                let message = format!("the header of {HEADER} is no template: {}{}", mistake.message, mistake.pointed_out(text));
+                self.errors.push(PlanError::new(HEADER, message, mistake.help));
             }
             Template::fixed("")
         })
     }
 
     fn wrong(&mut self, step: &Step, message: &str) {
-        self.errors.push(PlanError::new("scenario", format!("the step '{}': {message}", step.name), "mend the step"));
+        self.errors.push(PlanError::new(SCENARIO, format!("the step '{}': {message}", step.name), "mend the step"));
     }
 
     fn body(&mut self, step: &Step, media_type: &str) -> Content {
@@ -944,7 +945,7 @@ impl Compiling<'_> {
         let held = self.plan.contents().get(path);
         if held.is_none() {
             let message = format!("the file '{path}' of the step '{}' was not read when the plan was made", step.name);
-            self.errors.push(PlanError::new("scenario", message, "check the path, which begins where the scenario is"));
+            self.errors.push(PlanError::new(SCENARIO, message, "check the path, which begins where the scenario is"));
         }
         held.map_or_else(Vec::new, |bytes| bytes.to_vec())
     }
@@ -964,7 +965,7 @@ pub(crate) fn expression(compiler: &mut Compiler<'_>, errors: &mut PlanErrors, w
                 Ok(pattern) => Expression::Matches(Box::new(left), pattern),
                 Err(mistake) => {
                     let message = format!("the regular expression '{}': {}", pattern.escape_debug(), mistake.message);
-                    errors.push(PlanError::new("scenario", message, mistake.help));
+                    errors.push(PlanError::new(SCENARIO, message, mistake.help));
                     left
                 }
             }

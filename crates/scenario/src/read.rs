@@ -13,9 +13,10 @@ mod texts;
 use std::collections::BTreeSet;
 
 use analysis::gate;
+use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
 use plan::work::{Auth, Item, Journey, List, STATUS, Variable, Weights, Work};
-use plan::{Draft, Nanos, PopulationDraft, Target};
+use plan::{Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
@@ -24,6 +25,8 @@ use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
 pub use surroundings::Surroundings;
 
+/// What settings are called here.
+const SPELLING: Spelling = Spelling::Keys(&[(DATA_FILE, "data")]);
 /// Of a file of another kind, so many mistakes are told.
 const MISTAKES_MAX: usize = 50;
 /// So many are noted, of which the first are told: a file can hold a hundred thousand, each with its line.
@@ -185,7 +188,7 @@ impl<'a> Reading<'a> {
         self.lines.get(number.saturating_sub(1)).copied().unwrap_or_default()
     }
 
-    fn wrong(&mut self, spot: Spot, message: impl Into<String>, help: impl Into<String>) {
+    fn wrong(&mut self, spot: Spot, message: impl Into<String>, help: impl Into<Wording>) {
         if self.mistakes.len() >= NOTED_MAX {
             return;
         }
@@ -198,7 +201,7 @@ impl<'a> Reading<'a> {
             shown,
             shown_at,
             length: spot.length,
-            help: shortened(&help.into(), HELP_LETTERS_MAX),
+            help: shortened(&help.into().spelt(SPELLING), HELP_LETTERS_MAX),
         });
     }
 

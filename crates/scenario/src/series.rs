@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use engine::{RunError, Runner, Stop};
 use measure::Position;
-use plan::Plan;
+use plan::{Plan, Spelling};
 use template::Data;
 
 use crate::compiled::Compiled;
@@ -81,7 +81,7 @@ impl Series {
         // The load may have been ended by hand; what is to be cleaned up is cleaned up all the same.
         let failed = match single(&self.plan, &self.files, &self.runner, teardown, &Stop::new()) {
             Ok(passed) => passed.wrong,
-            Err(error) => Some(error.message),
+            Err(error) => Some(error.message.spelt(Spelling::KEYS)),
         };
         failed.map(|why| format!("the teardown of the scenario failed: {why}"))
     }

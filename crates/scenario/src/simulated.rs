@@ -111,8 +111,8 @@ fn run_as(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str]
     for path in scenario.work.files() {
         resolved.contents.insert(path, fs::read(path).unwrap());
     }
-    let plan = Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors}"));
+    let plan = Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let mut compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors:?}"));
     compiled.hurried = hurried;
     let workers = Workers::new(&plan, files, compiled, None, 0);
     server.carry_out_parts(&plan, |part| workers.journeys(part, &Arc::default()))
@@ -365,7 +365,7 @@ fn rows_run_out_as_the_scenario_says() {
     let (server, log) = serving(|_| plain(1, ""));
     let Collected { summary, broken, .. } = run_with(&server, &text("error"), &files);
     assert_eq!((summary.requests.succeeded, log.borrow().len()), (3, 3));
-    assert!(broken.unwrap().message.contains("has run out after 3 rows"));
+    assert!(broken.unwrap().message.marked().contains("has run out after 3 rows"));
 }
 
 #[test]
@@ -394,9 +394,9 @@ fn a_user_keeps_its_row_and_every_user_needs_one() {
     }
     let scenario = crate::read("s.yaml", &text(4)).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let draft = Draft { scenario: Some("s.yaml".to_owned()), url: Some("http://a.test/".to_owned()), ..scenario.draft.clone() };
-    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"));
     let files = [Arc::new(Data::open(&path).unwrap_or_else(|_| panic!()))];
-    let told = crate::Ready::new(&plan, &scenario, &files).err().expect("two users would share a row").to_string();
+    let told = crate::Ready::new(&plan, &scenario, &files).err().expect("two users would share a row").spelt(plan::Spelling::Flags);
     assert!(told.contains("has 3 rows, and with data_order: per-user each of 4 users needs one of its own"), "{told}");
 }
 
@@ -569,9 +569,9 @@ fn journeys_are_the_same_however_their_load_is_split() {
         let scenario = crate::read("s.yaml", &text.replace("LOAD", load)).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
         let own = scenario.draft.clone();
         let url = Some("http://simulated.test/".to_owned());
-        let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
+        let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors:?}"));
         let whole = engine::split::same_however_split(&plan, &|runner, parts| {
-            let mut ready = crate::Ready::new(&plan, &scenario, &files).unwrap_or_else(|errors| panic!("{errors}")).on(runner);
+            let mut ready = crate::Ready::new(&plan, &scenario, &files).unwrap_or_else(|errors| panic!("{errors:?}")).on(runner);
             let series = ready.begin(&Stop::new()).unwrap();
             ready.start(&series, runner.prepare(&plan).unwrap(), parts, &Stop::new()).unwrap()
         });

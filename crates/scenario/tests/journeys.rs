@@ -10,10 +10,10 @@ fn run(text: &str) -> (Summary, u64) {
     let text = text.replace("TARGET", server.url("").trim_end_matches('/'));
     let scenario = scenario::read("s.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let draft = Draft { scenario: Some("s.yaml".to_owned()), threads: "2".parse::<Setting<_>>().ok(), ..scenario.draft.clone() };
-    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"));
-    let ready = Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-    let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
-    let summary = ready.run(prepared, &mut |_, _| {}, &engine::Stop::new()).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let ready = Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error:?}"));
+    let summary = ready.run(prepared, &mut |_, _| {}, &engine::Stop::new()).unwrap_or_else(|error| panic!("{error:?}"));
     (summary.close(), server.stop().answered)
 }
 
@@ -78,12 +78,12 @@ fn loads_of_a_series_share_a_setup_and_go_on_where_the_one_before_left_off() {
         .replace("TARGET", server.url("").trim_end_matches('/'));
     let scenario = scenario::read("s.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), ..scenario.draft.clone() }).unwrap();
-    let ready = || Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let ready = || Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
     let stop = engine::Stop::new();
-    let series = ready().begin(&stop).unwrap_or_else(|error| panic!("{error}"));
+    let series = ready().begin(&stop).unwrap_or_else(|error| panic!("{error:?}"));
     let load = |ready: Ready| {
-        let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error}"));
-        ready.load(&series, prepared, &mut |_, _| {}, &stop).unwrap_or_else(|error| panic!("{error}")).close()
+        let prepared = engine::prepare(&plan).unwrap_or_else(|error| panic!("{error:?}"));
+        ready.load(&series, prepared, &mut |_, _| {}, &stop).unwrap_or_else(|error| panic!("{error:?}")).close()
     };
     let (one, two, three) = (load(ready()), load(ready()), load(ready().hurried()));
     let due = |summary: &Summary| summary.scenario.as_ref().unwrap().steps.iter().map(|step| step.due).collect::<Vec<_>>();

@@ -87,7 +87,7 @@ mod tests {
             }
         });
         let ended: Result<(), ScriptError> = ended;
-        assert_eq!(ended.unwrap_err().message, "the script 'a.lua' was in setup() for more than 0.1 s");
+        assert_eq!(ended.unwrap_err().message, "the script 'a.lua' was in setup() for more than 0.1 s".into());
         assert_eq!(attended((&stop, Urgency::None), LIMIT, "a.lua", "setup()", || 7).unwrap(), 7);
     }
 }

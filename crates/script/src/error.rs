@@ -6,15 +6,16 @@
 use std::net::SocketAddr;
 
 use engine::{BehaviourError, RunError};
+use plan::Wording;
+use plan::setting::ALSO_TARGET;
 
 /// A script does not load, or failed in one of its functions.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("error: {message}\n  help: {help}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptError {
     /// What happened, with file, line and traceback.
-    pub message: String,
+    pub message: Wording,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
 }
 
 /// An address that a script chose, and that no server of the plan has.
@@ -23,7 +24,7 @@ pub struct ScriptError {
 pub(crate) struct Outside(pub(crate) SocketAddr);
 
 impl ScriptError {
-    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<Wording>, help: impl Into<Wording>) -> Self {
         Self { message: message.into(), help: help.into() }
     }
 
@@ -33,7 +34,7 @@ impl ScriptError {
         if let mlua::Error::ExternalError(why) = root
             && let Some(Outside(address)) = why.downcast_ref()
         {
-            let help = format!("--also-target http://{address} allows it");
+            let help = format!("{ALSO_TARGET:#} http://{address} allows it");
             return Self::new(format!("the script '{path}' failed in {doing}: {}", said(error)), help);
         }
         let (help, said) = match root {

@@ -12,6 +12,7 @@ use engine::protocol::Layout;
 use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, Urgency, conclude};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use mlua::Value;
+use plan::setting::{FOLLOW, PROXY, RATE};
 use plan::{Load, Plan, Scheme, Share};
 
 use crate::attended::{attended, limit_of};
@@ -134,8 +135,8 @@ impl Script {
         let (parts, defines) = self.set_up(&prepared, &shares, stop)?;
         if defines.delay && matches!(plan.load(), Load::Open { .. }) {
             return Err(RunError::input(
-                format!("the script '{}' defines delay(), and --rate says when requests are sent", self.path),
-                "leave out --rate, or delay()",
+                format!("the script '{}' defines delay(), and {RATE} says when requests are sent", self.path),
+                format!("leave out {RATE}, or delay()"),
             ));
         }
         self.threads = parts.iter().map(|part| part.state.clone()).collect();
@@ -298,12 +299,15 @@ fn read(state: &State, value: &Value) -> Result<(Vec<u8>, Batch), ScriptError> {
 fn refuse(plan: &Plan) -> Result<(), RunError> {
     let mut errors = Vec::new();
     if plan.connection().follow > 0 {
-        errors.push(RunError::input("--follow cannot be used with a script, which sees every answer itself", "leave out --follow"));
+        errors.push(RunError::input(
+            format!("{FOLLOW} cannot be used with a script, which sees every answer itself"),
+            format!("leave out {FOLLOW}"),
+        ));
     }
     if plan.connection().proxy.is_some() && plan.target().scheme() == Scheme::Http {
         errors.push(RunError::input(
-            "--proxy cannot be used with a script on plain http: a proxy wants whole URLs in requests",
-            "leave out --proxy, or measure https, which goes through a tunnel",
+            format!("{PROXY} cannot be used with a script on plain http: a proxy wants whole URLs in requests"),
+            format!("leave out {PROXY}, or measure https, which goes through a tunnel"),
         ));
     }
     RunError::together(errors).map_or(Ok(()), Err)

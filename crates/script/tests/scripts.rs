@@ -108,7 +108,7 @@ impl Trial {
             also_target: self.also.clone(),
             ..Draft::default()
         };
-        Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors}"))
+        Plan::try_from(draft).unwrap_or_else(|errors| panic!("{errors:?}"))
     }
 
     fn load(&self, url: &str) -> Result<(Plan, Script), RunError> {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 use history::{Entry, Filter, HistoryError, Id, Kind, Moment, Reference, Store};
 use hyper::StatusCode;
-use plan::{Draft, Plan};
+use plan::{Draft, Plan, Spelling};
 use report::page::{Point, trend};
 use serde::{Deserialize, Serialize};
 
@@ -146,12 +146,14 @@ fn store(desk: &dyn Backend) -> Result<Store, Problem> {
 
 /// What is wrong with the history, as an answer.
 fn told(error: &HistoryError) -> Problem {
+    // Where it is was said on the command line that serves.
+    let help = error.help().spelt(Spelling::Flags);
     match error {
         HistoryError::Unknown { .. } | HistoryError::Ambiguous { .. } | HistoryError::NoReference(_) => {
-            Problem::missing(error.to_string(), error.help())
+            Problem::missing(error.to_string(), help)
         }
-        HistoryError::Damaged { .. } => Problem::impossible(error.to_string(), error.help()),
-        _ => Problem::unavailable(error.to_string(), error.help()),
+        HistoryError::Damaged { .. } => Problem::impossible(error.to_string(), help),
+        _ => Problem::unavailable(error.to_string(), help),
     }
 }
 
@@ -311,7 +313,7 @@ fn changed(store: &mut Store, run: &str, change: Change) -> Result<Answer, Probl
 /// A word that cannot be a tag is the asker's mistake.
 fn impossible(error: &HistoryError) -> Problem {
     match error {
-        HistoryError::NoTag(_) => Problem::impossible(error.to_string(), error.help()),
+        HistoryError::NoTag(_) => Problem::impossible(error.to_string(), error.help().spelt(Spelling::Flags)),
         other => told(other),
     }
 }

@@ -1,7 +1,7 @@
 //! What the server is handed to do its work with: results shown, plans checked, runs started.
 
 use history::{HistoryError, Kind, Store};
-use plan::{ComparisonDraft, LadderDraft, PlanError, SearchDraft};
+use plan::{ComparisonDraft, LadderDraft, PlanError, SearchDraft, Spelling, Wording};
 use report::page::RenderedPage;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -62,7 +62,7 @@ impl StartTest {
     }
 }
 
-/// One mistake, worded as on the command line.
+/// One mistake, worded in the keys of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mistake {
     /// The setting's flag without dashes; `url` for the target.
@@ -71,11 +71,23 @@ pub struct Mistake {
     pub message: String,
     /// What to do.
     pub help: String,
+    /// The same two texts, for a form that calls settings otherwise.
+    pub marked: MarkedTexts,
+}
+
+/// Texts in which the names of settings stand between marks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MarkedTexts {
+    /// The thing and its value.
+    pub message: Wording,
+    /// What to do.
+    pub help: Wording,
 }
 
 impl From<PlanError> for Mistake {
     fn from(error: PlanError) -> Self {
-        Self { setting: error.setting, message: error.message, help: error.help }
+        let PlanError { setting, message, help } = error;
+        Self { setting, message: message.spelt(Spelling::KEYS), help: help.spelt(Spelling::KEYS), marked: MarkedTexts { message, help } }
     }
 }
 

@@ -30,7 +30,7 @@ mod server;
 
 pub use allowed::{AllowedTargets, NoPattern};
 pub use answer::Problem;
-pub use backend::{Backend, Mistake, NotStarted, StageShown, StartTest, TestPreview};
+pub use backend::{Backend, MarkedTexts, Mistake, NotStarted, StageShown, StartTest, TestPreview};
 pub use guard::{Guard, Token};
 pub use live::{Begun, Live, RunEnd, State};
 pub use permitted::PermittedSettings;

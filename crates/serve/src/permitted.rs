@@ -6,6 +6,7 @@
 //!
 //! Invariant: the load holds nothing but settings of the list.
 
+use plan::setting::{CACERT, CERT, DATA_FILE, ENVIRONMENT, KEY, PROXY, SCENARIO, SCRIPT, SettingName, UNIX_SOCKET, URLS};
 use plan::{Draft, LoadRecord, PlanError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -51,21 +52,21 @@ const PERMITTED: &[&str] = &[
 ];
 
 /// Settings that name files of the machine that serves, or belong to one; each with the flag that it is refused as.
-const FILES: &[(&str, &str)] = &[
-    ("script", "script"),
-    ("script_sha256", "script"),
-    ("script_arguments", "script"),
-    ("cacert", "cacert"),
-    ("cert", "cert"),
-    ("key", "key"),
-    ("unix_socket", "unix-socket"),
-    ("urls", "urls"),
-    ("scenario", "scenario"),
-    ("scenario_sha256", "scenario"),
-    ("environment", "environment"),
-    ("environment_sha256", "environment"),
-    ("variable_names", "environment"),
-    ("data_file", "data-file"),
+const FILES: &[(&str, SettingName)] = &[
+    ("script", SCRIPT),
+    ("script_sha256", SCRIPT),
+    ("script_arguments", SCRIPT),
+    ("cacert", CACERT),
+    ("cert", CERT),
+    ("key", KEY),
+    ("unix_socket", UNIX_SOCKET),
+    ("urls", URLS),
+    ("scenario", SCENARIO),
+    ("scenario_sha256", SCENARIO),
+    ("environment", ENVIRONMENT),
+    ("environment_sha256", ENVIRONMENT),
+    ("variable_names", ENVIRONMENT),
+    ("data_file", DATA_FILE),
 ];
 
 /// Settings that mean nothing without one of those, and are left out in silence.
@@ -131,11 +132,11 @@ fn refusal(setting: &str) -> PlanError {
         ON_THE_COMMAND_LINE
     };
     match FILES.iter().find(|(known, _)| *known == setting) {
-        Some((_, flag)) => {
-            PlanError::new(flag, format!("--{flag} names a file of the machine that serves, and is not taken from a browser"), help)
+        Some((_, setting)) => {
+            PlanError::new(*setting, format!("{setting} names a file of the machine that serves, and is not taken from a browser"), help)
         }
         None if setting == "proxy" => {
-            PlanError::new("proxy", "--proxy leads where this server cannot see, and is not taken from a browser", help)
+            PlanError::new(PROXY, format!("{PROXY} leads where this server cannot see, and is not taken from a browser"), help)
         }
         None => PlanError::new("plan", format!("'{setting}' is not taken from a browser"), help),
     }

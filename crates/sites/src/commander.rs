@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use engine::{Message, RemoteMessages, RunError, SoFar, Stop, Urgency, monotonic_now};
 use measure::{SiteMember, SourceId};
+use plan::setting::AGENT_BINARY;
 use plan::{Contents, Nanos, Part, Plan, Secrets};
 
 use crate::lines::{Answer, Greeting, Job, Order, line};
@@ -242,7 +243,10 @@ impl Fleet {
                 }
                 Event::Gone(_, Some(CANNOT_RUN)) => {
                     let message = format!("{} cannot run this program", calls[number].name);
-                    return Err(RunError::run(message, "give the file of a loadline for its processor and its system"));
+                    return Err(RunError::run(
+                        message,
+                        format!("give the file of a loadline for its processor and its system with {AGENT_BINARY}"),
+                    ));
                 }
                 Event::Gone(why, _) => return Err(RunError::run(why, calls[number].help.clone())),
             }
@@ -278,11 +282,7 @@ impl Fleet {
                 Answer::Refused(refusal) => {
                     let error = RunError::from(refusal);
                     let site = &self.sites[number];
-                    return Err(if site.is_here {
-                        error
-                    } else {
-                        RunError { message: format!("{}: {}", site.name, error.message), ..error }
-                    });
+                    return Err(if site.is_here { error } else { RunError { message: error.message.under(&site.name), ..error } });
                 }
                 _ => {}
             }

@@ -4,7 +4,7 @@
 
 use engine::{Message, RunError, RunErrorKind, SoFar, Urgency};
 use measure::Failure;
-use plan::Nanos;
+use plan::{Nanos, Wording};
 use serde::{Deserialize, Serialize};
 
 /// The version of these lines. Both ends have the same.
@@ -117,8 +117,8 @@ impl Greeting {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     kind: Kind,
-    message: String,
-    help: String,
+    message: Wording,
+    help: Wording,
     unreached: Option<(Failure, String)>,
 }
 

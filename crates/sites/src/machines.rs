@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 use engine::{RemoteMessages, RunError, Sites, SoFar, Stop};
+use plan::setting::PROCESSES;
 use plan::{Part, Plan, SshHost};
 use ring::digest::{SHA256, digest};
 
@@ -75,7 +76,7 @@ impl Sites for Machines {
         if let Some(processes) = plan.processes() {
             return Err(RunError::input(
                 format!("{processes} processes are of this machine, and the load comes from others"),
-                "leave that out",
+                format!("leave {PROCESSES} out"),
             ));
         }
         if let Some(file) = plan.filling().files.iter().find(|file| plan.contents().get(&file.path).is_none()) {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use engine::{Message, RemoteMessages, RunError, Sites, SoFar, Stop, machine};
+use plan::setting::THREADS;
 use plan::{Part, Plan};
 
 use crate::commander::{Call, Commander};
@@ -42,7 +43,7 @@ impl Sites for Processes {
         if largest > connections_max && parts.len() > 1 {
             return Err(RunError::input(
                 format!("a thread would have {largest} connections, and a process may open {connections_max}: too few threads"),
-                format!("give at least {} threads, or leave their number out", plan.open_connections_max().div_ceil(connections_max)),
+                format!("give at least {THREADS:#} {}, or leave {THREADS} out", plan.open_connections_max().div_ceil(connections_max)),
             ));
         }
         let wanted = plan.processes().map_or(1, |processes| processes.get() as usize).min(parts.len());
@@ -137,8 +138,8 @@ mod tests {
     fn more_connections_than_memory_are_refused_with_the_arithmetic() {
         assert!(check_memory(&plan(100_000, 5), 1 << 30).is_ok());
         let error = check_memory(&plan(8_000_000, 400), 8 << 30).unwrap_err();
-        assert_eq!(error.message, "8000000 connections take at least 23 GiB of memory, and this machine has 8");
-        assert_eq!(error.help, "ask for at most 2796202 of them here");
+        assert_eq!(error.message, "8000000 connections take at least 23 GiB of memory, and this machine has 8".into());
+        assert_eq!(error.help, "ask for at most 2796202 of them here".into());
     }
 
     #[test]

@@ -113,8 +113,7 @@ pub fn json(text: &str) -> Result<(), Mistake> {
         at: if error.is_eof() { text.len() } else { at },
         length: if error.is_eof() { 0 } else { length },
         message: format!("this is not JSON: {message}"),
-        help: "write names and texts in double quotes, and no comma after the last one; a body that is no JSON belongs under `body`"
-            .to_owned(),
+        help: "write names and texts in double quotes, and no comma after the last one; a body that is no JSON belongs under `body`".into(),
     })
 }
 

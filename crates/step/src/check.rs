@@ -210,7 +210,7 @@ impl Check {
             let length = target.len() - at;
             let message = "where a value is looked for cannot be a template".to_owned();
             let help = format!("only what it is compared with can: {} NAME == {{{{…}}}}", subject.word());
-            return Err(Mistaken::Subject(Mistake { at, length, message, help }));
+            return Err(Mistaken::Subject(Mistake { at, length, message, help: help.into() }));
         }
         let source = match (subject, subject.target()) {
             (Subject::Size, _) => Source::Size,
@@ -255,7 +255,7 @@ impl Check {
             let message =
                 if word.is_empty() { "a check is missing here".to_owned() } else { format!("`{word}` is nothing that can be checked") };
             let help = format!("a check is about {SUBJECTS}");
-            return Err(Mistake { at: word_at, length: word.len(), message, help });
+            return Err(Mistake { at: word_at, length: word.len(), message, help: help.into() });
         };
         let mut at = line.len() - line[word_end..].trim_start().len();
         let mut target_at = at;
@@ -263,7 +263,7 @@ impl Check {
             let rest = &line[at..];
             if rest.is_empty() {
                 let message = format!("after {word} the name or path is missing");
-                return Err(Mistake { at, length: 0, message, help: format!("a check is about {SUBJECTS}") });
+                return Err(Mistake { at, length: 0, message, help: format!("a check is about {SUBJECTS}").into() });
             }
             let target = if rest.starts_with('"') {
                 let (text, length) = quoted_text(line, at)?;
@@ -632,7 +632,7 @@ impl<'t> Reader<'t> {
     }
 
     fn wrong(&self, message: impl Into<String>, help: &str) -> Mistake {
-        Mistake { at: self.at, length: self.rest().trim_end().len(), message: message.into(), help: help.to_owned() }
+        Mistake { at: self.at, length: self.rest().trim_end().len(), message: message.into(), help: help.into() }
     }
 
     fn condition(mut self) -> Result<Read, Mistake> {
@@ -772,7 +772,7 @@ impl<'t> Reader<'t> {
                 at: from,
                 length: self.text.trim_end().len() - from,
                 message: format!("{what} knows no !="),
-                help: format!("write not {what} {number}"),
+                help: format!("write not {what} {number}").into(),
             });
         }
         Ok((condition, not(negated, what, &format!("{} {number}", order.sign()))))
@@ -863,7 +863,7 @@ impl<'t> Reader<'t> {
                 let length = one.len();
                 let message =
                     if one.is_empty() { "a status is missing".to_owned() } else { format!("`{}` is no status", excerpt(one.as_bytes())) };
-                return Err(Mistake { at: self.at, length, message, help: "such as 200, 2xx, 200-299 or not 5xx".to_owned() });
+                return Err(Mistake { at: self.at, length, message, help: "such as 200, 2xx, 200-299 or not 5xx".into() });
             };
             ranges.push(range);
             words.push(match range {
@@ -921,7 +921,7 @@ impl<'t> Reader<'t> {
         if let Some(at) = rest.find("{{").filter(|_| self.braces == Braces::Template) {
             let message = "a regular expression is understood before the run, and cannot hold a template".to_owned();
             let help = "compare with == {{…}} or contains {{…}}; braces as letters are \\{\\{".to_owned();
-            return Err(Mistake { at: self.at + at, length: rest.len() - at, message, help });
+            return Err(Mistake { at: self.at + at, length: rest.len() - at, message, help: help.into() });
         }
         let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let (text, from) = inner.map_or_else(|| (rest.to_owned(), self.at), |inner| (inner.replace("\\\"", "\""), self.at + 1));
@@ -1010,12 +1010,14 @@ fn quoted_text(line: &str, at: usize) -> Result<(String, usize), Mistake> {
     });
     let help = "end it with a double quote; inside, \\\" is a quote and \\\\ a backslash".to_owned();
     let Some((end, _)) = end else {
-        return Err(Mistake { at, length: rest.trim_end().len(), message: "this quote does not end".to_owned(), help });
+        return Err(Mistake { at, length: rest.trim_end().len(), message: "this quote does not end".to_owned(), help: help.into() });
     };
     let text = &rest[..=end];
     match serde_json::from_str(text) {
         Ok(inner) => Ok((inner, text.len())),
-        Err(_) => Err(Mistake { at, length: text.len(), message: "this is no text in quotes as JSON writes it".to_owned(), help }),
+        Err(_) => {
+            Err(Mistake { at, length: text.len(), message: "this is no text in quotes as JSON writes it".to_owned(), help: help.into() })
+        }
     }
 }
 

@@ -109,7 +109,7 @@ impl Extractor {
     pub fn compile(kind: Kind, text: &str) -> Result<Self, Mistake> {
         if text.len() > EXPRESSION_BYTES_MAX {
             let message = format!("the expression has {} bytes; {EXPRESSION_BYTES_MAX} are allowed", text.len());
-            return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".to_owned() });
+            return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".into() });
         }
         let finder = match kind {
             Kind::JsonPath => Finder::Json(json_path(text)?),
@@ -400,7 +400,7 @@ fn number_value(number: f64) -> Value {
 }
 
 pub(crate) fn json_path(text: &str) -> Result<JsonPath, Mistake> {
-    let whole = |message: String, help: &str| Mistake { at: 0, length: text.len(), message, help: help.to_owned() };
+    let whole = |message: String, help: &str| Mistake { at: 0, length: text.len(), message, help: help.into() };
     let path = text.trim();
     if !path.starts_with('$') {
         return Err(whole("a JSONPath begins with $".to_owned(), "such as $.items[0].id; $ is the whole body"));
@@ -427,7 +427,7 @@ pub(crate) fn json_path(text: &str) -> Result<JsonPath, Mistake> {
         }
         let length = text[at..].chars().next().map_or(0, char::len_utf8);
         let help = "such as $.items[0].id, $..price or $.users[?@.name == 'ann'].id (RFC 9535)".to_owned();
-        Mistake { at, length, message: "this is no JSONPath from here on".to_owned(), help }
+        Mistake { at, length, message: "this is no JSONPath from here on".to_owned(), help: help.into() }
     })
 }
 
@@ -442,13 +442,13 @@ pub fn regex(text: &str) -> Result<Regex, Mistake> {
             let (at, length) = place_in(text, &words);
             let message = words.rsplit_once("error: ").map_or("this is no regular expression", |(_, message)| message.trim());
             let help = "the syntax is that of the crate regex: there is no looking around and no back reference".to_owned();
-            Mistake { at, length, message: message.to_owned(), help }
+            Mistake { at, length, message: message.to_owned(), help: help.into() }
         }
         _ => Mistake {
             at: 0,
             length: text.len(),
             message: "compiled, the regular expression is larger than 4 MiB".to_owned(),
-            help: "repeat less, or write (?-u) before it if it means bytes and not letters".to_owned(),
+            help: "repeat less, or write (?-u) before it if it means bytes and not letters".into(),
         },
     })
 }
@@ -468,7 +468,7 @@ pub(crate) fn named(text: &str, what: &str, example: &str) -> Result<(), Mistake
     let name = text.trim();
     let help = format!("such as {example}");
     if name.is_empty() {
-        return Err(Mistake { at: 0, length: text.len(), message: format!("the name of {what} is missing"), help });
+        return Err(Mistake { at: 0, length: text.len(), message: format!("the name of {what} is missing"), help: help.into() });
     }
     let is_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
     let begins = text.len() - text.trim_start().len();
@@ -478,7 +478,7 @@ pub(crate) fn named(text: &str, what: &str, example: &str) -> Result<(), Mistake
             at: begins + at,
             length: letter.len_utf8(),
             message: format!("`{}` cannot stand in the name of {what}", letter.escape_default()),
-            help,
+            help: help.into(),
         }),
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use engine::protocol::{EncodedRef, Layout};
 use engine::{Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, SoFar, Stop, Transport, conclude};
 use measure::{Failure, IntervalCounts, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
+use plan::setting::DATA_END;
 use plan::{Nanos, Plan, PlanErrors, Random, RowOrder, Share, Turns};
 use step::Check;
 
@@ -140,13 +141,10 @@ impl Ready {
         let mut requests = Vec::new();
         while requests.len() < count && behaviour.write(&mut user)? {
             if user.is_unsendable {
-                return Err(BehaviourError {
-                    message: format!(
-                        "a value for a header of request {} holds a line break or another control character",
-                        requests.len() + 1
-                    ),
-                    help: "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes".to_owned(),
-                });
+                return Err(BehaviourError::new(
+                    format!("a value for a header of request {} holds a line break or another control character", requests.len() + 1),
+                    "mend the row of the data file; {{base64 (NAME.COLUMN)}} writes any bytes",
+                ));
             }
             requests.push(user.bytes.clone());
         }
@@ -213,16 +211,16 @@ impl TemplateBehaviour {
     #[cold]
     fn ran_out(&self, file: usize) -> BehaviourError {
         let data = &self.shared.files[file];
-        BehaviourError {
-            message: format!("the data file {} has run out after {} rows", data.path(), data.count()),
-            help: "give it more rows, or --data-end wrap, or --data-end stop".to_owned(),
-        }
+        BehaviourError::new(
+            format!("the data file {} has run out after {} rows", data.path(), data.count()),
+            format!("give it more rows, or {DATA_END:#} wrap, or {DATA_END:#} stop"),
+        )
     }
 }
 
 #[cold]
 fn broken(message: String) -> BehaviourError {
-    BehaviourError { message, help: "mend what the message names".to_owned() }
+    BehaviourError::new(message, "mend what the message names")
 }
 
 impl TemplateBehaviour {
@@ -391,12 +389,12 @@ mod tests {
                 resolved.contents.insert(&path, bytes);
             }
         }
-        Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors}"))
+        Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors:?}"))
     }
 
     fn requests(plan: &Plan, count: usize) -> Vec<String> {
         let files: Vec<Arc<Data>> = plan.filling().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
-        let ready = Ready::new(plan, &files).unwrap_or_else(|errors| panic!("{errors}"));
+        let ready = Ready::new(plan, &files).unwrap_or_else(|errors| panic!("{errors:?}"));
         ready.preview(count).unwrap().into_iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect()
     }
 
@@ -434,7 +432,7 @@ mod tests {
                 fs::write(&path, content).unwrap();
             }
             let plan = plan(|draft| draft.url = Some(format!("http://a.test/{{{{weighted \"{}\" {group}}}}}", path.display())));
-            Ready::new(&plan, &[]).err().map(|errors| errors.to_string()).unwrap_or_default()
+            Ready::new(&plan, &[]).err().map(|errors| errors.spelt(plan::Spelling::Flags)).unwrap_or_default()
         };
         for (name, content, group, part) in [
             ("none.csv", "", "", "was not read"),
@@ -483,7 +481,7 @@ mod tests {
         let files: Vec<Arc<Data>> = plan.filling().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
         let whole = engine::split::same_however_split(&plan, &|runner, parts| {
             let shares = parts.into_iter().map(|part| part.share);
-            let ready = Ready::new(&plan, &files).unwrap_or_else(|errors| panic!("{errors}"));
+            let ready = Ready::new(&plan, &files).unwrap_or_else(|errors| panic!("{errors:?}"));
             ready.start(runner.prepare(&plan).unwrap(), shares, &Stop::new()).unwrap()
         });
         assert!(whole.summary.requests.succeeded > 500 && whole.summary.requests.failed > 20, "{:?}", whole.summary.requests);
@@ -601,7 +599,7 @@ mod tests {
         let data = Arc::new(Data::open(path.to_str().unwrap()).unwrap());
         let ready = Ready::new(&plan, &[data]).unwrap();
         assert_eq!(ready.preview(1).unwrap().len(), 1);
-        assert!(ready.preview(2).unwrap_err().message.contains("request 2 holds a line break"));
+        assert!(ready.preview(2).unwrap_err().message.marked().contains("request 2 holds a line break"));
         let behaviour = TemplateBehaviour::new(ready.shared.clone(), Share::WHOLE);
         let mut user = behaviour.user(0);
         let sent: Vec<_> = (0..4)
@@ -626,7 +624,7 @@ mod tests {
         });
         let data = Arc::new(Data::open(path.to_str().unwrap()).unwrap());
         let Err(errors) = Ready::new(&plan, &[data]) else { panic!("mistakes") };
-        let said = errors.to_string();
+        let said = errors.spelt(plan::Spelling::Flags);
         for part in [
             "no column 'ip'",
             "did you mean 'id'?",

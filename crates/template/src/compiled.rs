@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::protocol::Layout;
+use plan::setting::{DATA, DATA_FILE, HEADER, NO_TEMPLATES, SCENARIO, URLS};
 use plan::template::{Digest, Piece, Template, Value, is_templated};
 use plan::{Body, Contents, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating};
 use ring::hmac;
@@ -43,7 +44,7 @@ pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>,
         Some(mix) => {
             if mix.routes.is_empty() {
                 let message = format!("the list of URLs '{}' has not been read", mix.path);
-                compiling.pieces.errors.push(PlanError::new("urls", message, format!("give it again with --urls {}", mix.path)));
+                compiling.pieces.errors.push(PlanError::new(URLS, message, format!("give it again with {URLS:#} {}", mix.path)));
             }
             let nothing = Compiling::nothing();
             let routes = mix.routes.iter().filter_map(|route| {
@@ -110,7 +111,7 @@ impl Compiling<'_> {
             let mut values = Vec::new();
             let body = self.marked_body(&mark, &mut values);
             let bytes = engine::body::encode(&body, plan.contents()).unwrap_or_else(|why| {
-                self.pieces.errors.push(PlanError::new("data", why.message, why.help));
+                self.pieces.errors.push(PlanError::new(DATA, why.message, why.help));
                 Vec::new()
             });
             // A file of a form, read only now, may hold the mark as well.
@@ -273,7 +274,7 @@ impl<'a> Pieces<'a> {
                 let known = self.environment.iter().find(|(known, _)| known == name);
                 let text = known.map(|(_, value)| value.clone()).unwrap_or_else(|| {
                     let message = format!("a template names the variable {name}, which is not in the environment");
-                    self.errors.push(PlanError::new("no-templates", message, format!("set it, as in {name}=… loadline …")));
+                    self.errors.push(PlanError::new(NO_TEMPLATES, message, format!("set it, as in {name}=… loadline …")));
                     String::new()
                 });
                 self.text(parts, &format!("the variable {name}"), text.as_bytes(), place);
@@ -283,7 +284,7 @@ impl<'a> Pieces<'a> {
                 Some(place) => Writer::Variable(place),
                 None => {
                     let message = format!("a template names the variable '{name}', and nothing gives it a value");
-                    self.errors.push(PlanError::new("scenario", message, "declare it under variables:, or extract it before"));
+                    self.errors.push(PlanError::new(SCENARIO, message, "declare it under variables:, or extract it before"));
                     return;
                 }
             },
@@ -346,7 +347,7 @@ impl<'a> Pieces<'a> {
                 match self.files.get(number).map(|data| data.column(column)) {
                     Some(Ok(column)) => Writer::Column { file: number, column },
                     Some(Err(wrong)) => {
-                        self.errors.push(PlanError::new("data-file", wrong.message, wrong.help));
+                        self.errors.push(PlanError::new(DATA_FILE, wrong.message, wrong.help));
                         return;
                     }
                     // The file could not be opened, and that was told.
@@ -362,7 +363,7 @@ impl<'a> Pieces<'a> {
     fn text(&mut self, parts: &mut Vec<Part>, what: &str, text: &[u8], place: Place) {
         if place == Place::Header && !text.iter().all(|byte| place.allows(*byte)) {
             self.errors.push(PlanError::new(
-                "header",
+                HEADER,
                 format!("{what} in a header holds a line break or another control character"),
                 "leave it out, or send it in the body; {{base64 …}} writes any bytes",
             ));
@@ -375,7 +376,7 @@ impl<'a> Pieces<'a> {
 
     /// The rows of a file, each as it stands in its place.
     fn weighted(&mut self, path: &str, group: Option<&str>, place: Place, before: Before) -> Option<Writer> {
-        let wrong = |message: String, help: &str| PlanError::new("no-templates", message, help);
+        let wrong = |message: String, help: &str| PlanError::new(NO_TEMPLATES, message, help);
         let data = match self.weighted.get(path) {
             Some(data) => data.clone()?,
             None => {
@@ -461,7 +462,7 @@ impl<'a> Pieces<'a> {
 
 fn unread(path: &str) -> PlanError {
     let message = format!("the file '{path}' of a template was not read when the plan was made");
-    PlanError::new("no-templates", message, "check the path, which begins at the current directory")
+    PlanError::new(NO_TEMPLATES, message, "check the path, which begins at the current directory")
 }
 
 /// What stands before a value.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use measure::{Failure, Outcome, Recorder, Status, StepCounts, SuccessRule, Tally};
+use plan::setting::EXPECT;
 use plan::{Plan, PlanError, PlanErrors, Secrets};
 use step::{Answer, Check, Headers, Reading};
 
@@ -41,7 +42,7 @@ impl Expectations {
                 Err(wrong) => {
                     let carets =
                         plan::carets(text, text[..wrong.at].chars().count(), text[wrong.at..wrong.at + wrong.length].chars().count());
-                    errors.push(PlanError::new("expect", format!("--expect: {}{carets}", wrong.message), wrong.help));
+                    errors.push(PlanError::new(EXPECT, format!("{EXPECT}: {}{carets}", wrong.message), wrong.help));
                 }
             }
         }

@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use plan::setting::{CONNECTIONS, DATA_ORDER};
 use plan::{Load, Part, Plan, PlanError, RowOrder};
 
 use crate::data::Data;
@@ -76,10 +77,10 @@ pub fn too_few_rows(plan: &Plan, files: &[Arc<Data>]) -> Vec<PlanError> {
             if plan.scenario().is_some() {
                 let said =
                     format!("the data file {path} has {rows}, and with data_order: per-user each of {users} users needs one of its own");
-                PlanError::new("data-order", said, format!("give it more rows, at most {count} users, or data_order: in-order"))
+                PlanError::new(DATA_ORDER, said, format!("give it more rows, at most {count} users, or data_order: in-order"))
             } else {
-                let said = format!("the data file {path} has {rows}, which is fewer than --connections {users}");
-                PlanError::new("data-order", said, format!("give at most --connections {count}, or take rows in-order or random"))
+                let said = format!("the data file {path} has {rows}, which is fewer than {CONNECTIONS:#} {users}");
+                PlanError::new(DATA_ORDER, said, format!("give at most {CONNECTIONS:#} {count}, or take rows in-order or random"))
             }
         })
         .collect()

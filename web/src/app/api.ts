@@ -2,7 +2,8 @@
 
 import type { Page, RunPage, Table, Tick } from "../data/page";
 
-export interface Mistake { setting: string; message: string; help: string }
+/** In `marked`, the names of settings stand between marks. */
+export interface Mistake { setting: string; message: string; help: string; marked: { message: string; help: string } }
 export interface Problem { message: string; help: string; mistakes?: Mistake[] }
 
 /** The server said no, and why. */

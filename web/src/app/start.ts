@@ -469,20 +469,20 @@ const LABELS: Record<string, string> = {
   "connect-to": "Connect to", user: "User and password", bearer: "Bearer token", sni: "Name in TLS", tag: "Tags",
 };
 
-/** A message of the command line, with the words of this form in the place of flags. */
-export function unflagged(text: string): string {
+/** A text with the words of this form in the place of settings, whose names stand between marks. */
+export function labelled(text: string): string {
   return text
-    .replace(/(such as|give|write|keep) (at least |at most )?--[a-z][a-z-]* (?=['\d])/g, "$1 $2")
-    .replace(/--([a-z][a-z-]*)/g, (_, name: string) => `“${LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ")}”`);
+    .replace(/(such as|give|write|keep) (at least |at most )?\u{10fff0}[a-z-]+:\u{10fff1} (?=['\d])/gu, "$1 $2")
+    .replace(/\u{10fff0}([a-z-]+):?\u{10fff1}/gu, (_, name: string) => `“${LABELS[name] ?? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ")}”`);
 }
 
 /** The sentence, which wraps; what it points at, which keeps its places and is moved by the keyboard where it is too wide; and the help. */
 function worded(mistake: Mistake): HTMLElement[] {
-  const [said = "", ...pointed] = mistake.message.split("\n");
+  const [said = "", ...pointed] = mistake.marked.message.split("\n");
   return [
-    element("p", { class: "message" }, unflagged(said)),
+    element("p", { class: "message" }, labelled(said)),
     ...(pointed.length === 0 ? [] : [element("pre", { class: "pointed", tabindex: 0, role: "region", "aria-label": "Where the mistake is" }, pointed.join("\n"))]),
-    element("p", { class: "help" }, unflagged(mistake.help)),
+    element("p", { class: "help" }, labelled(mistake.marked.help)),
   ];
 }
 

@@ -10,7 +10,8 @@
 use std::fmt;
 
 use measure::{Summary, Tick};
-use plan::Nanos;
+use plan::setting::CHECK;
+use plan::{Nanos, Wording};
 
 use super::{Check, Comparison, Figure, Limit, Span, Statistic, Times};
 use crate::search::{Promise, Unit};
@@ -38,7 +39,7 @@ pub struct Unsearchable {
     /// Completes "'qps > 500' cannot be searched with: …".
     pub why: &'static str,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
 }
 
 impl fmt::Display for Unsearchable {
@@ -53,51 +54,60 @@ impl TryFrom<Check> for Slo {
     type Error = Unsearchable;
 
     fn try_from(check: Check) -> Result<Self, Unsearchable> {
-        let refused = |why, help: &str| Err(Unsearchable { check: check.clone(), why, help: help.to_owned() });
+        let refused = |why, help: Wording| Err(Unsearchable { check: check.clone(), why, help });
         if check.part.is_some() {
-            return refused("it is about a part of the load", "promise it of all requests, and hold the part with --check");
+            return refused("it is about a part of the load", format!("promise it of all requests, and hold the part with {CHECK}").into());
         }
         let is_none = check.comparison == Comparison::Equal && matches!(check.limit, Limit::Count(0) | Limit::Percent(0.0));
         if !check.comparison.wants_little() && !is_none && !matches!(check.figure, Figure::Qps | Figure::Tps) {
-            return refused("more load would only help to keep it", "promise a limit from above, such as p99 < 50ms or failed < 0.1%");
+            return refused(
+                "more load would only help to keep it",
+                "promise a limit from above, such as p99 < 50ms or failed < 0.1%".into(),
+            );
         }
         let part = match (check.figure, check.limit) {
             (Figure::Time(Span::Response, Statistic::Quantile(percent)), Limit::Time(limit)) => {
                 Part::InTime { limit, quantile: tidy(percent / 100.0) }
             }
             (Figure::Time(Span::Response, Statistic::Mean), limit) => {
-                return refused("a mean is of all requests, and none of them keeps or breaks it", &format!("promise p50 < {limit}"));
+                return refused("a mean is of all requests, and none of them keeps or breaks it", format!("promise p50 < {limit}").into());
             }
             (Figure::Time(Span::Response, Statistic::Max), limit) => {
-                return refused("one request in an hour would decide it", &format!("promise p99.9 < {limit}"));
+                return refused("one request in an hour would decide it", format!("promise p99.9 < {limit}").into());
             }
             (Figure::Time(_, Statistic::Quantile(percent)), limit) => {
-                return refused("it leaves out what users wait for before", &format!("promise p{percent} < {limit}, of response time"));
+                return refused(
+                    "it leaves out what users wait for before",
+                    format!("promise p{percent} < {limit}, of response time").into(),
+                );
             }
             (Figure::Time(..), limit) => {
-                return refused("it leaves out what users wait for before", &format!("promise p99 < {limit}, of response time"));
+                return refused("it leaves out what users wait for before", format!("promise p99 < {limit}, of response time").into());
             }
             (Figure::Failed, Limit::Percent(percent)) => Part::Well { bad_share_max: tidy(percent / 100.0) },
             (Figure::Failed, Limit::Count(count)) if count == u64::from(check.comparison == Comparison::Below) => {
                 Part::Well { bad_share_max: 0.0 }
             }
             (Figure::Failed, _) => {
-                return refused("a number of failures grows with the time they are counted in", "promise a share, such as failed < 0.1%");
+                return refused(
+                    "a number of failures grows with the time they are counted in",
+                    "promise a share, such as failed < 0.1%".into(),
+                );
             }
             (Figure::Qps | Figure::Tps, _) => {
-                return refused("the rate is what the search finds", "leave it out, and look at the answer");
+                return refused("the rate is what the search finds", "leave it out, and look at the answer".into());
             }
             (Figure::Unsent | Figure::Status(_) | Figure::StatusClass(_), _) => {
                 return refused(
                     "it leaves out other failures",
-                    "promise failed < 0.1%, which counts every failure and every request unsent",
+                    "promise failed < 0.1%, which counts every failure and every request unsent".into(),
                 );
             }
         };
         if let Part::Well { bad_share_max } = part
             && bad_share_max >= 1.0
         {
-            return refused("every run keeps it", "promise a smaller share, such as failed < 0.1%");
+            return refused("every run keeps it", "promise a smaller share, such as failed < 0.1%".into());
         }
         Ok(Self { check, part })
     }
@@ -233,7 +243,7 @@ mod tests {
             ("unsent < 1%", "promise failed < 0.1%, which counts every failure and every request unsent"),
             ("p99 > 50ms", "promise a limit from above, such as p99 < 50ms or failed < 0.1%"),
         ] {
-            assert_eq!(slo(text).unwrap_err().help, help, "{text}");
+            assert_eq!(slo(text).unwrap_err().help.spelt(plan::Spelling::Flags), help, "{text}");
         }
         assert_eq!(slo("failed == 0").unwrap().part, Part::Well { bad_share_max: 0.0 });
         assert!(slo("failed == 5%").is_err());

@@ -14,7 +14,7 @@ use clap::Args;
 use engine::{Runner, Stop, machine};
 use experiment::calibrate::{Ceiling, Settings};
 use experiment::calibration::Calibration;
-use plan::{Draft, Nanos, PlanError, PlanErrors, Random, Setting};
+use plan::{Draft, Nanos, PlanError, PlanErrors, Random, Setting, setting};
 use resolve::KnownSecrets;
 use testbed::{Config, Testbed, Tls};
 
@@ -70,7 +70,7 @@ pub fn carry_out(calibrate: Calibrate, known: &KnownSecrets) -> Result<Exit, Fai
         Some(url) => differ(Draft { url: Some(url), ..draft }, pairs, cooldown, (output_args, known)),
         None => {
             let mut errors = PlanErrors::default();
-            let duration = compare::given("duration", draft.duration.clone(), DURATION, "give a time, such as --duration 1s", &mut errors);
+            let duration = compare::given(setting::DURATION, draft.duration.clone(), DURATION, ["a time", "1s"], &mut errors);
             if (Draft { duration: None, ..draft }) != Draft::default() || pairs.is_some() || cooldown.is_some() {
                 errors.push(PlanError::new(
                     "aa",
@@ -152,8 +152,8 @@ fn differ(
     speaking: (OutputArgs, &KnownSecrets),
 ) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
-    let pairs = compare::given("pairs", pairs, PAIRS, "give a whole number, such as --pairs 10", &mut errors);
-    let cooldown = compare::given("cooldown", cooldown, compare::COOLDOWN, "give a time, such as --cooldown 1s", &mut errors);
+    let pairs = compare::given(setting::PAIRS, pairs, PAIRS, ["a whole number", "10"], &mut errors);
+    let cooldown = compare::given(setting::COOLDOWN, cooldown, compare::COOLDOWN, ["a time", "1s"], &mut errors);
     if pairs.get() < PAIRS_MIN as u32 {
         errors.push(PlanError::new(
             "pairs",

@@ -24,9 +24,10 @@ use experiment::compare::{Event, Settings};
 use experiment::{Bench, Judge, Load, Measurement};
 use history::Kind;
 use measure::Ending;
+use plan::setting::SettingName;
 use plan::{
     Amount, ComparisonDraft, Draft, LoadRecord, Margin, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, Setting, Stages, Warmup,
-    is_address,
+    is_address, setting,
 };
 use report::compare::{conclusion, header, row};
 use report::{Experiment as _, Style, unlike};
@@ -118,7 +119,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     inputs::warn_of(&draft, (known, voice));
     let mut errors = PlanErrors::default();
     let design = Design::decide(comparison, &mut errors);
-    let ready_within = given("ready-within", ready_within, READY_WITHIN, "give a time, such as --ready-within 1m", &mut errors);
+    let ready_within = given(setting::READY_WITHIN, ready_within, READY_WITHIN, ["a time", "1m"], &mut errors);
     importing.look_at_target(&mut errors);
     let reader = inputs::reader(known);
     let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, (&reader, voice), &mut errors);
@@ -176,13 +177,9 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
         // A server with a command is not there yet.
         let there = side.subject.command.is_none();
         let seen = || if there { measuring.eyes.check(plan) } else { Ok(()) };
-        look(side, plan, &runner).and_then(|()| probes.check(plan)).and_then(|()| seen()).map_err(|failed| of_side(letter, &failed))
+        look(side, plan, &runner).and_then(|()| probes.check(plan)).and_then(|()| seen()).map_err(|failed| failed.under(letter))
     });
-    let hindered: Vec<Failed> = looked.filter_map(Result::err).collect();
-    if let Some(first) = hindered.first() {
-        let texts: Vec<&str> = hindered.iter().map(|failed| failed.text.as_str()).collect();
-        return Err(Failed { exit: first.exit, text: texts.join("\n") });
-    }
+    looked.reduce(Failed::both).unwrap_or(Ok(()))?;
     let (stop, screen) = measuring.begin("compare", known)?;
     let doubted = sides.iter().zip(&probes).filter(|(side, _)| side.subject.command.is_none());
     let mut doubts: Vec<String> = doubted.flat_map(|(_, probes)| probes.doubts()).collect();
@@ -233,9 +230,9 @@ impl Design {
     fn decide(draft: ComparisonDraft, errors: &mut PlanErrors) -> Self {
         let ComparisonDraft { pairs, margin, cooldown } = draft;
         Self {
-            pairs: pairs.map(|pairs| given("pairs", Some(pairs), PAIRS_FIRST, "give a whole number, such as --pairs 10", errors)),
-            margin: margin.map(|margin| given("margin", Some(margin), Margin::default(), "give a share, such as --margin 3%", errors)),
-            cooldown: given("cooldown", cooldown, COOLDOWN, "give a time, such as --cooldown 1s", errors),
+            pairs: pairs.map(|pairs| given(setting::PAIRS, Some(pairs), PAIRS_FIRST, ["a whole number", "10"], errors)),
+            margin: margin.map(|margin| given(setting::MARGIN, Some(margin), Margin::default(), ["a share", "3%"], errors)),
+            cooldown: given(setting::COOLDOWN, cooldown, COOLDOWN, ["a time", "1s"], errors),
         }
     }
 }
@@ -343,11 +340,6 @@ fn look(side: &PreparedSide, plan: &Plan, runner: &Runner) -> Result<(), Failed>
         None => runner.prepare(plan).map(drop),
     };
     looked.map_err(Failed::from)
-}
-
-/// What is wrong with one side, named after it.
-fn of_side(letter: &str, failed: &Failed) -> Failed {
-    Failed { exit: failed.exit, text: failed.text.replacen("error: ", &format!("error: {letter}: "), 1) }
 }
 
 /// One side, decided except for the seed.
@@ -482,9 +474,9 @@ fn targets(
             files.push(Some((File::Scenario, Again { load: named(), checks: Vec::new(), invalid: None })));
             continue;
         }
-        files.push(match is_file(name).then(|| inputs::saved(name, at)) {
+        files.push(match is_file(name).then(|| inputs::saved("compare", name, at)) {
             Some(Err(error)) => {
-                errors.push(PlanError { setting: "compare", message: error.message.replacen("--from ", "", 1), help: error.help });
+                errors.push(error);
                 return None;
             }
             Some(Ok(saved)) => Some((File::Saved, saved)),
@@ -587,12 +579,18 @@ fn suggested(sides: &[PreparedSide; 2]) -> String {
 }
 
 /// A setting of this command, or its default.
-pub fn given<T: std::fmt::Display>(name: &'static str, given: Option<Setting<T>>, default: T, help: &str, errors: &mut PlanErrors) -> T {
+pub fn given<T: std::fmt::Display>(
+    name: SettingName,
+    given: Option<Setting<T>>,
+    default: T,
+    [kind, value]: [&str; 2],
+    errors: &mut PlanErrors,
+) -> T {
     match given {
         None => default,
         Some(Setting::Value(value)) => value,
         Some(Setting::Wrong { text, why }) => {
-            errors.push(PlanError::new(name, format!("--{name} '{text}' {why}"), help));
+            errors.push(PlanError::new(name, format!("{name:#} '{text}' {why}"), format!("give {kind}, such as {name:#} {value}")));
             default
         }
     }
@@ -619,7 +617,7 @@ impl Bench for SideBench<'_> {
         if let Some(server) = server {
             server.stop()?;
         }
-        measured.map_err(|error| RunError { message: format!("{}: {}", ["A", "B"][self.side], error.message), ..error })
+        measured.map_err(|error| RunError { message: error.message.under(["A", "B"][self.side]), ..error })
     }
 
     fn rest(&mut self, span: Nanos) {

@@ -185,8 +185,7 @@ fn serve(at: &str, route: Option<&str>) -> Result<Exit, Failed> {
         })?;
         config = config.route(path, behaviour);
     }
-    let server = start(config)
-        .map_err(|failed| Failed { text: failed.text.replacen("the demo API", &format!("the demo API at {address}"), 1), ..failed })?;
+    let server = start(config, &format!("the demo API at {address}"))?;
     let here = server.url("");
     let again = format!(
         "\n{LISTENS}{here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n\n"
@@ -208,12 +207,12 @@ fn serve(at: &str, route: Option<&str>) -> Result<Exit, Failed> {
 }
 
 /// The server takes half of the cores, and leaves the other half to the load.
-fn start(config: Config) -> Result<Testbed, Failed> {
+fn start(config: Config, name: &str) -> Result<Testbed, Failed> {
     let threads = NonZeroUsize::new(machine::cores().get() as usize / 2).unwrap_or(NonZeroUsize::MIN);
     Testbed::start(config.threads(threads)).map_err(|why| {
         Failed::new(
             Exit::NotCarriedOut,
-            format_args!("the demo API cannot be started: {}", plainly(&why)),
+            format_args!("{name} cannot be started: {}", plainly(&why)),
             "choose another address with --serve, such as 127.0.0.1:8081",
         )
     })

@@ -141,7 +141,7 @@ pub fn carry_out(diff: Diff) -> Result<Exit, Failed> {
         text += &files.listed();
     }
     super::print(text.as_bytes())?;
-    written(&lost)
+    written(lost)
 }
 
 /// Prints and writes two that are no sweeps, unless something stands against it.
@@ -156,11 +156,11 @@ fn print_two(text: &str, unlike: &[String], two: &Two, out: &[Out], existing: Ex
     let mut lost = PlanErrors::default();
     outs.write(two, &mut lost);
     super::print(format!("\n{text}").as_bytes())?;
-    written(&lost)
+    written(lost)
 }
 
-fn written(lost: &PlanErrors) -> Result<Exit, Failed> {
-    if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
+fn written(lost: PlanErrors) -> Result<Exit, Failed> {
+    if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed::unwritten(lost)) }
 }
 
 /// One side as it was read.

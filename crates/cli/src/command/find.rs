@@ -13,6 +13,7 @@ use clap::{ArgAction, Args};
 use engine::{RunError, Runner, Stop};
 use experiment::find::{Event, Loads, OngoingSearch};
 use history::Kind;
+use plan::setting::{BUDGET, DURATION, PAUSE, QUICK, RATE, RATE_MAX, REQUESTS, SLO, SettingName, TIMEOUT};
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, SearchDraft, Setting, Sources};
 use report::find::table;
 use report::sweep::table as levels;
@@ -54,9 +55,9 @@ pub struct Find {
 }
 
 /// More than any generator of one machine sends: without a cap of the user the generator's own health decides.
-const RATE_MAX: f64 = 2_000_000.0;
+const RATE_MAX_DEFAULT: f64 = 2_000_000.0;
 /// Waiting longer than this for answers to an overload would use up the budget; `--timeout` overrides it.
-const TIMEOUT: Nanos = Nanos::from_secs(10);
+const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
 /// Searches, and says what it found.
 pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Find { draft, importing, slo, search, filing, measuring } = find;
@@ -192,7 +193,7 @@ impl CapacitySearch {
         let known = |plan: &Plan, answer: &_| calibration::kept()?.ceiling_for(plan, answer);
         let is_profiled = !bench.probes.is_empty();
         let ended = Loads::new(load.draft.clone(), &decide, first.scenario().is_some(), &|plan| scenarios.thinking(plan), &settings)
-            .map_err(|mistakes| trial::RunError::input(mistakes.to_string(), "repeat the search"))
+            .map_err(|mistakes| trial::RunError::input(mistakes.wording(), "repeat the search"))
             .and_then(|loads| OngoingSearch::begin(loads, slos, (search, found), &known, is_profiled, bench, tell))
             .and_then(|course| course.carry_out(found, bench, tell));
         if let Some(why) = bench.series.end() {
@@ -250,22 +251,22 @@ fn tell(writing: &mut Writing<'_, CapacityReport>, found: &CapacityReport, event
 
 /// The promises that can be read and searched with. Every mistake goes to `errors`.
 fn promised(texts: &[String], errors: &mut PlanErrors) -> Vec<Slo> {
-    let usual = "such as --slo 'p99 < 50ms' --slo 'failed < 0.1%'";
+    let usual = format!("such as {SLO:#} 'p99 < 50ms' {SLO:#} 'failed < 0.1%'");
     let mut slos: Vec<Slo> = Vec::new();
     for text in texts {
         let check: Check = match text.parse() {
             Ok(check) => check,
             Err(why) => {
-                errors.push(PlanError::new("slo", format!("--slo: {why}"), format!("promise a limit, {usual}")));
+                errors.push(PlanError::new(SLO, format!("{SLO}: {why}"), format!("promise a limit, {usual}")));
                 continue;
             }
         };
         match Slo::try_from(check) {
-            Err(why) => errors.push(PlanError::new("slo", format!("--slo {why}"), why.help.clone())),
+            Err(why) => errors.push(PlanError::new(SLO, format!("{SLO:#} {why}"), why.help.clone())),
             Ok(slo) => match slos.iter().find(|other| other.promise().name == slo.promise().name) {
                 Some(other) => errors.push(PlanError::new(
-                    "slo",
-                    format!("--slo '{other}' and --slo '{slo}' promise two things of {}", slo.promise().name),
+                    SLO,
+                    format!("{SLO:#} '{other}' and {SLO:#} '{slo}' promise two things of {}", slo.promise().name),
                     "keep the one that matters",
                 )),
                 None => slos.push(slo),
@@ -287,14 +288,16 @@ fn contradictions(slos: &[Slo], errors: &mut PlanErrors) {
             match (slo.limit(), other.limit()) {
                 (Some(limit), Some(shorter)) if promise.bad_share_max > stricter.bad_share_max && limit >= shorter => {
                     errors.push(PlanError::new(
-                        "slo",
-                        format!("--slo '{slo}' promises nothing: --slo '{other}' asks more requests to take no longer"),
+                        SLO,
+                        format!("{SLO:#} '{slo}' promises nothing: {SLO:#} '{other}' asks more requests to take no longer"),
                         format!("promise {} a time shorter than {shorter}, or leave it out", promise.name),
                     ));
                 }
                 (None, Some(_)) if promise.bad_share_max > stricter.bad_share_max => errors.push(PlanError::new(
-                    "slo",
-                    format!("--slo '{slo}' and --slo '{other}' contradict each other: a request that failed is late for every percentile"),
+                    SLO,
+                    format!(
+                        "{SLO:#} '{slo}' and {SLO:#} '{other}' contradict each other: a request that failed is late for every percentile"
+                    ),
                     format!(
                         "promise that no more than {} % fail, or give a lower percentile than {}",
                         percent(stricter.bad_share_max * 100.0),
@@ -316,17 +319,17 @@ enum Preset {
 }
 
 fn settings(slos: &[Slo], preset: Preset, search: SearchDraft, draft: &Draft, errors: &mut PlanErrors) -> SearchSettings {
-    let mut value = |setting: &'static str, text: String, why: &str, help: &str| {
-        errors.push(PlanError::new(setting, format!("--{setting} '{text}' {why}"), help));
+    let mut value = |setting: SettingName, text: String, why: &str, help: String| {
+        errors.push(PlanError::new(setting, format!("{setting:#} '{text}' {why}"), help));
     };
     let rate_max = match search.rate_max {
         Some(Setting::Value(rate)) if rate.as_per_second() > 0.0 => Some(rate.as_per_second()),
         Some(Setting::Value(rate)) => {
-            value("rate-max", rate.to_string(), "sends nothing", "give a rate above 0, such as --rate-max 2000/s");
+            value(RATE_MAX, rate.to_string(), "sends nothing", format!("give a rate above 0, such as {RATE_MAX:#} 2000/s"));
             None
         }
         Some(Setting::Wrong { text, why }) => {
-            value("rate-max", text, &why, "give a rate, such as --rate-max 2000/s");
+            value(RATE_MAX, text, &why, format!("give a rate, such as {RATE_MAX:#} 2000/s"));
             None
         }
         None => None,
@@ -335,7 +338,7 @@ fn settings(slos: &[Slo], preset: Preset, search: SearchDraft, draft: &Draft, er
         Some(Setting::Value(seed)) => seed,
         _ => 1,
     };
-    let settings = SearchSettings::new(slos.iter().map(Slo::promise).collect(), rate_max.unwrap_or(RATE_MAX), seed);
+    let settings = SearchSettings::new(slos.iter().map(Slo::promise).collect(), rate_max.unwrap_or(RATE_MAX_DEFAULT), seed);
     let settings = match preset {
         Preset::Quick => settings.quick(),
         Preset::Usual => settings,
@@ -344,11 +347,11 @@ fn settings(slos: &[Slo], preset: Preset, search: SearchDraft, draft: &Draft, er
     let settings = match search.budget {
         Some(Setting::Value(budget)) if budget > Nanos::ZERO => settings.within(budget.as_secs_f64()),
         Some(Setting::Value(_)) => {
-            value("budget", "0s".to_owned(), "is no time to search in", "give a time, such as --budget 3m");
+            value(BUDGET, "0s".to_owned(), "is no time to search in", format!("give a time, such as {BUDGET:#} 3m"));
             settings
         }
         Some(Setting::Wrong { text, why }) => {
-            value("budget", text, &why, "give a time, such as --budget 3m");
+            value(BUDGET, text, &why, format!("give a time, such as {BUDGET:#} 3m"));
             settings
         }
         None => settings,
@@ -361,69 +364,71 @@ fn refused(mistake: &Mistake, preset: Preset) -> PlanError {
     let message = search_words::mistake(mistake);
     match mistake {
         Mistake::NoPromise => PlanError::new(
-            "slo",
+            SLO,
             "no promise is given, and without one every rate is carried",
-            "say what users need, such as --slo 'p99 < 50ms' --slo 'failed < 0.1%'",
+            format!("say what users need, such as {SLO:#} 'p99 < 50ms' {SLO:#} 'failed < 0.1%'"),
         ),
-        Mistake::Share { .. } => PlanError::new("slo", message, "promise a smaller share, such as failed < 0.1%"),
-        Mistake::Rates { .. } | Mistake::Ratios { .. } => PlanError::new("rate-max", message, "give a higher --rate-max, such as 2000/s"),
+        Mistake::Share { .. } => PlanError::new(SLO, message, "promise a smaller share, such as failed < 0.1%"),
+        Mistake::Rates { .. } | Mistake::Ratios { .. } => {
+            PlanError::new(RATE_MAX, message, format!("give a higher {RATE_MAX}, such as 2000/s"))
+        }
         Mistake::BudgetTooShort { needed_s, .. } => {
             let needed = Nanos::from_secs(needed_s.ceil() as u64);
             let sooner = match preset {
-                Preset::Quick => "",
-                Preset::Usual | Preset::Publish => ", or --quick for an answer to 5 %",
+                Preset::Quick => String::new(),
+                Preset::Usual | Preset::Publish => format!(", or {QUICK} for an answer to 5 %"),
             };
-            PlanError::new("budget", message, format!("give at least --budget {needed}{sooner}"))
+            PlanError::new(BUDGET, message, format!("give at least {BUDGET:#} {needed}{sooner}"))
         }
     }
 }
 
 /// What all trials have in common; `own` is what their scenario says. Every mistake goes to `errors`.
 fn common(mut draft: Draft, own: Draft, slos: &[Slo], settings: &SearchSettings, errors: &mut PlanErrors) -> Draft {
-    let mut without = |setting: &'static str, given: Option<String>, why: &str, help: &str| {
+    let mut without = |setting: SettingName, given: Option<String>, why: &str, help: String| {
         if let Some(given) = given {
-            errors.push(PlanError::new(setting, format!("--{setting} {given} {why}"), help));
+            errors.push(PlanError::new(setting, format!("{setting:#} {given} {why}"), help));
         }
     };
     let text = |given: &dyn std::fmt::Display| given.to_string();
     without(
-        "rate",
+        RATE,
         draft.rate.take().as_ref().map(|it| text(it)),
         "is one load, and a search finds the highest",
-        "leave it out, cap the search with --rate-max, or measure that one rate with loadline run",
+        format!("leave it out, cap the search with {RATE_MAX}, or measure that one rate with loadline run"),
     );
     without(
-        "duration",
+        DURATION,
         draft.duration.take().as_ref().map(|it| text(it)),
         "is the time of one load, and a search chooses it",
-        "say how long all of it may take, with --budget",
+        format!("say how long all of it may take, with {BUDGET}"),
     );
     without(
-        "requests",
+        REQUESTS,
         draft.requests.take().as_ref().map(|it| text(it)),
         "is for one load, and a search chooses how many",
-        "say how long all of it may take, with --budget",
+        format!("say how long all of it may take, with {BUDGET}"),
     );
     without(
-        "pause",
+        PAUSE,
         draft.pause.take().as_ref().map(|it| text(it)),
         "is for users who wait for their answers, and a search sends at a rate",
-        "leave it out",
+        "leave it out".to_owned(),
     );
     draft.timeout = draft.timeout.or(own.timeout);
     draft.warmup = draft.warmup.or(own.warmup);
     let longest = slos.iter().filter_map(|slo| slo.limit().map(|limit| (limit, slo))).max_by_key(|(limit, _)| *limit);
     match (&draft.timeout, longest) {
         (Some(Setting::Value(timeout)), Some((limit, slo))) if limit >= *timeout => errors.push(PlanError::new(
-            "slo",
-            format!("--slo '{slo}' cannot be seen to break: with --timeout {timeout} requests are given up before"),
-            format!("give a longer --timeout, such as {}", Nanos(limit.0.saturating_mul(2))),
+            SLO,
+            format!("{SLO:#} '{slo}' cannot be seen to break: with {TIMEOUT:#} {timeout} requests are given up before"),
+            format!("give a longer {TIMEOUT}, such as {}", Nanos(limit.0.saturating_mul(2))),
         )),
         (None, longest) => {
             // A queue as long as the overload is answered to its end, so that no server goes on with what nobody waits for.
             let overload = Nanos((settings.overload_s * 2.0 * 1e9) as u64);
             let limit = longest.map_or(Nanos::ZERO, |(limit, _)| Nanos(limit.0.saturating_mul(2)));
-            draft.timeout = Some(Setting::Value(TIMEOUT.max(limit).max(overload)));
+            draft.timeout = Some(Setting::Value(TIMEOUT_DEFAULT.max(limit).max(overload)));
         }
         _ => {}
     }
@@ -448,7 +453,7 @@ mod tests {
 
     fn found(carries: Option<f64>, limited_by: LimitedBy) -> CapacityReport {
         let slos = [Slo::try_from("p99 < 50ms".parse::<Check>().unwrap()).unwrap()];
-        let settings = SearchSettings::new(slos.iter().map(Slo::promise).collect(), RATE_MAX, 1);
+        let settings = SearchSettings::new(slos.iter().map(Slo::promise).collect(), RATE_MAX_DEFAULT, 1);
         let capacity = Capacity { low: carries.unwrap_or(0.0), high: None };
         let answer = Answer { carries, limited_by, capacity, ..Search::new(settings.clone()).unwrap().answer() };
         CapacityReport::new("x".to_owned(), &slos, settings, answer)

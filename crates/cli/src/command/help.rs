@@ -447,6 +447,16 @@ mod tests {
     }
 
     #[test]
+    fn errors_name_settings_that_are_flags() {
+        let mut table = commands();
+        table.build();
+        let flags: Vec<&str> =
+            table.get_subcommands().flat_map(|command| command.get_arguments().filter_map(|arg| arg.get_long())).collect();
+        let unknown: Vec<&str> = plan::setting::ALL.iter().map(|setting| setting.flag()).filter(|flag| !flags.contains(flag)).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
+    }
+
+    #[test]
     fn every_example_is_a_command_line() {
         for (what, line) in GUIDES.iter().flat_map(|guide| guide.examples).chain(EXAMPLES) {
             let read = commands().try_get_matches_from(words(line));

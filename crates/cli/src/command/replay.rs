@@ -136,6 +136,8 @@ fn of_a_replay(arg: Arg) -> Arg {
              [default: poisson]",
         ),
         "connections" => arg.help("Open at most N connections [default: as many as are needed, up to 10,000]"),
+        // A log is sent again from one process.
+        "agents" | "agent_binary" => arg.hide(true),
         id if NOT_OURS.contains(&id) => arg.hide(true),
         _ => arg,
     }

@@ -48,9 +48,7 @@ pub fn carry_out(report: Report) -> Result<Exit, Failed> {
                 return Err(errors.into());
             }
             let reading = terms.reading(&run);
-            outputs
-                .write(&reading, Detail::WHOLE, &output_args.styles(), output_args.voice())
-                .map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })?;
+            outputs.write(&reading, Detail::WHOLE, &output_args.styles(), output_args.voice()).map_err(Failed::unwritten)?;
             Ok(Exit::Done)
         }
         Document::Sweep(sweep) => render(&*sweep, SWEEP_FORMATS, &out, existing),
@@ -77,7 +75,7 @@ fn render<T>(result: &T, table: &'static [Rendering<T>], out: &[Out], existing: 
             lost.push(PlanError::new("out", what, "give --out text=FILE"));
         }
     }
-    if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
+    if lost.is_empty() { Ok(Exit::Done) } else { Err(Failed::unwritten(lost)) }
 }
 
 /// From the tables of formats: those that every result has, then those that only some have.

@@ -92,7 +92,7 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
 
 /// What is run again, held against what it was held against. Every mistake goes to `errors`.
 fn again(from: &str, measuring: &mut MeasuringArgs, errors: &mut PlanErrors) -> LoadRecord {
-    match inputs::saved(from, &measuring.history()) {
+    match inputs::saved("from", from, &measuring.history()) {
         Ok(saved) => {
             measuring.promises.take_up(saved.checks);
             saved.load

@@ -446,7 +446,11 @@ fn stage_shown(stage: &Stage, draft: &Draft) -> StageShown {
 
 fn mistakes(errors: PlanErrors, draft: &Draft) -> Vec<Mistake> {
     let hidden = plan::Secrets::of_draft(draft);
-    let without = |error: PlanError| PlanError { message: hidden.conceal(&error.message), help: hidden.conceal(&error.help), ..error };
+    let without = |error: PlanError| PlanError {
+        message: hidden.conceal(error.message.marked()).into(),
+        help: hidden.conceal(error.help.marked()).into(),
+        ..error
+    };
     errors.0.into_iter().map(without).map(Mistake::from).collect()
 }
 

@@ -65,5 +65,5 @@ pub fn carry_out(show: Show) -> Result<Exit, Failed> {
         .into());
     };
     let written = outputs.write(&terms.reading(&run), Detail::WHOLE, &output_args.styles(), output_args.voice());
-    written.map(|()| Exit::Done).map_err(|errors| Failed { exit: Exit::OutputNotWritten, text: errors.to_string() })
+    written.map(|()| Exit::Done).map_err(Failed::unwritten)
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use engine::{RunError, RunErrorKind, Runner, Stop};
 use experiment::sweep::{Event, Settings, at};
 use history::Kind;
+use plan::setting::{CONNECTIONS, LEVELS, RATE, RATES, SLO};
 use plan::{Choice, Draft, Ladder, LadderDraft, LoadRecord, Plan, PlanError, PlanErrors, Setting};
 use report::sweep::table;
 use report::{Experiment as _, Style};
@@ -81,7 +82,7 @@ pub fn wished(given: Vec<Setting<Check>>, errors: &mut PlanErrors) -> Vec<Check>
     let read = |given| match given {
         Setting::Value(check) => Some(check),
         Setting::Wrong { why, .. } => {
-            errors.push(PlanError::new("slo", format!("--slo: {why}"), "write a promise such as --slo 'p99 < 50ms'"));
+            errors.push(PlanError::new(SLO, format!("{SLO}: {why}"), format!("write a promise such as {SLO:#} 'p99 < 50ms'")));
             None
         }
     };
@@ -117,19 +118,19 @@ impl Climb {
         if let (Some(connections), None) = (&draft.connections, &ladder.rates) {
             let (what, help) = match connections {
                 Setting::Value(users) if !users.is_one_number() => {
-                    ("a course of its own", "leave --connections out: --levels says how many users".to_owned())
+                    ("a course of its own", format!("leave {CONNECTIONS} out: {LEVELS} says how many users"))
                 }
-                one => ("one level", format!("give --levels {one} for this one, or leave --connections out")),
+                one => ("one level", format!("give {LEVELS:#} {one} for this one, or leave {CONNECTIONS} out")),
             };
-            let why = format!("--connections {connections} is {what}, and a sweep climbs over many levels");
-            errors.push(PlanError::new("connections", why, help));
+            let why = format!("{CONNECTIONS:#} {connections} is {what}, and a sweep climbs over many levels");
+            errors.push(PlanError::new(CONNECTIONS, why, help));
             draft.connections = None;
         }
         if let Some(rate) = draft.rate.take() {
             errors.push(PlanError::new(
-                "rate",
-                format!("--rate {rate} is one load, and a sweep climbs over many"),
-                "give a ladder of rates such as --rates 100/s,200/s,500/s, or measure one with loadline run",
+                RATE,
+                format!("{RATE:#} {rate} is one load, and a sweep climbs over many"),
+                format!("give a ladder of rates such as {RATES:#} 100/s,200/s,500/s, or measure one with loadline run"),
             ));
         }
         inputs::read(draft, errors);

@@ -188,7 +188,7 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         ));
     }
     if !lost.is_empty() {
-        return Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() });
+        return Err(Failed::unwritten(lost));
     }
     if let Some(file) = scenario.filter(|_| traffic.requests > 0 && !outs.to_stdout()) {
         super::print(

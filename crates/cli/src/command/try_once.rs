@@ -112,7 +112,7 @@ pub fn carry_out(asked: Try, known: &KnownSecrets) -> Result<Exit, Failed> {
     }
     let mut lost = PlanErrors::default();
     outs.write(&walk, &mut lost);
-    if lost.is_empty() { Ok(exit) } else { Err(Failed { exit: Exit::OutputNotWritten, text: lost.to_string() }) }
+    if lost.is_empty() { Ok(exit) } else { Err(Failed::unwritten(lost)) }
 }
 
 /// As it is shown: in words, and without secrets.

@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use engine::protocol::{Encoded, Header, ResponseSink};
 use engine::{Behaviour, Client, End, Stop, Transport};
 use measure::{Failure, Status};
-use plan::{Draft, Nanos, Scheme, Setting, Target, plainly};
+use plan::{Draft, Nanos, Scheme, Setting, Spelling, Target, plainly};
 use report::vegeta::Hit;
 
 use super::attack::{Options, Redirects};
@@ -288,9 +288,9 @@ pub fn attack(options: &Options, cpus: Option<NonZeroU32>, host: &dyn Host) -> R
     let mistake = Arc::new(Mutex::new(None));
     let (source, first) = if options.lazy { lazily(list, &mistake)? } else { eagerly(list)? };
     let draft = Draft { threads: cpus.map(Setting::Value), ..options.draft(&first) };
-    let plan = session.decide(draft).map_err(|mistakes| mistakes.to_string())?;
+    let plan = session.decide(draft).map_err(|mistakes| mistakes.spelt(Spelling::Flags))?;
     let writer = Writer::new(Encoding::Gob, results::create(&options.output, host)?);
-    let stop = session.stop().map_err(|error| error.to_string())?;
+    let stop = session.stop().map_err(|error| error.spelt(Spelling::Flags))?;
     let (out, writer) = writing(writer, options.body_bytes_max, &stop)?;
     let shared = Arc::new(Shared {
         source,
@@ -309,7 +309,7 @@ pub fn attack(options: &Options, cpus: Option<NonZeroU32>, host: &dyn Host) -> R
     // All workers have let go of the channel, so the writer ends.
     let written = writer.join().map_err(|_| "the thread that writes results panicked".to_owned())?;
     written.map_err(|why| unwritten("the results", &why))?;
-    session.remark(&measured.map_err(|error| error.to_string())?, None);
+    session.remark(&measured.map_err(|error| error.spelt(Spelling::Flags))?, None);
     let mistake = mistake.lock().unwrap_or_else(PoisonError::into_inner).take();
     mistake.map_or(Ok(()), Err)
 }

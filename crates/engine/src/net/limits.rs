@@ -5,6 +5,7 @@
 
 use std::net::SocketAddr;
 
+use plan::setting::{CONNECTIONS, SOURCE_IP};
 use plan::{Load, Part, Plan};
 
 use super::socket::{LocalPorts, is_ipv4_loopback};
@@ -53,7 +54,7 @@ pub(super) fn check_ports(plan: &Plan, connections: u64, addresses: &[SocketAddr
             ports.highest,
         ),
         format!(
-            "give {} with --source-ip, widen it with sysctl net.ipv4.ip_local_port_range='1024 65535', or {}",
+            "give {} with {SOURCE_IP}, widen it with sysctl net.ipv4.ip_local_port_range='1024 65535', or {}",
             address(connections.div_ceil(each)),
             fewer(plan, each * sources),
         ),
@@ -65,6 +66,6 @@ fn fewer(plan: &Plan, possible: u64) -> String {
     let possible = (possible / u64::from(plan.connections_each().get())).max(1);
     match plan.load() {
         Load::Mixed(_) => format!("fewer connections in the populations, at most {possible} in all"),
-        Load::Closed { .. } | Load::Open { .. } => format!("--connections {possible}"),
+        Load::Closed { .. } | Load::Open { .. } => format!("{CONNECTIONS:#} {possible}"),
     }
 }

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use measure::Failure;
+use plan::setting::{CERT, CONNECT_TIMEOUT, CONNECT_TO, KEY, NO_PREFLIGHT, PROXY, SOURCE_IP};
 use plan::{HostPort, Nanos, Plan};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
@@ -19,8 +20,6 @@ use crate::RunError;
 
 /// How long a server has to refuse a missing client certificate, which in TLS 1.3 it does after the handshake.
 const ALERT_WITHIN: Duration = Duration::from_secs(1);
-
-const SKIP: &str = "or give --no-preflight to measure all the same";
 
 /// Opens one connection with everything that belongs to it, and closes it.
 pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunError> {
@@ -56,7 +55,7 @@ pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunErro
         Ok(()) => Ok(network),
         Err((failed, true)) if failed.failure == Failure::TlsAlert => Err(RunError::run(
             format!("{} wants a client certificate ({})", place(plan), after_place(&failed)),
-            "give one with --cert FILE --key FILE",
+            format!("give one with {CERT:#} FILE {KEY:#} FILE"),
         )),
         Err((failed, _)) => Err(nobody(plan, &failed)),
     }
@@ -107,7 +106,7 @@ pub(super) fn fitting(plan: &Plan, at: &HostPort, addresses: Vec<SocketAddr>) ->
         let given: Vec<String> = sources.iter().map(ToString::to_string).collect();
         let (here, there) = if others.iter().all(SocketAddr::is_ipv4) { ("IPv6", "IPv4") } else { ("IPv4", "IPv6") };
         return Err(RunError::input(
-            format!("--source-ip {} is {here}, but {} has only {there} addresses", given.join(", "), at.host),
+            format!("{SOURCE_IP:#} {} is {here}, but {} has only {there} addresses", given.join(", "), at.host),
             format!("give an {there} address of this machine"),
         ));
     }
@@ -147,12 +146,13 @@ pub(super) fn unresolved(plan: &Plan, at: &HostPort, failed: &DialFailed) -> Run
     let host = if plan.connection().proxy.is_some() { format!("the proxy {}", at.host) } else { at.host.clone() };
     let why = after_place(failed);
     let error = match failed.failure {
-        Failure::DnsNotFound => {
-            RunError::run(format!("{host} does not exist ({why})"), "check the spelling, or say where it is with --connect-to HOST:PORT")
-        }
+        Failure::DnsNotFound => RunError::run(
+            format!("{host} does not exist ({why})"),
+            format!("check the spelling, or say where it is with {CONNECT_TO:#} HOST:PORT"),
+        ),
         Failure::DnsTimeout => RunError::run(
             format!("{host} could not be looked up ({why})"),
-            "check this machine's resolver, or say where it is with --connect-to HOST:PORT",
+            format!("check this machine's resolver, or say where it is with {CONNECT_TO:#} HOST:PORT"),
         ),
         _ => RunError::run(format!("{host} could not be looked up ({why})"), failed.failure.remedy()),
     };
@@ -169,25 +169,25 @@ fn nobody(plan: &Plan, failed: &DialFailed) -> RunError {
         Failure::ConnectRefused => (format!("nothing listens on {place} ({why})"), "start the server first".to_owned()),
         Failure::ConnectTimeout => (
             format!("{place} accepts no connection within {limit}"),
-            "check host, port and firewalls, give a longer --connect-timeout".to_owned(),
+            format!("check host, port and firewalls, give a longer {CONNECT_TIMEOUT}"),
         ),
         Failure::ConnectProxy => {
             let help = if failed.text.contains(" 407") {
-                "give the proxy's credentials as --proxy http://NAME:PASSWORD@HOST:PORT".to_owned()
+                format!("give the proxy's credentials as {PROXY:#} http://NAME:PASSWORD@HOST:PORT")
             } else {
-                remedy.to_owned()
+                remedy.marked().to_owned()
             };
             (format!("{place} opened no tunnel: {}", failed.text), help)
         }
-        Failure::TlsTimeout => (format!("{place}: no TLS handshake within {limit}"), remedy.to_owned()),
+        Failure::TlsTimeout => (format!("{place}: no TLS handshake within {limit}"), remedy.marked().to_owned()),
         Failure::TlsProtocol if why == tls::PLAIN_HTTP => {
             let target = plan.target();
             let at = HostPort { host: target.host().to_owned(), port: target.port() };
             return RunError::run(format!("{place} speaks plain HTTP, not TLS"), format!("use http://{at}{}", target.path_and_query()));
         }
-        _ => (format!("{place}: {about} ({why})"), remedy.to_owned()),
+        _ => (format!("{place}: {about} ({why})"), remedy.marked().to_owned()),
     };
-    RunError::run(message, format!("{help}, {SKIP}")).unreached(failed.failure, why)
+    RunError::run(message, format!("{help}, or give {NO_PREFLIGHT} to measure all the same")).unreached(failed.failure, why)
 }
 
 /// What connections are opened to, as the user wrote it.

@@ -168,7 +168,7 @@ fn of_several_addresses_those_are_kept_that_answer_and_the_others_are_named() {
     assert_eq!(warnings, ["localhost: 127.0.0.77 (connection refused) left out; connections go to 127.0.0.1"]);
     let nobody: SocketAddr = refusing();
     let error = preflight::reachable(&plan, &hop, vec![nobody, nobody]).unwrap_err();
-    assert_eq!(error.message, format!("nothing listens on localhost:{} (connection refused)", at.port()));
+    assert_eq!(error.message, format!("nothing listens on localhost:{} (connection refused)", at.port()).into());
 }
 
 #[test]
@@ -208,7 +208,8 @@ fn another_origin_is_looked_up_once_and_dialled() {
 fn names_that_lead_nowhere_are_explained() {
     let plan = plan("http://api.tset/", |_| {});
     let unresolved = |failure, text: &str| {
-        preflight::unresolved(&plan, &first_hop(&plan), &DialFailed { failure, text: format!("api.tset: {text}") }).to_string()
+        preflight::unresolved(&plan, &first_hop(&plan), &DialFailed { failure, text: format!("api.tset: {text}") })
+            .spelt(plan::Spelling::Flags)
     };
     assert_eq!(
         unresolved(Failure::DnsNotFound, "name or service not known"),
@@ -234,10 +235,10 @@ fn a_network_can_be_taken_to_another_thread() {
 fn too_few_open_files_are_said_with_what_would_do() {
     let plan = plan("http://127.0.0.1/", |draft| draft.connections = given("5000"));
     assert_eq!(
-        check_limits(&plan, &plan.parts(), 1024).unwrap_err().to_string(),
+        check_limits(&plan, &plan.parts(), 1024).unwrap_err().spelt(plan::Spelling::Flags),
         "error: 5000 connections need 5064 open files, but this process may open 1024\n  help: ulimit -n 8192, or --connections 960"
     );
-    assert_eq!(check_limits(&plan, &plan.parts(), 64).unwrap_err().help, "ulimit -n 8192");
+    assert_eq!(check_limits(&plan, &plan.parts(), 64).unwrap_err().help, "ulimit -n 8192".into());
     assert!(check_limits(&plan, &plan.parts(), 5064).is_ok());
 }
 
@@ -253,7 +254,7 @@ fn users_with_several_connections_need_files_for_all_of_them() {
     let plan = Plan::try_from(plan::LoadRecord { draft, sources }).unwrap();
     assert_eq!((plan.connections_max().get(), plan.open_connections_max()), (50, 300));
     assert_eq!(
-        check_limits(&plan, &plan.parts(), 256).unwrap_err().to_string(),
+        check_limits(&plan, &plan.parts(), 256).unwrap_err().spelt(plan::Spelling::Flags),
         "error: 300 connections need 364 open files, but this process may open 256\n  help: ulimit -n 512, or --connections 32"
     );
     assert!(check_limits(&plan, &plan.parts(), 364).is_ok());
@@ -266,7 +267,7 @@ fn populations_with_too_many_connections_are_told_where_to_have_fewer() {
     let draft = Draft { url: Some("http://192.0.2.1/".to_owned()), scenario: Some("s.yaml".to_owned()), ..Draft::default() };
     let sources = plan::Sources { populations: vec![of("a"), of("b"), of("c")], ..plan::Sources::default() };
     let plan = Plan::try_from(plan::LoadRecord { draft, sources }).unwrap();
-    let help = |error: RunError| error.help;
+    let help = |error: RunError| error.help.spelt(plan::Spelling::Flags);
     let ports = LocalPorts { lowest: 32_768, highest: 60_999, reserved: 0 };
     let remote = ["192.0.2.1:80".parse().unwrap()];
     let told = [
@@ -290,7 +291,7 @@ fn too_few_local_ports_are_said_with_what_would_do() {
     let remote = [address("192.0.2.1:80")];
     let check = |plan: Plan, addresses: &[SocketAddr]| limits::check_ports(&plan, plan.open_connections_max(), addresses, ports);
     assert_eq!(
-        check(many(&[]), &remote).unwrap_err().to_string(),
+        check(many(&[]), &remote).unwrap_err().spelt(plan::Spelling::Flags),
         "error: 60000 connections need 60000 local ports, but 1 local address has 28232 (net.ipv4.ip_local_port_range 32768-60999)\n  \
          help: give 3 local addresses with --source-ip, widen it with sysctl net.ipv4.ip_local_port_range='1024 65535', \
          or --connections 28232"
@@ -319,7 +320,7 @@ fn a_source_of_the_other_family_is_refused_before_the_run() {
     let hop = first_hop(&plan);
     let error = preflight::fitting(&plan, &hop, vec!["127.0.0.1:9".parse().unwrap()]).unwrap_err();
     assert_eq!(
-        error.to_string(),
+        error.spelt(plan::Spelling::Flags),
         "error: --source-ip ::1 is IPv6, but 127.0.0.1 has only IPv4 addresses\n  help: give an IPv4 address of this machine"
     );
     let both = vec!["127.0.0.1:9".parse().unwrap(), "[::1]:9".parse().unwrap()];
@@ -725,7 +726,7 @@ where
 }
 
 fn not_prepared(plan: &Plan) -> String {
-    Network::prepare(plan).expect_err("the network was prepared").to_string()
+    Network::prepare(plan).expect_err("the network was prepared").spelt(plan::Spelling::Flags)
 }
 
 fn dial(plan: &Plan) -> Opened {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::Failure;
+use plan::setting::{CACERT, CERT, INSECURE, KEY, SettingName};
 use plan::{Contents, Tls, TlsVersion, Verification};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{ClientConfig, ResolvesClientCert, Resumption, WebPkiServerVerifier, verify_server_name};
@@ -71,7 +72,7 @@ impl Handshakes {
         };
         let mut config = match &tls.identity {
             None => builder.with_no_client_auth(),
-            Some(identity) => match (certificates("--cert", &identity.cert, contents), private_key(&identity.key, contents)) {
+            Some(identity) => match (certificates(CERT, &identity.cert, contents), private_key(&identity.key, contents)) {
                 (Ok(chain), Ok(key)) => match builder.with_client_auth_cert(chain, key) {
                     Ok(config) => config,
                     Err(error) => {
@@ -132,11 +133,11 @@ fn trusted(
     let mut roots = RootCertStore::empty();
     let mut given = Vec::new();
     if let Some(file) = cacert {
-        given = certificates("--cacert", file, contents)?;
+        given = certificates(CACERT, file, contents)?;
         for certificate in &given {
             roots.add(certificate.clone()).map_err(|error| {
                 RunError::input(
-                    format!("--cacert {file} holds a certificate that cannot be trusted: {error}"),
+                    format!("{CACERT:#} {file} holds a certificate that cannot be trusted: {error}"),
                     "give the issuer's own certificate",
                 )
             })?;
@@ -148,7 +149,7 @@ fn trusted(
             let why = found.errors.first().map(|error| format!(" ({error})")).unwrap_or_default();
             return Err(RunError::input(
                 format!("this machine has no trusted certificates{why}"),
-                "install ca-certificates, give the server's issuer with --cacert FILE, or measure all the same with --insecure",
+                format!("install ca-certificates, give the server's issuer with {CACERT:#} FILE, or measure all the same with {INSECURE}"),
             ));
         }
     }
@@ -222,36 +223,37 @@ fn is_authority(error: &rustls::Error) -> bool {
     matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(other)) if other.0.to_string() == "CaUsedAsEndEntity")
 }
 
-fn held<'a>(flag: &str, file: &str, contents: &'a Contents) -> Result<&'a [u8], RunError> {
-    let unread = || RunError::input(format!("{flag} {file} was not read when the plan was made"), format!("give a PEM file with {flag}"));
+fn held<'a>(setting: SettingName, file: &str, contents: &'a Contents) -> Result<&'a [u8], RunError> {
+    let unread =
+        || RunError::input(format!("{setting:#} {file} was not read when the plan was made"), format!("give a PEM file with {setting}"));
     contents.get(file).map(|bytes| &bytes[..]).ok_or_else(unread)
 }
 
-fn certificates(flag: &str, file: &str, contents: &Contents) -> Result<Vec<CertificateDer<'static>>, RunError> {
-    let bytes = held(flag, file, contents)?;
+fn certificates(setting: SettingName, file: &str, contents: &Contents) -> Result<Vec<CertificateDer<'static>>, RunError> {
+    let bytes = held(setting, file, contents)?;
     let help = "a PEM certificate starts with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE makes one of a DER file";
     let found = CertificateDer::pem_slice_iter(bytes).collect::<Result<Vec<_>, pem::Error>>();
     match found {
-        Ok(found) if found.is_empty() => Err(RunError::input(format!("{flag} {file} holds no PEM certificate"), help)),
+        Ok(found) if found.is_empty() => Err(RunError::input(format!("{setting:#} {file} holds no PEM certificate"), help)),
         Ok(found) => Ok(found),
-        Err(error) => Err(RunError::input(format!("{flag} {file} is not a PEM file: {error}"), help)),
+        Err(error) => Err(RunError::input(format!("{setting:#} {file} is not a PEM file: {error}"), help)),
     }
 }
 
 fn private_key(file: &str, contents: &Contents) -> Result<PrivateKeyDer<'static>, RunError> {
-    let bytes = held("--key", file, contents)?;
+    let bytes = held(KEY, file, contents)?;
     PrivateKeyDer::from_pem_slice(bytes).map_err(|error| {
         let encrypted = bytes.windows(9).any(|window| window == b"ENCRYPTED");
         let (what, help) = match error {
             _ if encrypted => {
-                ("is encrypted".to_owned(), format!("decrypt it: openssl pkey -in {file} -out plain.pem, then --key plain.pem"))
+                ("is encrypted".to_owned(), format!("decrypt it: openssl pkey -in {file} -out plain.pem, then {KEY:#} plain.pem"))
             }
             pem::Error::NoItemsFound => {
                 ("holds no PEM private key".to_owned(), "a PEM private key starts with -----BEGIN PRIVATE KEY-----".to_owned())
             }
             error => (format!("is not a PEM file: {error}"), "a PEM private key starts with -----BEGIN PRIVATE KEY-----".to_owned()),
         };
-        RunError::input(format!("--key {file} {what}"), help)
+        RunError::input(format!("{KEY:#} {file} {what}"), help)
     })
 }
 
@@ -259,10 +261,10 @@ fn mismatch(identity: &plan::Identity, error: &rustls::Error) -> RunError {
     let plan::Identity { cert, key } = identity;
     match error {
         rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => RunError::input(
-            format!("--key {key} is not the private key of --cert {cert}"),
+            format!("{KEY:#} {key} is not the private key of {CERT:#} {cert}"),
             "give the key the certificate was made with; the server's own certificate stands first in its file",
         ),
-        error => RunError::input(format!("--cert {cert} and --key {key} cannot be used: {error}"), "give an RSA, ECDSA or Ed25519 key"),
+        error => RunError::input(format!("{CERT:#} {cert} and {KEY:#} {key} cannot be used: {error}"), "give an RSA, ECDSA or Ed25519 key"),
     }
 }
 

@@ -53,7 +53,7 @@ impl Counting {
         for _ in 0..self.batch {
             let number = self.next.get();
             if self.breaks_at == Some(number) {
-                return Err(BehaviourError { message: format!("no more than {number}"), help: "ask for fewer".to_owned() });
+                return Err(BehaviourError::new(format!("no more than {number}"), "ask for fewer"));
             }
             self.next.set(number + 1);
             bytes.extend_from_slice(format!("GET /{number} HTTP/1.1\r\n\r\n").as_bytes());
@@ -341,7 +341,7 @@ fn a_behaviour_that_cannot_go_on_ends_the_run_for_everybody() {
     });
     let (summary, broken, heard) =
         run(&Simulation::of(echo), &endless, || Counting { batch: 1, breaks_at: Some(50), ..Counting::default() });
-    assert_eq!(broken.map(|broken| broken.message).as_deref(), Some("no more than 50"));
+    assert_eq!(broken, Some(BehaviourError::new("no more than 50", "ask for fewer")));
     assert!(summary.ended.drained_at < Nanos::SECOND, "{}", summary.ended.drained_at);
     assert_eq!(summary.requests.due, heard.len() as u64);
     assert_eq!(summary.requests.failed + summary.requests.unsent, 0, "what was on the wire was waited for");

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use plan::Wording;
+use plan::setting::PROFILE;
+
 use super::endpoint::Endpoint;
 use crate::process::Pid;
 
@@ -22,21 +25,21 @@ pub const FORMS: &str =
     "the URL of Go's net/http/pprof, such as http://127.0.0.1:6060/debug/pprof/profile, pid:N, or auto for whoever listens";
 
 impl FromStr for ProfileSource {
-    type Err = String;
+    type Err = Wording;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Wording> {
         if let Some(number) = text.strip_prefix("pid:") {
             return match number.parse() {
                 Ok(pid) if pid > 0 => Ok(Self::Pid(pid)),
-                _ => Err(format!("'{text}' has no process number after the colon; auto is whoever listens where the load goes")),
+                _ => Err(format!("'{text}' has no process number after the colon; auto is whoever listens where the load goes").into()),
             };
         }
         match text {
             "auto" => Ok(Self::Auto),
             // A host of that name would be a surprise.
-            "pid" => Err("'pid' has no process number: it is pid:N, or auto for whoever listens where the load goes".to_owned()),
-            "none" => Err("'none' is what happens without --profile".to_owned()),
-            _ => Endpoint::read(text).map(Self::Endpoint),
+            "pid" => Err("'pid' has no process number: it is pid:N, or auto for whoever listens where the load goes".into()),
+            "none" => Err(format!("'none' is what happens without {PROFILE}").into()),
+            _ => Endpoint::read(text).map(Self::Endpoint).map_err(Wording::from),
         }
     }
 }
@@ -105,7 +108,7 @@ mod tests {
             ("http://host:6060/debug/pprof/profile?seconds=soon", "seconds"),
         ] {
             let error = text.parse::<ProfileSource>().expect_err(text);
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.spelt(plan::Spelling::Flags).contains(said), "{text}: {error:?}");
         }
     }
 }

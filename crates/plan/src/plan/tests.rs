@@ -15,7 +15,7 @@ fn draft(line: &str) -> Draft {
 }
 
 fn plan(line: &str) -> Plan {
-    Plan::try_from(draft(line)).unwrap_or_else(|errors| panic!("{line}:\n{errors}"))
+    Plan::try_from(draft(line)).unwrap_or_else(|errors| panic!("{line}:\n{errors:?}"))
 }
 
 fn errors(line: &str) -> PlanErrors {
@@ -37,7 +37,8 @@ fn users_come_and_go_in_stages() {
     assert_eq!(warmed.users().unwrap().presence(15), [(Nanos::from_secs(7), Nanos::from_secs(12))]);
     let open_end = staged("0 to 9 for 3s, 9", &|draft| draft.duration = "10s".parse().ok()).unwrap();
     assert_eq!(open_end.users().unwrap().length(), Some(Nanos::from_secs(10)));
-    let told = |connections: &str, edit: &dyn Fn(&mut Draft)| staged(connections, edit).unwrap_err().0.remove(0).message;
+    let told =
+        |connections: &str, edit: &dyn Fn(&mut Draft)| staged(connections, edit).unwrap_err().0.remove(0).message.spelt(Spelling::Flags);
     assert_eq!(told("0 for 10s", &|_| {}), "--connections 0 for 10s sends nothing");
     assert_eq!(
         told("1 to 9 for 10s", &|draft| draft.rate = "9/s".parse().ok()),
@@ -75,7 +76,7 @@ fn every_mistake_is_reported_at_once_with_its_setting() {
     let settings: Vec<&str> = errors.0.iter().map(|error| error.setting).collect();
     assert_eq!(settings, ["url", "connections", "duration", "header", "timeout", "cert"]);
     for error in &errors.0 {
-        assert!(!error.help.is_empty() && !error.message.ends_with('.'), "{error}");
+        assert!(!error.help.marked().is_empty() && !error.message.marked().ends_with('.'), "{error:?}");
     }
 }
 
@@ -99,7 +100,7 @@ fn contradictions_are_named() {
         ("http://a/ ~ --threads ~ 100000", "--threads 100000"),
         ("http://a:0/", "port 0"),
     ] {
-        let text = errors(line).to_string();
+        let text = errors(line).spelt(Spelling::Flags);
         assert!(text.contains(part), "{line}:\n{text}");
     }
 }
@@ -244,7 +245,7 @@ fn a_password_in_a_list_of_urls_goes_to_its_own_server_alone() {
         ("--urls ~ mix.txt", "http://u:p@a.test/\nhttp://v:p@a.test/\n", "several users"),
         ("--urls ~ mix.txt ~ --user ~ v:w", "http://u:p@a.test/\n", "say how to authenticate"),
     ] {
-        let errors = of(line, list).unwrap_err().to_string();
+        let errors = of(line, list).unwrap_err().spelt(Spelling::Flags);
         assert!(errors.contains(part) && !errors.contains("u:p"), "{line} {list}: {errors}");
     }
 }
@@ -276,6 +277,9 @@ fn mistakes_in_templates_and_data_are_told_with_their_setting() {
         ("http://a/ ~ --no-templates ~ --data-file ~ u.csv", "data-file", "--no-templates"),
     ] {
         let errors = errors(line);
-        assert!(errors.0.iter().any(|error| error.setting == setting) && errors.to_string().contains(part), "{line}:\n{errors}");
+        assert!(
+            errors.0.iter().any(|error| error.setting == setting) && errors.spelt(Spelling::Flags).contains(part),
+            "{line}:\n{errors:?}"
+        );
     }
 }

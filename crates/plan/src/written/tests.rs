@@ -137,7 +137,7 @@ fn loads() -> impl Strategy<Value = Resolved> {
 proptest! {
     #[test]
     fn a_plan_that_was_encoded_is_the_same_plan_and_only_that_form_holds_its_secrets(load in loads()) {
-        let plan = Plan::try_from(load.clone()).unwrap_or_else(|errors| panic!("{errors}\n{load:?}"));
+        let plan = Plan::try_from(load.clone()).unwrap_or_else(|errors| panic!("{errors:?}\n{load:?}"));
         let whole = plan.encode(&Contents::default());
         let again = Plan::decode(&whole).unwrap_or_else(|why| panic!("{why}\n{whole}"));
         prop_assert_eq!(&again, &plan, "{}", whole);

@@ -30,7 +30,7 @@ fn named(path: &str) -> LoadRecord {
 fn decided(inputs: MemoryInputs, load: LoadRecord) -> Result<Plan, String> {
     let mut errors = PlanErrors::default();
     let plan = scenarios(inputs).decide(load, OwnLoad::Whole, &mut errors);
-    plan.filter(|_| errors.is_empty()).ok_or_else(|| errors.to_string())
+    plan.filter(|_| errors.is_empty()).ok_or_else(|| errors.spelt(plan::Spelling::Flags))
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_plan_is_carried_out_from_what_it_holds_alone() {
     let far = Plan::decode(&plan.encode(&plan::Contents::default())).unwrap();
     assert_eq!(far, plan);
     let there = scenarios(MemoryInputs::of_plan(&far));
-    assert!(there.journeys(&far).unwrap_or_else(|why| panic!("{why}")).is_some());
+    assert!(there.journeys(&far).unwrap_or_else(|why| panic!("{why:?}")).is_some());
     let draft = Draft {
         url: Some("http://a.test/{{users.id}}".to_owned()),
         data: Some("@body".to_owned()),
@@ -78,7 +78,7 @@ fn a_level_takes_its_load_from_the_command_and_the_rest_from_the_scenario() {
     let level = Draft { connections: "3".parse().ok(), ..named("shop/shop.yaml").draft };
     let mut errors = PlanErrors::default();
     let resolved = scenarios(shop()).resolve(level.into(), OwnLoad::AllButHowMuch, &mut errors);
-    assert!(errors.is_empty(), "{errors}");
+    assert!(errors.is_empty(), "{errors:?}");
     let text = |value: Option<String>| value.unwrap_or_default();
     assert_eq!(text(resolved.draft.connections.map(|users| users.to_string())), "3");
     assert_eq!(text(resolved.draft.duration.map(|time| time.to_string())), "20s");

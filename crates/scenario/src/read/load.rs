@@ -1,6 +1,6 @@
 //! The load of a scenario: the settings of a plan, read and judged as flags are.
 
-use plan::{Draft, Nanos, Plan, PlanErrors};
+use plan::{Draft, Nanos, Plan, PlanErrors, Spelling};
 use serde_json::{Map, Value as Json};
 
 use super::{Entries, Reading};
@@ -81,10 +81,11 @@ impl Reading<'_> {
                 Ok(draft) => {
                     let wrong = Plan::try_from(draft).err().unwrap_or_else(PlanErrors::default);
                     let flag = setting.replace('_', "-");
+                    let spelling = if key.name == setting { Spelling::KEYS } else { Spelling::KEYS_OF_USERS };
                     for error in wrong.0.into_iter().filter(|error| error.setting == flag && !is_about_others(&flag)) {
                         // The place is pointed at here, where an error about a flag shows its text again.
-                        let message = error.message.lines().next().unwrap_or_default().replacen(&format!("--{flag}"), key.name, 1);
-                        self.wrong(node.spot, message, in_its_words(&error.help, &flag, key.name));
+                        let message = error.message.spelt(spelling);
+                        self.wrong(node.spot, message.lines().next().unwrap_or_default(), error.help.spelt(spelling));
                     }
                     settings.insert(setting.to_owned(), value);
                 }
@@ -92,22 +93,6 @@ impl Reading<'_> {
         }
         settings
     }
-}
-
-/// What to do, as the file writes it: `--duration 30s` is `duration: 30s` there. `flag` is called `key`.
-fn in_its_words(help: &str, flag: &str, key: &str) -> String {
-    let mut pieces = help.split("--");
-    let mut said = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let (name, rest) = piece.split_at(piece.find(|letter: char| !letter.is_ascii_lowercase() && letter != '-').unwrap_or(piece.len()));
-        said += &if name == flag { key.to_owned() } else { name.replace('-', "_") };
-        let is_value = |letter: char| letter.is_ascii_digit() || letter.is_ascii_uppercase() || letter == '\'';
-        match rest.strip_prefix(' ').filter(|value| value.starts_with(is_value)) {
-            Some(value) => said += &format!(": {value}"),
-            None => said += rest,
-        }
-    }
-    said
 }
 
 /// Settings that are times, or ranges of them, which other judges read.
@@ -123,21 +108,4 @@ fn is_in_stages(setting: &str) -> bool {
 /// Settings that mean nothing alone.
 fn is_about_others(flag: &str) -> bool {
     matches!(flag, "cert" | "key" | "arrivals" | "pause")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_to_do_is_said_as_the_file_writes_it() {
-        for (help, said) in [
-            ("give at least one, such as --connections 50", "give at least one, such as users: 50"),
-            ("give --connect-timeout 5s, or leave --insecure out", "give connect_timeout: 5s, or leave insecure out"),
-            ("give --connections, or --rate '5/s'", "give users, or rate: '5/s'"),
-            ("give it", "give it"),
-        ] {
-            assert_eq!(in_its_words(help, "connections", "users"), said);
-        }
-    }
 }

@@ -306,7 +306,7 @@ fn a_rendezvous_that_could_last_for_ever_is_refused() {
         let scenario = crate::read("s.yaml", &format!("load: {load}\n{steps}")).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
         let url = Some("http://simulated.test/".to_owned());
         let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..scenario.draft.clone() }).unwrap();
-        compile(&scenario, &plan, &[], None).map(|_| ()).map_err(|errors| errors.to_string())
+        compile(&scenario, &plan, &[], None).map(|_| ()).map_err(|errors| errors.spelt(plan::Spelling::Flags))
     };
     let told = compiled("{users: 4, requests: 20}", steps).unwrap_err();
     assert!(told.contains("for ever") && told.contains("within: 30s"), "{told}");

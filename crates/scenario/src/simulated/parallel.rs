@@ -341,9 +341,9 @@ steps:
         let scenario = crate::read("s.yaml", &text.replace("LOAD", load)).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
         let own = scenario.draft.clone();
         let url = Some("http://simulated.test/".to_owned());
-        let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
+        let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), url, ..own }).unwrap_or_else(|errors| panic!("{errors:?}"));
         let whole = engine::split::same_however_split(&plan, &|runner, parts| {
-            let mut ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}")).on(runner);
+            let mut ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors:?}")).on(runner);
             let series = ready.begin(&Stop::new()).unwrap();
             ready.start(&series, runner.prepare(&plan).unwrap(), parts, &Stop::new()).unwrap()
         });
@@ -360,9 +360,9 @@ fn a_walk_shows_branches_one_after_the_other_in_the_order_of_the_file() {
     let steps = "target: http://simulated.test\nvariables: {x: '0'}\nsteps:\n  - parallel: [{get: /a-500}, {steps: [{get: /b, extract: {x: json $.path}}, {get: '/c{{x}}'}]}, {get: '/d{{x}}'}]\n  - get: '/after{{x}}'\n";
     let scenario = crate::read("s.yaml", steps).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
     let own = scenario.draft.clone();
-    let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), ..own }).unwrap_or_else(|errors| panic!("{errors}"));
+    let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), ..own }).unwrap_or_else(|errors| panic!("{errors:?}"));
     let (server, _) = timed();
-    let ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}")).on(&Runner::simulated(&server));
+    let ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors:?}")).on(&Runner::simulated(&server));
     let walk = ready.walk(0, &scenario.work.names(), &Stop::new()).unwrap();
     let names: Vec<&str> = walk.exchanges.iter().map(|(_, exchange)| exchange.name.as_str()).collect();
     assert_eq!(names, ["GET /a-500", "GET /b", "GET /c{{x}}", "GET /d{{x}}", "GET /after{{x}}"]);

@@ -76,9 +76,9 @@ fn populations_are_the_same_however_they_are_split() {
     let url = Some("http://simulated.test/".to_owned());
     let own = scenario.load();
     let draft = Draft { scenario: Some("s.yaml".to_owned()), url, ..own.draft };
-    let plan = Plan::try_from(LoadRecord { draft, ..own }).unwrap_or_else(|errors| panic!("{errors}"));
+    let plan = Plan::try_from(LoadRecord { draft, ..own }).unwrap_or_else(|errors| panic!("{errors:?}"));
     let whole = engine::split::same_however_split(&plan, &|runner, parts| {
-        let mut ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors}")).on(runner);
+        let mut ready = crate::Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors:?}")).on(runner);
         let series = ready.begin(&Stop::new()).unwrap();
         ready.start(&series, runner.prepare(&plan).unwrap(), parts, &Stop::new()).unwrap()
     });

@@ -13,7 +13,7 @@ fn result_of(script: &str, trial: impl FnOnce(Trial) -> Trial) -> String {
     let trial = trial(Trial::of(""));
     let text = format!("local function tell(text) local f = io.open({:?}, 'w') f:write(text) f:close() end\n{script}", trial.result());
     std::fs::write(&trial.path, text).unwrap();
-    let (_, result) = trial.run_to_the_end(&capture).unwrap_or_else(|error| panic!("{error}"));
+    let (_, result) = trial.run_to_the_end(&capture).unwrap_or_else(|error| panic!("{error:?}"));
     result.expect("done wrote its result")
 }
 
@@ -130,7 +130,7 @@ fn what_cannot_be_copied_to_a_thread_is_refused_by_wrks_words() {
         ("local t = {} t.t = t thread:set('t', t)", "cannot transfer 'table' to thread"),
     ] {
         let trial = Trial::of(&format!("function setup(thread) {statement} end"));
-        let error = trial.run(&Capture::start()).unwrap_err().to_string();
+        let error = trial.run(&Capture::start()).unwrap_err().spelt(plan::Spelling::Flags);
         assert!(error.contains(words), "{statement}: {error}");
     }
 }
@@ -318,7 +318,7 @@ fn delay_is_in_milliseconds_and_part_of_no_request() {
 fn delay_and_a_rate_contradict_each_other() {
     let trial = Trial { rate: Some("100/s"), ..Trial::of("function delay() return 1 end") };
     let error = trial.run(&Capture::start()).unwrap_err();
-    assert!(error.to_string().contains("defines delay(), and --rate says"), "{error}");
+    assert!(error.spelt(plan::Spelling::Flags).contains("defines delay(), and --rate says"), "{error:?}");
 }
 
 #[test]
@@ -460,9 +460,9 @@ fn a_script_chooses_no_address_of_a_server_that_nobody_named() {
         (format!("wrk.connect({to})"), "loading"),
     ] {
         for trial in [Trial::of(&body), Trial::of(&body).sandboxed()] {
-            let error = trial.run(&named).unwrap_err();
-            assert!(error.message.contains(&format!("failed in {doing}: 127.0.0.1:{port} is no address of the target")), "{error}");
-            assert_eq!(error.help, format!("--also-target http://127.0.0.1:{port} allows it"));
+            let error = trial.run(&named).unwrap_err().spelt(plan::Spelling::Flags);
+            assert!(error.contains(&format!("failed in {doing}: 127.0.0.1:{port} is no address of the target")), "{error}");
+            assert!(error.ends_with(&format!("\n  help: --also-target http://127.0.0.1:{port} allows it")), "{error}");
             assert_eq!((named.requests().len(), given.requests().len()), (0, 0));
         }
     }

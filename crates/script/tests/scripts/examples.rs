@@ -49,7 +49,7 @@ fn every_example_runs() {
     for name in ALL {
         for threads in [1, 2] {
             let capture = Capture::start();
-            let measured = example(name).threads(threads).requests(24).run(&capture).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let measured = example(name).threads(threads).requests(24).run(&capture).unwrap_or_else(|error| panic!("{name}: {error:?}"));
             assert_eq!(measured.requests.succeeded, 24, "{name}");
             assert_eq!(capture.requests().len(), 24, "{name}");
         }

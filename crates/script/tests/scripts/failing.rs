@@ -15,7 +15,7 @@ fn fails(script: &str) -> String {
 }
 
 fn fails_in(trial: &Trial) -> String {
-    trial.run_to_the_end(&Capture::start()).map(|(measured, _)| measured.requests).unwrap_err().to_string()
+    trial.run_to_the_end(&Capture::start()).map(|(measured, _)| measured.requests).unwrap_err().spelt(plan::Spelling::Flags)
 }
 
 #[test]
@@ -25,13 +25,13 @@ fn an_empty_file_changes_nothing_and_a_compiled_one_is_refused() {
         Script::load(&source, Globals::default(), &Stop::new())
     };
     assert!(load(b" \n\n").is_ok());
-    assert!(load(b"\x1bLJ\x02").err().expect("it does not load").to_string().contains("binary"));
+    assert!(load(b"\x1bLJ\x02").err().expect("it does not load").message.marked().contains("binary"));
 }
 
 #[test]
 fn a_script_that_was_not_read_is_named() {
     let draft = plan::Draft { url: Some("http://a.test/".to_owned()), script: Some("a.lua".to_owned()), ..plan::Draft::default() };
-    let why = Source::of(&plan::Plan::try_from(draft).unwrap()).unwrap_err().to_string();
+    let why = Source::of(&plan::Plan::try_from(draft).unwrap()).unwrap_err().message.spelt(plan::Spelling::Flags);
     assert!(why.contains("the script 'a.lua' was not read"), "{why}");
 }
 
@@ -105,7 +105,7 @@ impl Trial {
 #[test]
 fn the_sandbox_runs_every_example_that_reads_no_files() {
     for name in ["post.lua", "counter.lua", "weighted.lua", "token.lua", "think.lua", "threads.lua", "pipeline.lua"] {
-        let measured = Trial::example(name).sandboxed().run(&Capture::start()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let measured = Trial::example(name).sandboxed().run(&Capture::start()).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         assert!(measured.requests.succeeded >= 20, "{name}");
     }
 }
@@ -144,7 +144,8 @@ fn a_script_that_never_loads_is_left_when_the_run_is_stopped() {
     thread::spawn(move || {
         let text = std::fs::read(&trial.path).unwrap().into();
         let source = Source { path: trial.path.to_str().unwrap().to_owned(), text, arguments: Vec::new(), libraries: Libraries::Whole };
-        let _ = sender.send(Script::load(&source, Globals::default(), &other).err().map(|error| error.to_string()));
+        let _ =
+            sender.send(Script::load(&source, Globals::default(), &other).err().map(|error| error.message.spelt(plan::Spelling::Flags)));
     });
     // However late this is, the script does not end by itself.
     stop.raise();

@@ -100,7 +100,7 @@ impl Selector {
     pub(crate) fn parse(text: &str) -> Result<Self, Mistake> {
         if text.len() > SELECTOR_BYTES_MAX {
             let message = format!("the selector has {} bytes; {SELECTOR_BYTES_MAX} are allowed", text.len());
-            return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".to_owned() });
+            return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".into() });
         }
         let mut reader = Reader { text, at: 0, depth: 0 };
         let list = reader.list()?;
@@ -158,7 +158,7 @@ impl<'t> Reader<'t> {
 
     fn wrong(&self, message: &str, help: &str) -> Mistake {
         let length = self.rest().chars().next().map_or(0, char::len_utf8);
-        Mistake { at: self.at, length, message: message.to_owned(), help: help.to_owned() }
+        Mistake { at: self.at, length, message: message.to_owned(), help: help.into() }
     }
 
     fn eat(&mut self, token: &str) -> bool {
@@ -309,7 +309,7 @@ impl<'t> Reader<'t> {
             value.push(if letter == '\\' { letters.next().map_or(letter, |(_, escaped)| escaped) } else { letter });
         }
         let message = "this quote does not end".to_owned();
-        Err(Mistake { at: from, length: self.text.len() - from, message, help: "end it with the quote it begins with".to_owned() })
+        Err(Mistake { at: from, length: self.text.len() - from, message, help: "end it with the quote it begins with".into() })
     }
 
     fn closed(&mut self, by: &str) -> Result<(), Mistake> {
@@ -363,7 +363,7 @@ impl<'t> Reader<'t> {
                         message: format!("`:{other}` is not understood here"),
                         help: "there are :first-child, :last-child, :only-child, :nth-child(2n+1), :nth-last-child(), the same -of-type, \
                                :not(), :is(), :where(), :empty, :root and :checked"
-                            .to_owned(),
+                            .into(),
                     });
                 };
                 self.closed("(")?;
@@ -371,7 +371,7 @@ impl<'t> Reader<'t> {
                 let Some((a, b)) = steps(inside) else {
                     let length = inside.len();
                     let message = "this is no position".to_owned();
-                    return Err(Mistake { at: self.at, length, message, help: "write 3, odd, even or 2n+1".to_owned() });
+                    return Err(Mistake { at: self.at, length, message, help: "write 3, odd, even or 2n+1".into() });
                 };
                 self.at += inside.len();
                 self.closed(")")?;

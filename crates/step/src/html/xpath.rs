@@ -187,7 +187,7 @@ impl XPath {
     pub(crate) fn parse(text: &str) -> Result<Self, Mistake> {
         if text.len() > PATH_BYTES_MAX {
             let message = format!("the path has {} bytes; {PATH_BYTES_MAX} are allowed", text.len());
-            return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".to_owned() });
+            return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".into() });
         }
         let tokens = tokens(text)?;
         let mut reader = Reader { text, tokens: &tokens, at: 0, depth: 0, operators: 0 };
@@ -248,7 +248,7 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, std::ops::Range<usize>)>, Mistak
         let (token, length) = if first == '"' || first == '\'' {
             let Some(end) = rest[1..].find(first) else {
                 let message = "this quote does not end".to_owned();
-                return Err(Mistake { at, length: rest.len(), message, help: "end it with the quote it begins with".to_owned() });
+                return Err(Mistake { at, length: rest.len(), message, help: "end it with the quote it begins with".into() });
             };
             (Token::Text(&rest[1..=end]), end + 2)
         } else if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|next: char| next.is_ascii_digit())) {
@@ -266,7 +266,7 @@ fn tokens(text: &str) -> Result<Vec<(Token<'_>, std::ops::Range<usize>)>, Mistak
         } else {
             let message = format!("`{first}` is no part of a path");
             let help = "such as //input[@name='csrf']/@value".to_owned();
-            return Err(Mistake { at, length: first.len_utf8(), message, help });
+            return Err(Mistake { at, length: first.len_utf8(), message, help: help.into() });
         };
         tokens.push((token, at..at + length));
         at += length;
@@ -311,7 +311,7 @@ impl<'t> Reader<'t> {
 
     fn wrong(&self, message: &str, help: &str) -> Mistake {
         let place = self.tokens.get(self.at).map_or(self.text.len()..self.text.len(), |(_, place)| place.clone());
-        Mistake { at: place.start, length: place.len(), message: message.to_owned(), help: help.to_owned() }
+        Mistake { at: place.start, length: place.len(), message: message.to_owned(), help: help.into() }
     }
 
     fn closed(&mut self, by: &str) -> Result<(), Mistake> {

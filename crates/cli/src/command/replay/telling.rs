@@ -5,7 +5,7 @@
 use ::replay::{LeftOut, LogFacts};
 use analysis::quantity::{count, counted, figure, length};
 use import::{Compression, Reason, utc};
-use plan::{Load, Nanos, Plan, PlanError, Spacing};
+use plan::{Load, Nanos, Plan, PlanError, Spacing, Spelling};
 use report::{prose, visible};
 
 /// Where the text beside a name begins.
@@ -65,7 +65,7 @@ pub fn told(found: &LogFacts, plan: &Plan, width: u16) -> String {
     let mut name = "left out";
     for (why, requests) in &found.left_out {
         let methods = if *why == LeftOut::Write { format!(" ({})", listed(&found.writes)) } else { String::new() };
-        entry(name, &format!("{} {}{methods}", counted(*requests, "request"), why.words()));
+        entry(name, &format!("{} {}{methods}", counted(*requests, "request"), why.words().spelt(Spelling::Flags)));
         name = "";
     }
     for (reason, (lines, examples)) in &found.unread {
@@ -129,8 +129,11 @@ pub fn nothing(found: &LogFacts) -> Option<PlanError> {
             "name its form with --log-format, or its fields with --field",
         ));
     }
-    let said: Vec<String> =
-        found.left_out.iter().map(|(why, requests)| format!("{} {}", counted(*requests, "request"), why.words())).collect();
+    let said: Vec<String> = found
+        .left_out
+        .iter()
+        .map(|(why, requests)| format!("{} {}", counted(*requests, "request"), why.words().spelt(Spelling::Flags)))
+        .collect();
     let (first, last) = found.whole_span_ns;
     Some(PlanError::new(
         "log",

@@ -12,7 +12,7 @@ use engine::{RunError, RunErrorKind, Runner, Stop};
 use export::{Exports, Ready};
 use history::Kind;
 use measure::Summary;
-use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors};
+use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, Spelling};
 use report::{Experiment, page};
 use resolve::{KnownSecrets, is_scenario_file};
 use serve::{Live, NotStarted, RunEnd, StartTest};
@@ -92,7 +92,8 @@ impl Lookout {
         let mut errors = PlanErrors::default();
         let ready = self.exporting.decide(&self.known, &mut errors);
         if let Some(PlanError { message, help, .. }) = errors.0.into_iter().next() {
-            return Err(NotStarted::Unable { message: self.known.conceal(&message), help });
+            let [message, help] = [message, help].map(|said| self.known.conceal(&said.spelt(Spelling::KEYS)));
+            return Err(NotStarted::Unable { message, help });
         }
         // What is seen is said of both: the addresses of the one and the load of the other.
         let both = self.known.with(known);
@@ -100,7 +101,7 @@ impl Lookout {
         let probes = match self.probes.check(first) {
             Ok(()) => self.probes.clone().leaving_out(&both),
             Err(failed) => {
-                complain_without(&self.known, &format!("warning: this test has no profile\n{}", failed.text));
+                complain_without(&self.known, &format!("warning: this test has no profile\n{failed}"));
                 Profilers::none()
             }
         };
@@ -109,7 +110,7 @@ impl Lookout {
 }
 
 impl Test {
-    /// A test without mistakes; else all of them, as the command line words them.
+    /// A test without mistakes; else all of them.
     pub fn decide(at: &At, test: &StartTest, known: &KnownSecrets) -> (Option<Self>, PlanErrors) {
         let mut errors = PlanErrors::default();
         let load = test.plan.load().clone();
@@ -207,7 +208,7 @@ impl Test {
             onlookers.exports = exporting::open(ready, onlookers.keeper.id(), &name, kind.name(), Some(first), &screen);
             let _ = told.send(Ok(()));
         };
-        let hidden = |error: trial::RunError| trial::RunError { message: known.conceal(&error.message), ..error };
+        let hidden = |error: trial::RunError| trial::RunError { message: known.conceal(error.message.marked()).into(), ..error };
         let look = |first: &Plan| look_elsewhere(first, &scenarios, runner);
         let page = (None, Some(live));
         let ended = match work {
@@ -283,7 +284,7 @@ fn so_far<R: Experiment>(result: &R, live: &Live, keeper: &RunSaver) {
 fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError>, (onlookers, screen): (Onlookers, &Screen)) -> RunEnd {
     let Onlookers { mut keeper, mut exports, .. } = onlookers;
     exporting::close(&mut exports, screen);
-    let trouble = ended.err().map(|error| error.message);
+    let trouble = ended.err().map(|error| error.message.spelt(Spelling::KEYS));
     keeper.load_is_over();
     if result.is_empty() {
         keeper.discard();
@@ -295,7 +296,7 @@ fn experiment_saved<R: Experiment>(result: &R, ended: Result<(), trial::RunError
 fn run_saved(ended: Result<Summary, trial::RunError>, checks: &[Check], aborted_by: Option<AbortRule>, mut keeper: RunSaver) -> RunEnd {
     let (measured, trouble) = match ended {
         Ok(run) => (Some(run), None),
-        Err(mut error) => (error.measured.take().map(|run| *run), Some(error.message)),
+        Err(mut error) => (error.measured.take().map(|run| *run), Some(error.message.spelt(Spelling::KEYS))),
     };
     keeper.load_is_over();
     let Some(run) = measured else {
@@ -311,13 +312,13 @@ fn save(json: &[u8], page: &str, mut keeper: RunSaver, trouble: Option<String>) 
     let (saved, unsaved) = match keeper.save(json) {
         Ok(line) if !line.is_empty() => (id, None),
         Ok(_) => (None, Some("the result could not be saved; the terminal says why".to_owned())),
-        Err(failed) => (None, Some(failed.text)),
+        Err(failed) => (None, Some(failed.to_string())),
     };
     RunEnd { page: Some(page.to_owned()), saved, trouble: trouble.or(unsaved) }
 }
 
 fn not_started(error: &RunError, known: &KnownSecrets) -> NotStarted {
-    let (message, help) = (known.conceal(&error.message), known.conceal(&error.help));
+    let [message, help] = [&error.message, &error.help].map(|said| known.conceal(&said.spelt(Spelling::KEYS)));
     match error.kind {
         RunErrorKind::Refused => NotStarted::Refused { message, help },
         RunErrorKind::Input | RunErrorKind::Run => NotStarted::Unable { message, help },
@@ -331,16 +332,16 @@ fn refused_values(LoadRecord { draft, sources }: &LoadRecord) -> Vec<PlanError> 
     let mut errors = Vec::new();
     let mut refuse = |setting: &'static str, message: String, help: &str| errors.push(PlanError::new(setting, message, help));
     if draft.url.as_deref().is_some_and(is_scenario_file) {
-        let message = "--scenario names a file of the machine that serves, and is not taken from a browser".to_owned();
+        let message = "scenario names a file of the machine that serves, and is not taken from a browser".to_owned();
         refuse("scenario", message, SCENARIO_AS_TEXT);
     }
     let bodies = [("data", draft.data.as_deref()), ("json", draft.json.as_deref())];
     for (setting, _) in bodies.into_iter().filter(|(_, text)| text.is_some_and(|text| text.starts_with('@'))) {
-        let message = format!("--{setting} @… names a file of the machine that serves, and is not taken from a browser");
+        let message = format!("{setting}: @… names a file of the machine that serves, and is not taken from a browser");
         refuse(setting, message, "give the text itself");
     }
     if draft.form.iter().any(|field| field.split_once('=').is_some_and(|(_, value)| value.starts_with('@'))) {
-        let message = "--form name=@… names a file of the machine that serves, and is not taken from a browser".to_owned();
+        let message = "form: name=@… names a file of the machine that serves, and is not taken from a browser".to_owned();
         refuse("form", message, "give the value itself");
     }
     let texts = [("url", &draft.url), ("data", &draft.data), ("json", &draft.json), ("user", &draft.user), ("bearer", &draft.bearer)];
@@ -349,7 +350,7 @@ fn refused_values(LoadRecord { draft, sources }: &LoadRecord) -> Vec<PlanError> 
     let lists = lists.into_iter().flat_map(|(setting, texts)| texts.iter().map(move |text| (setting, text.as_str())));
     // A template with a mistake may be one half of another.
     for (setting, _) in texts.chain(lists).filter(|(_, text)| !draft.no_templates && plan::template::reads_outside(text)) {
-        let message = format!("the template in --{setting} names a variable or a file of the machine that serves, or holds a mistake");
+        let message = format!("the template in {setting} names a variable or a file of the machine that serves, or holds a mistake");
         refuse(setting, message, "give the value itself, or send {{ as it is with no_templates");
     }
     errors.extend(sources.scenario_text.as_deref().map_or_else(Vec::new, resolve::mistakes_of));
@@ -381,7 +382,7 @@ mod tests {
         let text = "target: http://a.test\nsteps:\n  - get: /{{env HOME}}\n  - post: /\n    body: {file: /etc/shadow}\n  - gte: /\n";
         let load: LoadRecord = serde_json::from_value(serde_json::json!({ "scenario_text": text })).unwrap();
         let refused = refused_values(&load);
-        let places: Vec<&str> = refused.iter().map(|error| error.message.split(": ").next().unwrap()).collect();
+        let places: Vec<&str> = refused.iter().map(|error| error.message.marked().split(": ").next().unwrap()).collect();
         assert_eq!(places, ["scenario:3:17", "scenario:5:18", "scenario:6:5"]);
         assert!(refused.iter().all(|error| error.setting == "scenario"));
     }

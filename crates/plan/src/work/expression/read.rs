@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::{ARGUMENTS_MAX, Expression, FUNCTIONS, Function, Level, Numbers, OPERATORS, Operator};
+use crate::Wording;
 use crate::template::{Mistake, Piece, Template, after_expression, nearest};
 
 /// Expressions in expressions, so deep.
@@ -93,7 +94,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn wrong(&mut self, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+    fn wrong(&mut self, range: Range<usize>, message: impl Into<String>, help: impl Into<Wording>) {
         self.mistakes.push(Mistake { at: range.start, length: range.len(), message: message.into(), help: help.into() });
     }
 
@@ -458,7 +459,7 @@ impl<'a> Reading<'a> {
             let spaced: String = text.trim().to_owned();
             let message = format!("'{spaced}' is a text as it stands: operators stand between blanks");
             let help = format!("put blanks around them to compute, as in {{{{n}}}} + 1; or quotation marks around it: \"{spaced}\"");
-            self.doubts.push(Mistake { at: range.start, length: range.len(), message, help });
+            self.doubts.push(Mistake { at: range.start, length: range.len(), message, help: help.into() });
         }
     }
 

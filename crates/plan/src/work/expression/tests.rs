@@ -108,7 +108,7 @@ fn every_mistake_is_told_at_its_place() {
         let mistakes = Expression::parse(written, &[], &VARIABLES).expect_err(written);
         let found = &mistakes[0];
         assert_eq!((found.at, found.length), (at, length), "{written}: {found:?}");
-        assert!(found.message.contains(part) && found.help.contains(help), "{written}: {found:?}");
+        assert!(found.message.contains(part) && found.help.marked().contains(help), "{written}: {found:?}");
     }
     let both = Expression::parse("{{x}} + {{y}}", &[], &VARIABLES).unwrap_err();
     assert_eq!(both.len(), 2, "{both:?}");
