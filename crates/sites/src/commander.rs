@@ -444,7 +444,7 @@ impl Site {
             // The stream may be held open by others for long; what was said is here soon.
             thread::sleep(LOOK);
             let complaint = String::from_utf8_lossy(&complaint.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
-            let _ = events.send((number, Event::Gone(farewell(&name, wrong, status, &complaint), status.and_then(|status| status.code()))));
+            let _ = events.send((number, Event::Gone(farewell(&name, wrong.as_deref(), status, &complaint), status.and_then(|status| status.code()))));
         })?;
         let (name, is_here) = (call.name.clone(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
@@ -524,9 +524,9 @@ fn keep_end(mut stream: ChildStderr, kept: &Mutex<Vec<u8>>) {
 }
 
 /// Why a site is gone, in words.
-fn farewell(name: &str, wrong: Option<String>, status: Option<ExitStatus>, complaint: &str) -> String {
+fn farewell(name: &str, wrong: Option<&str>, status: Option<ExitStatus>, complaint: &str) -> String {
     let mut why = format!("{name} is gone");
-    match (&wrong, status.map(|status| (status.signal(), status.code()))) {
+    match (wrong, status.map(|status| (status.signal(), status.code()))) {
         (Some(text), _) => {
             let text: String = text.chars().take(80).collect();
             let _ = write!(why, ": it said '{}'", text.escape_debug());
