@@ -742,7 +742,7 @@ fn branches_are_under_way_at_the_server_at_the_same_time() {
     assert_eq!((&result["scenario"]["journeys"][0]["succeeded"], &result["plan"]["connections_each"]), (&10.into(), &2.into()));
     assert_eq!(counts(&server.raw())["GET /style"], 10);
     // The machine must be able to open as many.
-    let many = text.replace("users: 1, requests: 40", "users: 900000, duration: 1s");
+    let many = text.replace("users: 1, requests: 40", "users: 900000, threads: 1, duration: 1s");
     let mut session = Session::new().file("s.yaml", &many);
     session.loadline("run s.yaml").exits(2).complains("1800000 connections need 1800064 open files");
 }

@@ -167,7 +167,7 @@ fn an_interrupted_sweep_keeps_what_it_measured() {
 fn a_level_that_this_machine_cannot_open_is_told_before_the_run() {
     let server = server();
     let mut session = Session::new();
-    let ran = session.loadline(&format!("sweep {} --levels 1,8000000 -n 8000000", server.url("/healthz"))).exits(2);
+    let ran = session.loadline(&format!("sweep {} --levels 1,8000000 -t 1 -n 8000000", server.url("/healthz"))).exits(2);
     ran.complains("8000000 connections need 8000064 open files").complains("help: ulimit -n");
     assert_eq!(server.counts().received, 0);
     assert_eq!(session.files(), [""; 0]);
