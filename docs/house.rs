@@ -474,6 +474,7 @@ const OUTSIDE: &[(World, &str, &str)] = &[
 const FLAGS: &[(&str, &str)] = &[
     ("analysis", "advice in reports: what to give in the next run"),
     ("dialects", "flags of the tools whose command lines these are"),
+    ("sites/machines", "words by which this program is called on another machine"),
     ("engine/net", "a warning that stands in a result"),
     ("engine/net/socket", "an example of a failure, as it stands in a result"),
     ("export/lib or main", "warnings that stand in a result"),

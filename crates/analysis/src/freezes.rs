@@ -67,11 +67,17 @@ impl fmt::Display for Freezes {
 /// The freezes of a run, if there were several.
 #[must_use]
 pub fn freezes(run: &Summary) -> Option<Freezes> {
+    // Most runs have none, and are not looked through.
+    if run.response_time.max()? < LASTING_MIN {
+        return None;
+    }
     let whole = |tick: &&Tick| !tick.warmup && tick.to <= run.ended.load_until;
     let ticks: Vec<&Tick> = run.timeline.iter().filter(whole).collect();
-    let times: Vec<Histogram> = ticks.iter().map(|tick| tick.response_time.unpack().ok()).collect::<Option<_>>()?;
+    // One at a time: an hour of them unpacked is hundreds of megabytes.
     let mut all = Histogram::new();
-    times.iter().for_each(|each| all.add(each));
+    for tick in &ticks {
+        all.add(&tick.response_time.unpack().ok()?);
+    }
     let (median, longest) = (all.quantile(0.5)?, all.max()?);
     let failed: u64 = ticks.iter().map(|tick| tick.failed + tick.unsent).sum();
     if longest < LASTING_MIN || (longest.0 as f64) < MEDIANS_MIN * median.0 as f64 || failed * 100 > all.count() {
@@ -83,14 +89,18 @@ pub fn freezes(run: &Summary) -> Option<Freezes> {
     }
     let span = ticks.last()?.to.since(ticks.first()?.from).as_secs_f64();
     let each = span / ticks.len() as f64;
+    let slow = |part: f64| -> Option<Vec<f64>> {
+        let is_slow = |time: Nanos| time.0 as f64 > longest.0 as f64 * part;
+        ticks.iter().map(|tick| Some(tick.response_time.unpack().ok()?.count_where(is_slow) as f64)).collect()
+    };
     match run.plan.load() {
         Load::Closed { users, pause: None } if run.scenario.is_none() && users.is_constant() => {
-            caught(&times, &all, f64::from(users.peak()), longest, span, each)
+            caught(&slow(0.5)?, &all, f64::from(users.peak()), longest, span, each)
         }
         Load::Closed { .. } | Load::Mixed(_) => None,
         // Where the rate itself rises for a while, requests of that while wait together as well.
         Load::Open { timetable, .. } if run.plan.replay().is_some() || !is_constant(timetable) => None,
-        Load::Open { .. } => spread(&times, &all, longest, span, each),
+        Load::Open { .. } => spread(&slow(0.25)?, &all, longest, span, each),
     }
 }
 
@@ -99,15 +109,15 @@ fn is_constant(timetable: &Timetable) -> bool {
     matches!(timetable.stages(), [stage] if stage.from == stage.to)
 }
 
-/// In closed load: slow answers in multiples of the users.
-fn caught(times: &[Histogram], all: &Histogram, users: f64, longest: Nanos, span: f64, each: f64) -> Option<Freezes> {
+/// In closed load: slow answers in multiples of the users; of each interval, those that took more than half as long as the longest.
+fn caught(slow_counts: &[f64], all: &Histogram, users: f64, longest: Nanos, span: f64, each: f64) -> Option<Freezes> {
     let slow = |time: Nanos| time.0 > longest.0 / 2;
     if users < USERS_MIN {
         return None;
     }
-    let mut counts = Vec::with_capacity(times.len());
-    for time in times {
-        let caught = time.count_where(slow) as f64 / users;
+    let mut counts = Vec::with_capacity(slow_counts.len());
+    for slow in slow_counts {
+        let caught = slow / users;
         let freezes = caught.round();
         if caught > freezes.max(1.0) * 1.02 || caught < freezes * CAUGHT_MIN || (freezes == 0.0 && caught > 0.0) {
             return None;
@@ -122,15 +132,15 @@ fn caught(times: &[Histogram], all: &Histogram, users: f64, longest: Nanos, span
     told(&counts, count, lasting_s, span, each)
 }
 
-/// In open load: times spread evenly up to the length of a freeze, in some intervals and not in others.
-fn spread(times: &[Histogram], all: &Histogram, longest: Nanos, span: f64, each: f64) -> Option<Freezes> {
+/// In open load: times spread evenly up to the length of a freeze, in some intervals and not in others; of each interval, those that took
+/// more than a quarter of the longest.
+fn spread(slow: &[f64], all: &Histogram, longest: Nanos, span: f64, each: f64) -> Option<Freezes> {
     let above = |of: &Histogram, part: f64| of.count_where(|time| time.0 as f64 > longest.0 as f64 * part) as f64;
     let (quarter, half, most) = (above(all, 0.25), above(all, 0.5), above(all, 0.75));
     let even = (0.5..=0.83).contains(&(half / quarter)) && (0.2..=0.5).contains(&(most / quarter));
     let share = quarter / 0.75 / all.count() as f64;
     let lasting_s = longest.as_secs_f64();
     let count = span * share / lasting_s;
-    let slow: Vec<f64> = times.iter().map(|of| above(of, 0.25)).collect();
     let mean = quarter / slow.len() as f64;
     let variance = slow.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / slow.len() as f64;
     if !even || variance < CLUSTERED_MIN * mean {
@@ -189,6 +199,8 @@ mod tests {
         let url = Some("http://127.0.0.1:8080/".to_owned());
         run.edit_for_test().plan = Draft { url, duration: "60s".parse().ok(), ..load }.try_into().unwrap();
         run.edit_for_test().timeline = seconds.iter().enumerate().map(|(second, times)| tick(second as u64, times)).collect();
+        run.edit_for_test().response_time = Histogram::new();
+        seconds.iter().flatten().for_each(|time| run.edit_for_test().response_time.record(*time));
         run.edit_for_test().ended.load_until = Nanos::from_secs(seconds.len() as u64);
         run
     }

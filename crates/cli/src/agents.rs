@@ -17,7 +17,7 @@ use crate::workload;
 /// Where the load comes from.
 #[derive(Debug, Args)]
 pub struct AgentsArgs {
-    /// Send the load from these machines instead, by ssh and with nothing installed there: ssh:[USER@]HOST[:PORT],...
+    /// Send the load from these machines instead, by ssh and with nothing installed there, such as ssh:me@10.0.0.5,ssh:eu-2
     #[arg(long, value_name = "MACHINES", value_delimiter = ',', action = ArgAction::Append, help_heading = "Load")]
     agents: Vec<String>,
 

@@ -4,9 +4,13 @@
 //! What a program calls itself need not be true; robots that say that they are robots are most of them, and these are named. Whole
 //! lists of known agents were the alternative: long, never complete, and for the names of new robots of no use.
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::names::{NameCount, Names};
+
+/// As many names of browsers are known again: a megabyte of them.
+const BROWSERS_MAX: usize = 4096;
 
 /// Words in the names of robots.
 const ROBOTS: [&[u8]; 9] = [b"bot", b"crawl", b"spider", b"slurp", b"archiver", b"facebookexternalhit", b"monitor", b"scanner", b"preview"];
@@ -52,6 +56,8 @@ pub(crate) struct Counter {
     robots: u64,
     tools: u64,
     names: Names,
+    /// Programs that are neither: a log has thousands of lines of each, and looking through all of a name takes longer than the rest of its line.
+    browsers: FxHashSet<Box<[u8]>>,
 }
 
 impl Counter {
@@ -59,6 +65,9 @@ impl Counter {
     pub(crate) fn add(&mut self, agent: Option<&[u8]>) {
         let Some(agent) = agent else { return };
         self.requests += 1;
+        if self.browsers.contains(agent) {
+            return;
+        }
         let name = if let Some(name) = robot(agent) {
             self.robots += 1;
             name
@@ -66,13 +75,16 @@ impl Counter {
             self.tools += 1;
             product(agent)
         } else {
+            if self.browsers.len() < BROWSERS_MAX {
+                self.browsers.insert(agent.into());
+            }
             return;
         };
         self.names.add(name);
     }
 
     pub(crate) fn finish(self) -> Option<Agents> {
-        let Self { requests, robots, tools, names } = self;
+        let Self { requests, robots, tools, names, browsers: _ } = self;
         (requests > 0).then(|| Agents { requests, robots, tools, listed: names.listed() })
     }
 }

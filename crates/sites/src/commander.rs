@@ -444,7 +444,10 @@ impl Site {
             // The stream may be held open by others for long; what was said is here soon.
             thread::sleep(LOOK);
             let complaint = String::from_utf8_lossy(&complaint.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
-            let _ = events.send((number, Event::Gone(farewell(&name, wrong.as_deref(), status, &complaint), status.and_then(|status| status.code()))));
+            let _ = events.send((
+                number,
+                Event::Gone(farewell(&name, wrong.as_deref(), status, &complaint), status.and_then(|status| status.code())),
+            ));
         })?;
         let (name, is_here) = (call.name.clone(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };

@@ -2,7 +2,7 @@
 //!
 //! One process may open so many files, and one machine has so many cores. Beyond them a commander divides a plan among sites: it starts
 //! them, tells each its parts, agrees with all on the moment in which the load begins, and hands on what they tell as if they were
-//! threads of its own. A site is a loadline that speaks [`lines`] of text over its standard streams, so that a process of this machine
+//! threads of its own. A site is a loadline that speaks lines of text over its standard streams, so that a process of this machine
 //! and one at the other end of an SSH connection are the same to everybody: how the program is called is all that differs.
 //!
 //! Invariants: a site whose commander is silent for its lease, or gone, ends its load by itself; nothing of it keeps running. What a site
