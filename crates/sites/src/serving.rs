@@ -27,7 +27,7 @@ pub fn serve(
     quit: impl FnOnce() + Send + 'static,
     mut begin: impl FnMut(&str, Job, Gate, &Stop) -> Result<Messages, RunError>,
 ) -> io::Result<()> {
-    let answers = Answers(Arc::new(Mutex::new(answers)));
+    let answers = Answers::to(answers)?;
     answers.say(&Answer::Hello(Greeting::of_this_process()))?;
     let state =
         Arc::new(Mutex::new(State { heard: Instant::now(), lease: lease(true), stop: Stop::new(), is_left_alone: false, is_over: false }));
@@ -95,27 +95,34 @@ fn end(stop: &Stop, urgency: Urgency) {
     }
 }
 
-/// The stream to the commander.
-struct Answers<W>(Arc<Mutex<W>>);
+/// The way to the commander. What is said waits as lines, which are small: counts that wait for a commander that is slow to read, with
+/// histograms of minutes, took a hundred megabytes.
+#[derive(Clone)]
+struct Answers(Sender<String>);
 
-impl<W> Clone for Answers<W> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
+impl Answers {
+    /// Writes to this stream, on a thread of its own.
+    fn to(mut stream: impl Write + Send + 'static) -> io::Result<Self> {
+        let (lines, waiting) = channel::<String>();
+        thread::Builder::new().name("answers".to_owned()).spawn(move || {
+            for line in waiting {
+                if stream.write_all(line.as_bytes()).and_then(|()| stream.flush()).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self(lines))
     }
-}
 
-impl<W: Write> Answers<W> {
     fn say(&self, answer: &Answer) -> io::Result<()> {
-        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        stream.write_all(line(answer).as_bytes())?;
-        stream.flush()
+        self.0.send(line(answer)).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
 /// Takes orders on a thread of its own: what is to be known at once is answered or done there. Jobs and moments of start come out.
 fn listen(
     orders: impl Read + Send + 'static,
-    answers: &Answers<impl Write + Send + 'static>,
+    answers: &Answers,
     state: &Arc<Mutex<State>>,
 ) -> io::Result<(Receiver<Start>, Receiver<Nanos>)> {
     let (jobs, jobs_out) = channel();
@@ -141,7 +148,7 @@ fn listen(
 fn take(
     order: Order,
     plan: &mut String,
-    answers: &Answers<impl Write>,
+    answers: &Answers,
     state: &Mutex<State>,
     (jobs, starts): (&Sender<Start>, &Sender<Nanos>),
 ) -> bool {
@@ -172,7 +179,7 @@ fn take(
 
 /// Says once a second that the site is there, and ends a load whose commander has been silent for too long: it may be gone without the
 /// connection's end having come. When that does not come either, the process ends.
-fn keep_lease(state: &Mutex<State>, answers: &Answers<impl Write>, quit: impl FnOnce()) {
+fn keep_lease(state: &Mutex<State>, answers: &Answers, quit: impl FnOnce()) {
     loop {
         {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
