@@ -46,8 +46,8 @@ pub struct Collector {
     lost: BTreeMap<String, u32>,
     /// Why sources were gone when everything was counted and something was left to do.
     unknown_leftovers: BTreeSet<String>,
-    /// The sites of a run of several, with what each counted.
-    sites: Vec<(SiteMember, Snapshot, Option<String>)>,
+    /// The sites of a run of several.
+    sites: Vec<SiteRow>,
     site_of: BTreeMap<SourceId, usize>,
     /// The longest that a source was ready to run and got no core.
     run_queue_wait: Option<Nanos>,
@@ -85,8 +85,8 @@ impl Collector {
         let handed_over = self.sources.entry(source).or_insert(0);
         *handed_over = (*handed_over).max(snapshot.interval + 1);
         *self.cpu.entry(source).or_default() += snapshot.cpu;
-        if let Some((_, counts, _)) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
-            counts.add(snapshot);
+        if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+            site.add(snapshot);
         }
         self.totals.add(snapshot);
         self.open.entry(snapshot.interval).or_insert_with(|| Snapshot::empty(snapshot.interval)).add(snapshot);
@@ -95,7 +95,7 @@ impl Collector {
     /// A site joins, before any of its sources tells something: it has a row of its own.
     pub fn join(&mut self, member: SiteMember) {
         self.site_of.extend(member.sources.iter().map(|source| (*source, self.sites.len())));
-        self.sites.push((member, Snapshot::default(), None));
+        self.sites.push(SiteRow::new(member));
     }
 
     /// Takes what a source leaves behind.
@@ -126,8 +126,8 @@ impl Collector {
             return;
         }
         self.leave(source);
-        if let Some((_, _, lost)) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
-            *lost = Some(why.clone());
+        if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+            site.lost = Some(why.clone());
         }
         *self.lost.entry(why).or_default() += 1;
     }
@@ -235,7 +235,7 @@ impl Collector {
             record.generator.run_queue_share = self.run_queue_wait.map(|waited| waited.as_secs_f64() / lasted);
         }
         let Self { site, left, lost, unknown_leftovers, sites, .. } = self;
-        record.sites = sites.into_iter().map(|(member, counts, lost)| SiteRow::new(member, &counts, lost)).collect();
+        record.sites = sites.into_iter().map(SiteRow::finish).collect();
         let (gone, all) = (lost.values().sum::<u32>(), self.sources.len());
         record.generator.lost_share = f64::from(gone) / all.max(1) as f64;
         site.complete(&mut record.generator);

@@ -44,15 +44,38 @@ pub struct SiteRow {
 }
 
 impl SiteRow {
-    /// A site and what its sources counted.
-    pub(crate) fn new(member: SiteMember, counts: &Snapshot, lost: Option<String>) -> Self {
+    /// A site that joins.
+    pub(crate) fn new(member: SiteMember) -> Self {
         let SiteMember { name, sources, clock_error } = member;
-        let mut response_time = counts.response_succeeded.clone();
-        response_time.add(&counts.response_failed);
-        // What was on its way when the site was gone has failed.
-        let failed = if lost.is_some() { counts.due.saturating_sub(counts.succeeded + counts.unsent) } else { counts.failed() };
-        let requests = Requests { due: counts.due, succeeded: counts.succeeded, failed, unsent: counts.unsent };
-        let (connect, lag) = (counts.connect.clone(), counts.lag.clone());
-        Self { name, threads: sources.len() as u32, requests, response_time, connect, lag, cpu_ns: counts.cpu.0, clock_error, lost }
+        Self {
+            name,
+            threads: sources.len() as u32,
+            requests: Requests::default(),
+            response_time: Histogram::new(),
+            connect: Histogram::new(),
+            lag: Histogram::new(),
+            cpu_ns: 0,
+            clock_error,
+            lost: None,
+        }
+    }
+
+    /// Adds what one of its sources counted in an interval.
+    pub(crate) fn add(&mut self, counts: &Snapshot) {
+        self.requests.add(&Requests { due: counts.due, succeeded: counts.succeeded, failed: counts.failed(), unsent: counts.unsent });
+        self.response_time.add(&counts.response_succeeded);
+        self.response_time.add(&counts.response_failed);
+        self.connect.add(&counts.connect);
+        self.lag.add(&counts.lag);
+        self.cpu_ns += counts.cpu.0;
+    }
+
+    /// The row when all has been told: what was on its way when the site was gone has failed.
+    pub(crate) fn finish(mut self) -> Self {
+        if self.lost.is_some() {
+            let Requests { due, succeeded, unsent, .. } = self.requests;
+            self.requests.failed = due.saturating_sub(succeeded + unsent);
+        }
+        self
     }
 }
