@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgAction, Args};
-use engine::Runner;
+use engine::{RunError, Runner};
+use measure::Summary;
 use plan::setting::{AGENT_BINARY, AGENTS};
 use plan::{PlanError, PlanErrors, SshHost};
 use resolve::Reader;
@@ -48,7 +49,13 @@ impl AgentsArgs {
             return Ok(workload::runner());
         }
         let program = self.agent_binary.clone().unwrap_or_else(workload::program);
-        let machines = Machines::call(&hosts, Path::new("ssh"), &program).map_err(Failed::from)?;
+        let bytes = std::fs::read(&program).map_err(|why| {
+            let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
+            Failed::from(RunError::<Summary>::input(message, "give the file of a loadline"))
+        })?;
+        let sum = resolve::fingerprint(&bytes);
+        drop(bytes);
+        let machines = Machines::call(&hosts, Path::new("ssh"), (&program, &sum)).map_err(Failed::from)?;
         let number = |of: u32| NonZeroU32::new(of).unwrap_or(NonZeroU32::MIN);
         reader.learn_machines(number(machines.count()), number(machines.cores()), number(machines.connections_max()));
         Ok(Runner::threads().with_sites(Arc::new(machines)))

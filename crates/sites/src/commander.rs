@@ -100,27 +100,25 @@ impl Commander {
         stop: &Stop,
     ) -> Result<RemoteMessages, RunError> {
         let mut fleet = self.take();
-        if fleet.has_lost_one() {
-            // Since the load before: all are called anew.
-            fleet = Fleet::none();
-        }
         fleet.call(calls)?;
         fleet.begin(plan, groups, so_far, stop)?;
-        let rest = groups.iter().map(|parts| parts.iter().map(|part| SourceId(part.of_run.index())).collect()).collect();
         let sources_of = |parts: &Vec<Part>| parts.iter().map(|part| SourceId(part.of_run.index())).collect();
-        let taking_part = fleet.sites.iter().zip(groups).filter(|(_, parts)| !parts.is_empty());
-        let members = taking_part.map(|(site, parts)| SiteMember {
+        let rest: Vec<BTreeSet<SourceId>> = groups.iter().map(sources_of).collect();
+        let taking_part = fleet.sites.iter().zip(&rest).filter(|(_, sources)| !sources.is_empty());
+        let members = taking_part.map(|(site, sources)| SiteMember {
             name: site.name.clone(),
-            sources: sources_of(parts),
+            sources: sources.iter().copied().collect(),
             clock_error: site.clock_error,
         });
         let queue = members.map(Message::Joined).collect();
-        let is_open = groups.iter().map(|parts| !parts.is_empty()).collect();
+        let is_open = rest.iter().map(|sources| !sources.is_empty()).collect();
         Ok(Box::new(RemoteLoad { fleet: Some(fleet), idle: self.idle.clone(), secrets: plan.secrets(), rest, is_open, queue }))
     }
 
+    /// The sites that are there. Where one has been lost, in a load or since, all are called anew.
     fn take(&self) -> Fleet {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_else(Fleet::none)
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        idle.and_then(|mut fleet| (!fleet.has_lost_one()).then_some(fleet)).unwrap_or_else(Fleet::none)
     }
 }
 
@@ -391,9 +389,7 @@ impl Fleet {
 impl Drop for Fleet {
     /// Lets all sites go: without a stream of orders they end by themselves.
     fn drop(&mut self) {
-        let mut beat = std::mem::take(&mut *self.beat.lock().unwrap_or_else(PoisonError::into_inner));
-        beat.orders.clear();
-        self.beat.lock().unwrap_or_else(PoisonError::into_inner).is_over = true;
+        *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = Beat { is_over: true, ..Beat::default() };
         let children: Vec<Arc<Mutex<Child>>> = self.sites.drain(..).map(|site| site.child).collect();
         let limit = Instant::now() + GOING_MAX;
         for child in children {
@@ -595,9 +591,7 @@ impl Iterator for RemoteLoad {
             }
             let fleet = self.fleet.as_mut()?;
             if !self.is_open.contains(&true) {
-                // Whoever lost a site calls all of them anew.
-                let fleet = self.fleet.take().filter(|fleet| fleet.sites.iter().all(|site| !site.is_gone));
-                *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = fleet;
+                *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = self.fleet.take();
                 return None;
             }
             let (number, event) = fleet.event();

@@ -5,13 +5,11 @@
 //! version. Its whole life is that of the connection.
 
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 
 use engine::{RemoteMessages, RunError, Sites, SoFar, Stop};
 use plan::setting::PROCESSES;
 use plan::{Part, Plan, SshHost};
-use ring::digest::{SHA256, digest};
 
 use crate::commander::{CANNOT_RUN, Call, Commander, Delivery, IS_MISSING};
 use crate::lines::Greeting;
@@ -25,14 +23,12 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Calls the program on each of these machines, and copies it there first where it is missing. `ssh` is how ssh is called, and `program`
-    /// the file of a loadline that runs there.
+    /// Calls the program on each of these machines, and copies it there first where it is missing. `ssh` is how ssh is called; `program`
+    /// is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal.
     ///
     /// # Errors
-    /// If the file cannot be read, or a machine cannot be reached, has no place for it or cannot run it.
-    pub fn call(hosts: &[SshHost], ssh: &Path, program: &Path) -> Result<Self, RunError> {
-        let bytes = std::fs::read(program).map_err(|why| unread(program, &why))?;
-        let sum: String = digest(&SHA256, &bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    /// If a machine cannot be reached, has no place for it or cannot run it.
+    pub fn call(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)) -> Result<Self, RunError> {
         let called = |host: &SshHost, script: &str| -> Vec<OsString> {
             [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
         };
@@ -40,9 +36,9 @@ impl Machines {
             .iter()
             .map(|host| Call {
                 name: named(host, hosts),
-                command: called(host, &start_script(&sum)),
+                command: called(host, &start_script(sum)),
                 is_here: false,
-                delivery: Some(Delivery { command: called(host, &copy_script(&sum)), file: program.to_owned() }),
+                delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
                 help: host.by_hand(),
             })
             .collect();
@@ -115,10 +111,6 @@ fn named(host: &SshHost, hosts: &[SshHost]) -> String {
     if alike > 1 { format!("{} ({number})", host.to) } else { host.to.clone() }
 }
 
-fn unread(program: &Path, why: &io::Error) -> RunError {
-    RunError::input(format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(why)), "give the file of a loadline")
-}
-
 /// The parts by machine: of each population's threads as many as the machine has of all cores.
 fn divided(parts: Vec<Part>, cores: &[u32]) -> Vec<Vec<Part>> {
     let all: u64 = cores.iter().copied().map(u64::from).sum();
@@ -148,7 +140,7 @@ fn start_script(sum: &str) -> String {
     )
 }
 
-/// Takes the program on standard input. It gets its name when it is whole, and those of other versions go.
+/// Takes the program on standard input. It gets its name when it is whole, and those that are a month old go.
 fn copy_script(sum: &str) -> String {
     format!(
         "{}; set -e; mkdir -p \"$d\"; t=\"$f.$$\"; trap \"rm -f \\\"$t\\\"\" EXIT; cat > \"$t\"; \
