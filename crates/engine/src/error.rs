@@ -39,7 +39,8 @@ pub struct RunError<M = SummaryBuilder> {
 }
 
 /// Whether the user asked for something impossible, or the world did not allow it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RunErrorKind {
     /// The plan names something that is not there or not readable, or needs more than this machine has.
     Input,

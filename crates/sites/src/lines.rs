@@ -116,40 +116,21 @@ impl Greeting {
 /// Why a site cannot carry its parts out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    kind: Kind,
+    kind: RunErrorKind,
     message: Wording,
     help: Wording,
     unreached: Option<(Failure, String)>,
 }
 
-/// As [`RunErrorKind`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Input,
-    Refused,
-    Run,
-}
-
 impl From<RunError> for Refusal {
     fn from(error: RunError) -> Self {
         let RunError { kind, message, help, unreached, measured: _ } = error;
-        let kind = match kind {
-            RunErrorKind::Input => Kind::Input,
-            RunErrorKind::Refused => Kind::Refused,
-            RunErrorKind::Run => Kind::Run,
-        };
         Self { kind, message, help, unreached }
     }
 }
 
 impl From<Refusal> for RunError {
     fn from(Refusal { kind, message, help, unreached }: Refusal) -> Self {
-        let kind = match kind {
-            Kind::Input => RunErrorKind::Input,
-            Kind::Refused => RunErrorKind::Refused,
-            Kind::Run => RunErrorKind::Run,
-        };
         Self { kind, unreached, ..Self::run(message, help) }
     }
 }
