@@ -11,13 +11,17 @@ DIST   := $(BUILT)/dist/loadline
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
-.PHONY: help dist web web-test api-test counts screenshots demo build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: build ## measure the built-in demo API: a table, charts and a conclusion, in about a minute
 	$(BIN) demo
+
+demo-fleet: build ## send a sweep of the demo API from three agents that wait at a NATS server, all on this machine
+	scripts/tools.sh nats-server
+	scripts/demo-fleet.sh $(BIN)
 
 # Without npm the binary is built all the same; its pages then say that they have no charts.
 web: ## build the script and style of the pages, which the binary carries (needs Node 20.19 or later)
@@ -53,7 +57,7 @@ man: dist ## write the man pages to target/man
 
 # Cheap checks first, the tests last, so that the last thing on the screen is what they said.
 test: fmt licences web ## everything that must hold: formatting, licences, lints, documentation, every test
-	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege prometheus go ssh sshd
+	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege prometheus go ssh sshd nats-server
 	scripts/peers.sh hey vegeta
 	$(MAKE) --no-print-directory lint doc counts beside
 	LOADLINE_TEST_TOOLS=all $(CARGO) test --workspace --locked

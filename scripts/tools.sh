@@ -22,6 +22,7 @@ package_of() {
         wrk) echo wrk ;;
         ab) echo apache2-utils ;;
         sshd) echo openssh-server ;;
+        nats-server) echo nats-server ;;
         ssh|ssh-keygen) echo openssh-client ;;
         h2load) echo nghttp2-client ;;
         openssl) echo openssl ;;

@@ -1,4 +1,4 @@
-//! `--agents`: the machines that a load comes from, if it is not this one.
+//! `--agents`: the machines that a load comes from, if it is not this one: over ssh, or those of a fleet.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,31 @@ use measure::Summary;
 use plan::setting::{AGENT_BINARY, AGENTS};
 use plan::{PlanError, PlanErrors, SshHost};
 use resolve::Reader;
-use sites::Machines;
+use sites::{FleetAddress, Machines};
 
 use crate::exit::Failed;
+use crate::nats::{self, NatsArgs};
 use crate::workload;
 
 /// Where the load comes from.
 #[derive(Debug, Args)]
 pub struct AgentsArgs {
-    /// Send the load from these machines instead, by ssh and with nothing installed there, such as ssh:me@10.0.0.5,ssh:eu-2
+    /// Send the load from these machines instead: ssh:me@10.0.0.5,ssh:eu-2 with nothing installed there, or the agents that wait at nats://HOST:4222/GROUP
     #[arg(long, value_name = "MACHINES", value_delimiter = ',', action = ArgAction::Append, help_heading = "Load")]
     agents: Vec<String>,
 
     /// The loadline that is copied to them, where another processor needs another one [default: this one]
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     agent_binary: Option<PathBuf>,
+
+    #[command(flatten)]
+    nats: NatsArgs,
+}
+
+/// A place that load comes from.
+enum Origin {
+    Ssh(SshHost),
+    Fleet(FleetAddress),
 }
 
 impl AgentsArgs {
@@ -34,7 +44,8 @@ impl AgentsArgs {
     /// # Errors
     /// If a machine cannot be called.
     pub fn runner(&self, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
-        let hosts: Vec<SshHost> = self.agents.iter().filter_map(|text| read(text, errors)).collect();
+        let origins: Vec<Origin> = self.agents.iter().filter_map(|text| read(text, errors)).collect();
+        let access = self.nats.access(errors);
         if self.agents.is_empty() {
             if self.agent_binary.is_some() {
                 errors.push(PlanError::new(
@@ -48,14 +59,27 @@ impl AgentsArgs {
         if !errors.is_empty() {
             return Ok(workload::runner());
         }
-        let program = self.agent_binary.clone().unwrap_or_else(workload::program);
-        let bytes = std::fs::read(&program).map_err(|why| {
-            let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
-            Failed::from(RunError::<Summary>::input(message, "give the file of a loadline"))
-        })?;
-        let sum = resolve::fingerprint(&bytes);
-        drop(bytes);
-        let machines = Machines::call(&hosts, Path::new("ssh"), (&program, &sum)).map_err(Failed::from)?;
+        let (mut hosts, mut calls) = (Vec::new(), Vec::new());
+        for origin in origins {
+            match origin {
+                Origin::Ssh(host) => hosts.push(host),
+                Origin::Fleet(address) => {
+                    let connection = nats::connect(&address, &access)?;
+                    calls.extend(sites::agents_of(&connection, &address, &nats::who()).map_err(Failed::from)?);
+                }
+            }
+        }
+        if !hosts.is_empty() {
+            let program = self.agent_binary.clone().unwrap_or_else(workload::program);
+            let bytes = std::fs::read(&program).map_err(|why| {
+                let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
+                Failed::from(RunError::<Summary>::input(message, "give the file of a loadline"))
+            })?;
+            let sum = resolve::fingerprint(&bytes);
+            drop(bytes);
+            calls.splice(0..0, sites::over_ssh(&hosts, Path::new("ssh"), (&program, &sum)));
+        }
+        let machines = Machines::call(calls).map_err(Failed::from)?;
         let number = |of: u32| NonZeroU32::new(of).unwrap_or(NonZeroU32::MIN);
         reader.learn_machines(number(machines.count()), number(machines.cores()), number(machines.connections_max()));
         Ok(Runner::threads().with_sites(Arc::new(machines)))
@@ -69,14 +93,17 @@ impl AgentsArgs {
     }
 }
 
-fn read(text: &str, errors: &mut PlanErrors) -> Option<SshHost> {
+fn read(text: &str, errors: &mut PlanErrors) -> Option<Origin> {
+    if text.starts_with("nats:") || text.starts_with("tls:") {
+        return nats::address(AGENTS, text, errors).map(Origin::Fleet);
+    }
     let host = text.strip_prefix("ssh:").and_then(SshHost::read);
     if host.is_none() {
         errors.push(PlanError::new(
             AGENTS,
             format!("{AGENTS:#} '{text}' is no machine"),
-            "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, with commas between several",
+            "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, or nats://HOST:PORT/GROUP, with commas between several",
         ));
     }
-    host
+    host.map(Origin::Ssh)
 }

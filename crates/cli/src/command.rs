@@ -1,6 +1,7 @@
 //! The commands, as one table: parsing, help, completions and the man page are all made from it.
 
 mod agent;
+mod agents;
 mod calibrate;
 mod check;
 mod compare;
@@ -113,9 +114,10 @@ enum Command {
     Man(Later<man::Man>),
     /// Print the help of a command, with all its options
     Help(Later<help::Help>),
-    /// Carry out parts of the loads of another loadline
-    #[command(hide = true)]
+    /// Wait at a NATS server for loads of others to carry out
     Agent(Later<agent::Agent>),
+    /// List the agents that wait at a NATS server
+    Agents(Later<agents::Agents>),
 }
 
 /// Carries out what the command line asks for.
@@ -155,6 +157,7 @@ pub fn carry_out(line: CommandLine, known: &KnownSecrets) -> Result<Exit, Failed
         Some(Command::Man(man)) => man::carry_out(*man.0),
         Some(Command::Help(help)) => help::carry_out(&help.0),
         Some(Command::Agent(agent)) => agent::carry_out(&agent.0, known),
+        Some(Command::Agents(agents)) => agents::carry_out(&agents.0),
     }
 }
 

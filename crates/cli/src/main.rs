@@ -20,6 +20,7 @@ mod keeping;
 mod measuring;
 mod memory;
 mod name;
+mod nats;
 mod observers;
 mod output_args;
 mod outputs;

@@ -36,6 +36,8 @@ mod examples;
 mod export;
 #[path = "end_to_end/find.rs"]
 mod find;
+#[path = "end_to_end/fleet.rs"]
+mod fleet;
 #[path = "end_to_end/help.rs"]
 mod help;
 #[path = "end_to_end/history.rs"]

@@ -4,7 +4,7 @@
 //! wherever its owner says, and somewhere else a second later, and a redirect leads on. So what is judged is the pair of a name
 //! and the very address that would be connected to, after it was looked up, and that address stays for the whole run.
 //!
-//! What a script chooses and what lies behind a proxy is not seen here: whoever sets up a fence has to refuse both.
+//! What lies behind a proxy is not seen here: whoever sets up a fence has to refuse it.
 
 use std::fmt;
 use std::net::SocketAddr;

@@ -34,7 +34,7 @@ pub use collect::{Collected, collect};
 pub use error::{BehaviourError, RunError, RunErrorKind, measured};
 pub use fence::Fence;
 pub use launch::{Messages, Prepared, conclude, prepare, run};
-pub use message::{Finished, MESSAGE_SCHEMA, Message};
+pub use message::{Finished, Message, from_bytes, to_bytes};
 pub use net::{Naming, Spoken, Wire};
 pub use runner::Runner;
 pub use site::{Gate, RemoteMessages, SiteRole, Sites, SoFar};

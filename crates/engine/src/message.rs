@@ -1,18 +1,16 @@
 //! The messages by which sources of load tell what they did: the same from a thread, a process and a machine.
 //!
-//! Whoever collects a run cannot tell where its sources are: all it has is their messages, and these can be written as lines of text and
-//! read again without loss. Each line says its version, since two machines may not have the same loadline.
+//! Whoever collects a run cannot tell where its sources are: all it has is their messages, and these can be written as bytes and read
+//! again without loss. Whose version they are is told before the first.
 //!
 //! Invariant: a source's messages come in the order in which it sent them; those of several in any.
 
 use measure::{Leftovers, Site, SiteMember, Snapshot, SourceId};
 use plan::Nanos;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::BehaviourError;
-
-/// The version of messages. A reader of this version refuses any other by name.
-pub const MESSAGE_SCHEMA: &str = "loadline.message/1";
 
 /// A message of a source of load, or of the process that sources were in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,35 +50,18 @@ pub struct Finished {
     pub broken: Option<BehaviourError>,
 }
 
-/// A message as a line.
-#[derive(Serialize, Deserialize)]
-struct Line<M> {
-    schema: String,
-    message: M,
+/// Something that goes to another process, in MessagePack with names: whoever reads it knows each part by its name.
+#[must_use]
+pub fn to_bytes(said: &impl Serialize) -> Vec<u8> {
+    rmp_serde::to_vec_named(said).expect("what is said holds nothing that MessagePack cannot")
 }
 
-impl Message {
-    /// The message as one line of JSON, without its line break.
-    #[must_use]
-    pub fn to_line(&self) -> String {
-        serde_json::to_string(&Line { schema: MESSAGE_SCHEMA.to_owned(), message: self }).expect("messages hold nothing JSON cannot")
-    }
-
-    /// Reads such a line.
-    ///
-    /// # Errors
-    /// In words, if it is no message, or one of another version.
-    pub fn from_line(line: &str) -> Result<Self, String> {
-        let other = || {
-            let schema = serde_json::from_str::<serde_json::Value>(line).ok()?.get("schema")?.as_str()?.to_owned();
-            (schema != MESSAGE_SCHEMA).then(|| format!("the message is written as '{schema}', and this loadline reads '{MESSAGE_SCHEMA}'"))
-        };
-        match serde_json::from_str::<Line<Self>>(line) {
-            Ok(line) if line.schema == MESSAGE_SCHEMA => Ok(line.message),
-            Ok(_) => Err(other().unwrap_or_default()),
-            Err(why) => Err(other().unwrap_or_else(|| format!("no message: {why}"))),
-        }
-    }
+/// Reads it.
+///
+/// # Errors
+/// In words, if it is something else.
+pub fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    rmp_serde::from_slice(bytes).map_err(|why| format!("what was said cannot be read: {why}"))
 }
 
 #[cfg(test)]
@@ -88,18 +69,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_reads_back_and_one_of_another_version_is_refused_by_name() {
+    fn a_message_reads_back_and_what_is_none_is_refused() {
         let broken = Some(BehaviourError::new("a", "b"));
         let finished = Finished { load_until: Nanos(3), run_queue_wait: Some(Nanos(1)), broken, ..Finished::default() };
         let message = Message::Finished(SourceId(7), finished);
-        let line = message.to_line();
-        assert!(!line.contains('\n') && line.starts_with(r#"{"schema":"loadline.message/1""#), "{line}");
-        assert_eq!(Message::from_line(&line), Ok(message));
-        let later = line.replace("message/1", "message/2");
-        let why = "the message is written as 'loadline.message/2', and this loadline reads 'loadline.message/1'";
-        assert_eq!(Message::from_line(&later), Err(why.to_owned()));
-        let unlike = r#"{"schema":"loadline.message/2","message":{"progress":1}}"#;
-        assert_eq!(Message::from_line(unlike), Err(why.to_owned()));
-        assert!(Message::from_line("{}").unwrap_err().starts_with("no message: "));
+        let bytes = to_bytes(&message);
+        assert_eq!(from_bytes::<Message>(&bytes), Ok(message));
+        assert!(from_bytes::<Message>(&bytes[1..]).unwrap_err().starts_with("what was said cannot be read: "));
     }
 }

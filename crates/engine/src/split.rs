@@ -1,6 +1,6 @@
 //! Loads that are split over sources in other processes: whatever the split, the result is that of the whole.
 //!
-//! Each part is started by itself, as in a process of its own; its messages are written as lines and read again, and those of all
+//! Each part is started by itself, as in a process of its own; its messages are written as bytes and read again, and those of all
 //! parts come in an order that chance decides. The server answers by what it is asked alone, so that the parts need not share it.
 
 use plan::{Part, Plan, Random};
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use crate::Runner;
 use crate::collect::{Collected, collect};
 use crate::launch::Messages;
-use crate::message::Message;
+use crate::message::{Message, from_bytes, to_bytes};
 use crate::simulation::{Simulation, read_request};
 
 /// Ways to split each load.
@@ -83,7 +83,7 @@ impl Iterator for Shuffled {
         while let Some(last) = self.parts.len().checked_sub(1) {
             let part = self.random.between(0, last as u64) as usize;
             match self.parts[part].next() {
-                Some(message) => return Some(Message::from_line(&message.to_line()).expect("a message reads back")),
+                Some(message) => return Some(from_bytes(&to_bytes(&message)).expect("a message reads back")),
                 None => drop(self.parts.remove(part)),
             }
         }

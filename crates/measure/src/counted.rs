@@ -18,10 +18,11 @@ pub struct IntervalCounts {
     pub cpu_busiest: Nanos,
 }
 
-/// A [`Snapshot`], or a [`IntervalCounts`], as it stands in a file or goes over a wire. Classes and oddities are named, because their numbers change
-/// from version to version.
+/// A [`Snapshot`], or a [`IntervalCounts`], as it stands in a file or goes over a wire; `H` is how times are held. Classes and oddities are
+/// named, because their numbers change from version to version.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SnapshotRecord {
+#[serde(bound(deserialize = "H: Deserialize<'de>"))]
+pub struct SnapshotRecord<H = PackedHistogram> {
     interval: u32,
     due: u64,
     succeeded: u64,
@@ -34,16 +35,16 @@ pub struct SnapshotRecord {
     bytes_sent: u64,
     bytes_received: u64,
     redirects: u64,
-    response_succeeded: PackedHistogram,
-    response_failed: PackedHistogram,
-    service: PackedHistogram,
-    first_byte: PackedHistogram,
-    wait: PackedHistogram,
-    lag: PackedHistogram,
+    response_succeeded: H,
+    response_failed: H,
+    service: H,
+    first_byte: H,
+    wait: H,
+    lag: H,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    own_delay: Option<(PackedHistogram, PackedHistogram)>,
-    connect: PackedHistogram,
-    tls: PackedHistogram,
+    own_delay: Option<(H, H)>,
+    connect: H,
+    tls: H,
     connections: Connections,
     quirks: BTreeMap<String, u64>,
     examples: BTreeMap<Failure, Example>,
@@ -61,7 +62,7 @@ pub struct SnapshotRecord {
     #[serde(default, skip_serializing_if = "Rates::is_empty")]
     worker_rates: Rates,
     #[serde(default, skip_serializing_if = "Tally::is_empty")]
-    scenario: Tally<PackedHistogram>,
+    scenario: Tally<H>,
 }
 
 impl From<&IntervalCounts> for SnapshotRecord {
@@ -73,6 +74,13 @@ impl From<&IntervalCounts> for SnapshotRecord {
 
 impl From<&Snapshot> for SnapshotRecord {
     fn from(counts: &Snapshot) -> Self {
+        Self::of(counts, Histogram::pack)
+    }
+}
+
+impl<H> SnapshotRecord<H> {
+    /// The record of these counts, with times that are held as `times` says.
+    fn of<'a>(counts: &'a Snapshot, times: impl Fn(&'a Histogram) -> H + Copy) -> Self {
         // Taken apart without `..`, so that a count nobody keeps does not compile.
         let Snapshot {
             interval,
@@ -120,15 +128,15 @@ impl From<&Snapshot> for SnapshotRecord {
             bytes_sent: *bytes_sent,
             bytes_received: *bytes_received,
             redirects: *redirects,
-            response_succeeded: response_succeeded.pack(),
-            response_failed: response_failed.pack(),
-            service: service.pack(),
-            first_byte: first_byte.pack(),
-            wait: wait.pack(),
-            lag: lag.pack(),
-            own_delay: (!own_delay.is_empty()).then(|| (own_delay.measured.pack(), own_delay.without.pack())),
-            connect: connect.pack(),
-            tls: tls.pack(),
+            response_succeeded: times(response_succeeded),
+            response_failed: times(response_failed),
+            service: times(service),
+            first_byte: times(first_byte),
+            wait: times(wait),
+            lag: times(lag),
+            own_delay: (!own_delay.is_empty()).then(|| (times(&own_delay.measured), times(&own_delay.without))),
+            connect: times(connect),
+            tls: times(tls),
             connections: *connections,
             quirks: Quirk::ALL
                 .iter()
@@ -142,9 +150,61 @@ impl From<&Snapshot> for SnapshotRecord {
             gaps: *gaps,
             cpu_ns: *cpu,
             worker_rates: worker_rates.clone(),
-            scenario: tally.pack(),
+            scenario: tally.convert(|held| Ok(times(held))).expect("holding times otherwise never fails"),
             cpu_busiest_ns: Nanos::ZERO,
         }
+    }
+
+    /// The counts again; in words, if a histogram or a number is none. An oddity this version does not know is left out.
+    fn counts(
+        self,
+        times: impl Fn(H) -> Result<Histogram, String>,
+        scenario: impl Fn(Tally<H>) -> Result<Tally, String>,
+    ) -> Result<Snapshot, String> {
+        let kept = self;
+        let mut counts = Snapshot {
+            due: kept.due,
+            succeeded: kept.succeeded,
+            unsent: kept.unsent,
+            excluded: kept.excluded,
+            answered: kept.answered,
+            answered_well: kept.answered_well,
+            bytes_sent: kept.bytes_sent,
+            bytes_received: kept.bytes_received,
+            redirects: kept.redirects,
+            response_succeeded: times(kept.response_succeeded)?,
+            response_failed: times(kept.response_failed)?,
+            service: times(kept.service)?,
+            first_byte: times(kept.first_byte)?,
+            wait: times(kept.wait)?,
+            lag: times(kept.lag)?,
+            own_delay: match kept.own_delay {
+                Some((measured, without)) => OwnDelay { measured: times(measured)?, without: times(without)? },
+                None => OwnDelay::default(),
+            },
+            connect: times(kept.connect)?,
+            tls: times(kept.tls)?,
+            connections: kept.connections,
+            examples: kept.examples,
+            in_flight_area: kept.in_flight_area.parse().map_err(|why| format!("'{}' is no number: {why}", kept.in_flight_area))?,
+            service_drained: kept.service_drained_ns,
+            service_of_warmup: kept.service_of_warmup_ns,
+            gaps: kept.gaps,
+            cpu: kept.cpu_ns,
+            worker_rates: kept.worker_rates,
+            tally: scenario(kept.scenario)?,
+            ..Snapshot::empty(kept.interval)
+        };
+        for (class, count) in kept.failures {
+            counts.failures[class.index()] = count;
+        }
+        for (status, count) in kept.status {
+            counts.count_statuses(status, count);
+        }
+        for quirk in Quirk::ALL {
+            counts.quirks[quirk.index()] = kept.quirks.get(quirk.code()).copied().unwrap_or(0);
+        }
+        Ok(counts)
     }
 }
 
@@ -173,63 +233,27 @@ impl TryFrom<SnapshotRecord> for IntervalCounts {
 impl TryFrom<SnapshotRecord> for Snapshot {
     type Error = String;
 
-    /// The counts again; in words, if a histogram or a number is none. An oddity this version does not know is left out.
+    /// As [`SnapshotRecord::counts`].
     fn try_from(kept: SnapshotRecord) -> Result<Self, String> {
-        let times = |packed: &PackedHistogram| -> Result<Histogram, String> { packed.unpack() };
-        let mut counts = Snapshot {
-            due: kept.due,
-            succeeded: kept.succeeded,
-            unsent: kept.unsent,
-            excluded: kept.excluded,
-            answered: kept.answered,
-            answered_well: kept.answered_well,
-            bytes_sent: kept.bytes_sent,
-            bytes_received: kept.bytes_received,
-            redirects: kept.redirects,
-            response_succeeded: times(&kept.response_succeeded)?,
-            response_failed: times(&kept.response_failed)?,
-            service: times(&kept.service)?,
-            first_byte: times(&kept.first_byte)?,
-            wait: times(&kept.wait)?,
-            lag: times(&kept.lag)?,
-            own_delay: match &kept.own_delay {
-                Some((measured, without)) => OwnDelay { measured: times(measured)?, without: times(without)? },
-                None => OwnDelay::default(),
-            },
-            connect: times(&kept.connect)?,
-            tls: times(&kept.tls)?,
-            connections: kept.connections,
-            examples: kept.examples,
-            in_flight_area: kept.in_flight_area.parse().map_err(|why| format!("'{}' is no number: {why}", kept.in_flight_area))?,
-            service_drained: kept.service_drained_ns,
-            service_of_warmup: kept.service_of_warmup_ns,
-            gaps: kept.gaps,
-            cpu: kept.cpu_ns,
-            worker_rates: kept.worker_rates,
-            tally: kept.scenario.unpack()?,
-            ..Snapshot::empty(kept.interval)
-        };
-        for (class, count) in kept.failures {
-            counts.failures[class.index()] = count;
-        }
-        for (status, count) in kept.status {
-            counts.count_statuses(status, count);
-        }
-        for quirk in Quirk::ALL {
-            counts.quirks[quirk.index()] = kept.quirks.get(quirk.code()).copied().unwrap_or(0);
-        }
-        Ok(counts)
+        kept.counts(|packed| packed.unpack(), |rows| rows.unpack())
     }
 }
 
 impl Serialize for Snapshot {
+    /// For people and files the times are packed; for programs, which read them at once, they are as they are.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        SnapshotRecord::from(self).serialize(serializer)
+        if serializer.is_human_readable() {
+            return SnapshotRecord::from(self).serialize(serializer);
+        }
+        SnapshotRecord::of(self, |times| times).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Snapshot {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        SnapshotRecord::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+        if deserializer.is_human_readable() {
+            return SnapshotRecord::<PackedHistogram>::deserialize(deserializer)?.try_into().map_err(de::Error::custom);
+        }
+        SnapshotRecord::<Histogram>::deserialize(deserializer)?.counts(Ok, Ok).map_err(de::Error::custom)
     }
 }

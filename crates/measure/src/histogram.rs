@@ -11,7 +11,7 @@ use std::io::Read as _;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
-use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as HdrWriter, V2DeflateSerializer};
+use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as HdrWriter, V2DeflateSerializer, V2Serializer};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +191,14 @@ impl Histogram {
         PackedHistogram(self.written(&PACKED_QUANTILES))
     }
 
+    /// It, unless its sums cannot be those of any times.
+    fn sound(self) -> Result<Self, String> {
+        if self.count() > 0 && (self.min > self.max || self.sum < u128::from(self.max)) {
+            return Err("a histogram's sums contradict each other".to_owned());
+        }
+        Ok(self)
+    }
+
     fn written(&self, quantiles: &[f64]) -> HistogramInFile {
         let mut bytes = Vec::new();
         if !self.is_empty() {
@@ -306,16 +314,8 @@ impl HistogramInFile {
     fn read(&self) -> Result<Histogram, String> {
         let bytes = BASE64_STANDARD.decode(&self.hdr).map_err(|why| format!("a histogram is not base64: {why}"))?;
         let mut histogram = Histogram::new();
-        if !bytes.is_empty() {
-            if payload_bytes(&bytes).is_none_or(|said| said > PAYLOAD_BYTES_MAX) {
-                return Err("a histogram cannot be read: the length that it says is none of a histogram".to_owned());
-            }
-            let read: hdrhistogram::Histogram<u64> =
-                HdrReader::new().deserialize(&mut bytes.as_slice()).map_err(|why| format!("a histogram cannot be read: {why}"))?;
-            if read.sigfig() != DIGITS {
-                return Err(format!("a histogram has {} digits, not {DIGITS}", read.sigfig()));
-            }
-            histogram.buckets.add(&read).map_err(|why| format!("a histogram cannot be read: {why}"))?;
+        if let Some(buckets) = read_buckets(&bytes)? {
+            histogram.buckets.add(&buckets).map_err(|why| format!("a histogram cannot be read: {why}"))?;
         }
         if histogram.count() != self.count {
             return Err(format!("a histogram holds {} samples, not the {} it says", histogram.count(), self.count));
@@ -325,11 +325,67 @@ impl HistogramInFile {
         histogram.squares = whole(&self.squares_ns)?;
         histogram.min = self.min_ns.unwrap_or(u64::MAX);
         histogram.max = self.max_ns.unwrap_or(0);
-        if histogram.count() > 0 && (histogram.min > histogram.max || histogram.sum < u128::from(histogram.max)) {
-            return Err("a histogram's sums contradict each other".to_owned());
-        }
-        Ok(histogram)
+        histogram.sound()
     }
+}
+
+/// What goes over a wire: nothing is computed for people, and nothing compressed, since it is read at once.
+#[derive(Serialize, Deserialize)]
+struct HistogramOnWire {
+    count: u64,
+    /// High and low half each, because they go beyond 64 bits.
+    sum: (u64, u64),
+    squares: (u64, u64),
+    min: u64,
+    max: u64,
+    /// HdrHistogram V2.
+    #[serde(with = "serde_bytes")]
+    buckets: Vec<u8>,
+}
+
+impl From<&Histogram> for HistogramOnWire {
+    fn from(histogram: &Histogram) -> Self {
+        let Histogram { buckets, sum, squares, min, max } = histogram;
+        let mut bytes = Vec::new();
+        if !histogram.is_empty() {
+            V2Serializer::new().serialize(buckets, &mut bytes).expect("writing to memory does not fail");
+        }
+        let halves = |number: u128| ((number >> 64) as u64, number as u64);
+        Self { count: histogram.count(), sum: halves(*sum), squares: halves(*squares), min: *min, max: *max, buckets: bytes }
+    }
+}
+
+impl TryFrom<HistogramOnWire> for Histogram {
+    type Error = String;
+
+    fn try_from(HistogramOnWire { count, sum, squares, min, max, buckets }: HistogramOnWire) -> Result<Self, String> {
+        let whole = |(high, low): (u64, u64)| u128::from(high) << 64 | u128::from(low);
+        let mut histogram = Self { sum: whole(sum), squares: whole(squares), min, max, ..Self::new() };
+        if let Some(buckets) = read_buckets(&buckets)? {
+            histogram.buckets = buckets;
+        }
+        if histogram.count() != count {
+            return Err(format!("a histogram holds {} samples, not the {count} it says", histogram.count()));
+        }
+        histogram.sound()
+    }
+}
+
+/// The buckets of an HdrHistogram V2, compressed or not; none where there is nothing.
+fn read_buckets(bytes: &[u8]) -> Result<Option<hdrhistogram::Histogram<u64>>, String> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    if payload_bytes(bytes).is_none_or(|said| said > PAYLOAD_BYTES_MAX) {
+        return Err("a histogram cannot be read: the length that it says is none of a histogram".to_owned());
+    }
+    let mut read: hdrhistogram::Histogram<u64> =
+        HdrReader::new().deserialize(&mut &*bytes).map_err(|why| format!("a histogram cannot be read: {why}"))?;
+    if read.sigfig() != DIGITS {
+        return Err(format!("a histogram has {} digits, not {DIGITS}", read.sigfig()));
+    }
+    read.auto(true);
+    Ok(Some(read))
 }
 
 /// All buckets that there are with three digits, each with its longest count: the reader makes room for as much as a file says.
@@ -350,13 +406,19 @@ fn payload_bytes(bytes: &[u8]) -> Option<u32> {
 
 impl Serialize for Histogram {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.written(&QUANTILES).serialize(serializer)
+        if serializer.is_human_readable() {
+            return self.written(&QUANTILES).serialize(serializer);
+        }
+        HistogramOnWire::from(self).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        HistogramInFile::deserialize(deserializer)?.read().map_err(serde::de::Error::custom)
+        if deserializer.is_human_readable() {
+            return HistogramInFile::deserialize(deserializer)?.read().map_err(serde::de::Error::custom);
+        }
+        HistogramOnWire::deserialize(deserializer)?.try_into().map_err(serde::de::Error::custom)
     }
 }
 
@@ -448,7 +510,9 @@ mod tests {
         fn a_written_histogram_reads_back(values in prop::collection::vec(1u64..1_000_000_000_000, 0..99)) {
             let histogram = of(&values);
             let text = serde_json::to_string(&histogram).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Histogram>(&text).unwrap(), histogram);
+            prop_assert_eq!(&serde_json::from_str::<Histogram>(&text).unwrap(), &histogram);
+            let bytes = rmp_serde::to_vec_named(&histogram).unwrap();
+            prop_assert_eq!(rmp_serde::from_slice::<Histogram>(&bytes).unwrap(), histogram);
         }
     }
 }

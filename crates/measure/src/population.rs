@@ -55,7 +55,7 @@ impl<H> PopulationCounts<H> {
     ///
     /// # Errors
     /// As `convert`.
-    pub(crate) fn convert<T>(&self, convert: impl Fn(&H) -> Result<T, String>) -> Result<PopulationCounts<T>, String> {
+    pub(crate) fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String>) -> Result<PopulationCounts<T>, String> {
         let Self { name, due, succeeded, unsent, failures, answered, response_succeeded, response_failed } = self;
         Ok(PopulationCounts {
             name: name.clone(),

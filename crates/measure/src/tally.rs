@@ -196,7 +196,7 @@ fn add_classes(to: &mut BTreeMap<Failure, u64>, from: &BTreeMap<Failure, u64>) {
 }
 
 impl<H> JourneyCounts<H> {
-    fn convert<T>(&self, convert: impl Fn(&H) -> Result<T, String>) -> Result<JourneyCounts<T>, String> {
+    fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String>) -> Result<JourneyCounts<T>, String> {
         let Self { name, started, completed, succeeded, broke_off, ended, ended_well, lasted } = self;
         Ok(JourneyCounts {
             name: name.clone(),
@@ -212,7 +212,7 @@ impl<H> JourneyCounts<H> {
 }
 
 impl<H> StepCounts<H> {
-    fn convert<T>(&self, convert: impl Fn(&H) -> Result<T, String>) -> Result<StepCounts<T>, String> {
+    fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String>) -> Result<StepCounts<T>, String> {
         let Self { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = self;
         Ok(StepCounts {
             name: name.clone(),
@@ -246,8 +246,8 @@ impl<H> Tally<H> {
     ///
     /// # Errors
     /// As `convert`.
-    fn convert<T>(&self, convert: impl Fn(&H) -> Result<T, String> + Copy) -> Result<Tally<T>, String> {
-        let journeys = |rows: &[JourneyCounts<H>]| rows.iter().map(|row| row.convert(convert)).collect::<Result<_, _>>();
+    pub(crate) fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String> + Copy) -> Result<Tally<T>, String> {
+        let journeys = |rows: &'a [JourneyCounts<H>]| rows.iter().map(|row| row.convert(convert)).collect::<Result<_, _>>();
         Ok(Tally {
             journeys: journeys(&self.journeys)?,
             steps: self.steps.iter().map(|row| row.convert(convert)).collect::<Result<_, _>>()?,
@@ -265,11 +265,6 @@ impl Tally<PackedHistogram> {
 }
 
 impl Tally {
-    /// The same as it stands in a file.
-    pub(crate) fn pack(&self) -> Tally<PackedHistogram> {
-        self.convert(|times| Ok(times.pack())).expect("packing never fails")
-    }
-
     /// The same rows with nothing counted yet.
     #[must_use]
     pub(crate) fn emptied(&self) -> Self {
@@ -595,7 +590,7 @@ mod tests {
             let mut backward = second.clone();
             backward.add(&first);
             prop_assert_eq!(&forward, &backward);
-            let text = serde_json::to_string(&forward.pack()).unwrap();
+            let text = serde_json::to_string(&forward.convert(|times| Ok(times.pack())).unwrap()).unwrap();
             let read: Tally<PackedHistogram> = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(read.unpack().unwrap(), forward);
         }

@@ -6,18 +6,17 @@
 //!
 //! Invariant: a plan that was encoded and decoded is the same plan.
 
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::encoding::{base64_bytes, from_base64};
+use crate::encoding::from_base64;
 use crate::plan::texts;
 use crate::secret::{self, REDACTED};
 use crate::template::is_templated;
 use crate::{
     Amount, Body, Confinement, Connection, Contents, Draft, Filling, FormValue, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
     PopulationDraft, Preflight, Resolved, SaidOfVariables, ScenarioFile, ScriptFile, Setting, Sources, Spelling, Stages, Templating, Tls,
-    Verification, Warmup, base64, percent_encoded,
+    Verification, Warmup, percent_encoded,
 };
 
 /// What becomes of secrets.
@@ -36,16 +35,14 @@ impl Secrecy {
 }
 
 /// Of another version nothing is understood.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// A plan with everything it takes to carry it out.
+/// A plan with everything it takes to carry it out but what its files hold.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Whole {
     version: u32,
     load: LoadRecord,
-    /// What files hold, by their paths: in base64.
-    contents: BTreeMap<String, String>,
     environment: Vec<(String, String)>,
     secrets: Vec<String>,
 }
@@ -65,26 +62,25 @@ pub enum DecodeError {
 }
 
 impl Plan {
-    /// All of the plan, its secrets and what its files hold included: for another process, and never to be saved. `more` are files that
-    /// it names and does not hold, since they are too large to be kept.
+    /// All of the plan, its secrets included, but what its files hold ([`Plan::contents`]), which goes beside it: for another process, and
+    /// never to be saved.
     #[must_use]
-    pub fn encode(&self, more: &Contents) -> String {
+    pub fn encode(&self) -> String {
         let Filling { environment, concealed, .. } = &self.filling;
         let whole = Whole {
             version: VERSION,
             load: self.clone().record(Secrecy::Kept),
-            contents: self.contents.iter().chain(more.iter()).map(|(path, bytes)| (path.to_owned(), base64(bytes))).collect(),
             environment: environment.clone(),
             secrets: concealed.clone(),
         };
         serde_json::to_string(&whole).expect("texts and numbers are JSON")
     }
 
-    /// The plan that [`Plan::encode`] wrote.
+    /// The plan that [`Plan::encode`] wrote, with what its files hold.
     ///
     /// # Errors
     /// If the text is damaged, of another version, or no valid plan.
-    pub fn decode(text: &str) -> Result<Self, DecodeError> {
+    pub fn decode(text: &str, contents: Contents) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Version {
             version: u32,
@@ -94,13 +90,8 @@ impl Plan {
         if version != VERSION {
             return Err(DecodeError::Version(version));
         }
-        let Whole { version: _, load, contents, environment, secrets } = serde_json::from_str(text).map_err(damaged)?;
-        let mut resolved = Resolved { environment, secrets, ..Resolved::from(load) };
-        for (path, bytes) in contents {
-            let bytes = base64_bytes(&bytes).ok_or_else(|| DecodeError::Damaged(format!("what '{path}' holds is not base64")))?;
-            resolved.contents.insert(&path, bytes);
-        }
-        Self::try_from(resolved).map_err(DecodeError::Refused)
+        let Whole { version: _, load, environment, secrets } = serde_json::from_str(text).map_err(damaged)?;
+        Self::try_from(Resolved { environment, secrets, contents, ..Resolved::from(load) }).map_err(DecodeError::Refused)
     }
 }
 

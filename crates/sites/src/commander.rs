@@ -7,23 +7,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _, Write as _};
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::PathBuf;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Message, RemoteMessages, RunError, SoFar, Stop, Urgency, monotonic_now};
+use engine::{Message, RemoteMessages, RunError, SoFar, Stop, Urgency, from_bytes, monotonic_now};
 use measure::{SiteMember, SourceId};
 use plan::setting::AGENT_BINARY;
-use plan::{Contents, Nanos, Part, Plan, Secrets};
+use plan::{Nanos, Part, Plan, Secrets};
 
-use crate::lines::{Answer, Greeting, Job, Order, line};
+use crate::fleet::Contact;
+use crate::frames::{Answer, Greeting, Job, Order, PIECE_BYTES, frame, read_frame};
+use crate::link::{self, Delivery, End, Link};
 use crate::{BEAT, lease};
 
 /// How often the signal to end is looked at: sites are to end within a second.
@@ -36,31 +33,47 @@ const CLOCK_ROUNDS: u32 = 9;
 const HEAD_START: Nanos = Nanos::from_millis(20);
 /// How long sites that were told to go have for it.
 const GOING_MAX: Duration = Duration::from_secs(5);
-/// So much of the end of what a site complains of is kept.
-const COMPLAINT_BYTES_MAX: usize = 2000;
-
 /// How a site is called.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// As people call it.
     pub name: String,
-    /// The program, and what it is given.
-    pub command: Vec<OsString>,
+    /// The way to it.
+    pub way: Way,
     /// Whether it is on this machine, where all have one clock.
     pub is_here: bool,
-    /// How the program comes there where it is missing.
-    pub delivery: Option<Delivery>,
     /// What to do where it cannot be called.
     pub help: String,
 }
 
-/// How a program comes to a site.
+/// The way to a site.
 #[derive(Debug, Clone)]
-pub struct Delivery {
-    /// The program that takes the file on its standard input, and what it is given.
-    pub command: Vec<OsString>,
-    /// The file.
-    pub file: PathBuf,
+pub enum Way {
+    /// A program whose standard streams lead there.
+    Program {
+        /// The program, and what it is given.
+        command: Vec<OsString>,
+        /// How loadline comes there where it is missing.
+        delivery: Option<Delivery>,
+    },
+    /// An agent of a fleet.
+    Agent(Contact),
+}
+
+impl Call {
+    fn link(&self) -> io::Result<Link> {
+        match &self.way {
+            Way::Program { command, .. } => link::call(command),
+            Way::Agent(contact) => contact.claim(),
+        }
+    }
+
+    fn delivery(&self) -> Option<Delivery> {
+        match &self.way {
+            Way::Program { delivery, .. } => delivery.clone(),
+            Way::Agent(_) => None,
+        }
+    }
 }
 
 /// The status by which a site's call says that the program is not there.
@@ -126,9 +139,11 @@ impl Commander {
 #[derive(Debug)]
 struct Fleet {
     sites: Vec<Site>,
-    events: Receiver<(usize, Event)>,
+    arrivals: Receiver<(usize, Arrival)>,
     /// What the threads of further sites send by.
-    sender: Sender<(usize, Event)>,
+    sender: Sender<(usize, Arrival)>,
+    /// What files hold that plans of these sites name, by their numbers.
+    files: Vec<Arc<[u8]>>,
     beat: Arc<Mutex<Beat>>,
     /// When events were last waited for.
     looked: Instant,
@@ -139,32 +154,46 @@ struct Fleet {
 struct Site {
     name: String,
     is_here: bool,
-    orders: Sender<Arc<str>>,
-    child: Arc<Mutex<Child>>,
+    orders: Sender<Arc<[u8]>>,
+    end: Arc<dyn End>,
     greeting: Greeting,
     /// When it last said something.
     heard: Instant,
     /// Whether it is there no more.
     is_gone: bool,
+    /// The numbers of the files that it has.
+    files: BTreeSet<u32>,
     /// By how much its clock is ahead of this machine's.
     ahead: i64,
     /// How exactly that is known; `None` of this machine.
     clock_error: Option<Nanos>,
 }
 
-/// What a site said, and when by this machine's clock; or why it is gone, and the status it ended with.
+/// What comes of a site. What it says waits as bytes, which are small: counts of two hundred sites at the same moment are not.
 #[derive(Debug)]
-enum Event {
-    Said(Box<Answer>, Nanos),
+enum Arrival {
+    Greeted(Greeting),
+    /// Something, and when it came by this machine's clock.
+    Said(Vec<u8>, Nanos),
+    /// Why it is gone, and the status it ended with.
     Gone(String, Option<i32>),
     /// The program was brought there, or why not.
+    Delivered(Result<(), String>),
+}
+
+/// An [`Arrival`] that was read.
+#[derive(Debug)]
+enum Event {
+    Greeted(Greeting),
+    Said(Answer, Nanos),
+    Gone(String, Option<i32>),
     Delivered(Result<(), String>),
 }
 
 /// What is told to all sites once in a while.
 #[derive(Debug, Default)]
 struct Beat {
-    orders: Vec<Sender<Arc<str>>>,
+    orders: Vec<Sender<Arc<[u8]>>>,
     /// That of the load under way.
     stop: Option<Stop>,
     /// How urgently the sites were told to end it.
@@ -174,15 +203,15 @@ struct Beat {
 
 impl Fleet {
     fn none() -> Self {
-        let (sender, events) = channel();
-        Self { sites: Vec::new(), events, sender, beat: Arc::default(), looked: Instant::now() }
+        let (sender, arrivals) = channel();
+        Self { sites: Vec::new(), arrivals, sender, files: Vec::new(), beat: Arc::default(), looked: Instant::now() }
     }
 
     /// Whether a site is gone, or has said since that it goes.
     fn has_lost_one(&mut self) -> bool {
-        while let Ok((number, event)) = self.events.try_recv() {
+        while let Ok((number, arrival)) = self.arrivals.try_recv() {
             self.sites[number].heard = Instant::now();
-            self.sites[number].is_gone |= matches!(event, Event::Gone(..));
+            self.sites[number].is_gone |= matches!(arrival, Arrival::Gone(..));
         }
         self.sites.iter().any(|site| site.is_gone)
     }
@@ -215,18 +244,16 @@ impl Fleet {
                 return Err(RunError::run(message, "try the same connection by hand: it must not ask for anything"));
             };
             match event {
-                Event::Said(answer, _) => {
-                    if let Answer::Hello(greeting) = *answer {
-                        self.sites[number].greet(greeting)?;
-                        awaited.remove(&number);
-                    }
+                Event::Greeted(greeting) => {
+                    self.sites[number].greet(greeting)?;
+                    awaited.remove(&number);
                 }
-                Event::Gone(_, Some(IS_MISSING))
-                    if let Some(delivery) = calls[number].delivery.clone().filter(|_| delivered.insert(number)) =>
+                Event::Said(..) => {}
+                Event::Gone(_, Some(IS_MISSING)) if let Some(delivery) = calls[number].delivery().filter(|_| delivered.insert(number)) =>
                 {
                     under_way += 1;
                     let sender = self.sender.clone();
-                    let carry = move || sender.send((number, Event::Delivered(delivery.carry_out())));
+                    let carry = move || sender.send((number, Arrival::Delivered(delivery.carry_out())));
                     let spawned = thread::Builder::new().name("delivery".to_owned()).spawn(carry);
                     spawned.map_err(|why| uncalled(&calls[number], &why))?;
                 }
@@ -252,14 +279,31 @@ impl Fleet {
         Ok(())
     }
 
+    /// The number of what a file holds. The same in two files has one.
+    fn number_of(&mut self, bytes: &Arc<[u8]>) -> u32 {
+        let known = self.files.iter().position(|known| Arc::ptr_eq(known, bytes) || known == bytes);
+        known.unwrap_or_else(|| {
+            self.files.push(bytes.clone());
+            self.files.len() - 1
+        }) as u32
+    }
+
     /// Gets everybody ready and agrees on the moment.
     fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<(), RunError> {
         let taking_part: Vec<usize> = (0..groups.len()).filter(|number| !groups[*number].is_empty()).collect();
-        let text: Arc<str> = line(&Order::Plan(plan.encode(&Contents::default()))).into();
+        let named: BTreeMap<String, u32> = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), self.number_of(bytes))).collect();
+        let text: Arc<[u8]> = frame(&Order::Plan(plan.encode(), named.clone())).into();
         let here = taking_part.iter().map(|number| &self.sites[*number]).filter(|site| site.is_here).map(|site| site.greeting.process);
         let mut processes = Some(here.chain([std::process::id()]).collect::<Vec<u32>>());
         for number in &taking_part {
-            let site = &self.sites[*number];
+            let Self { sites, files, .. } = self;
+            let site = &mut sites[*number];
+            let numbers: BTreeSet<u32> = named.values().copied().collect();
+            for number in numbers.difference(&site.files) {
+                let pieces = files[*number as usize].chunks(PIECE_BYTES);
+                pieces.for_each(|piece| site.tell(&Order::File { number: *number, piece: piece.to_vec() }));
+            }
+            site.files = numbers;
             let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
             // One of this machine's looks for others on its cores; each other machine has one site.
             let processes = if site.is_here { processes.take() } else { Some(vec![site.greeting.process]) };
@@ -323,14 +367,14 @@ impl Fleet {
     /// What a site says next, where all have to be there.
     fn said(&mut self) -> Result<(usize, Answer, Nanos), RunError> {
         match self.event() {
-            (number, Event::Said(answer, at)) => match *answer {
+            (number, Event::Said(answer, at)) => match answer {
                 Answer::Done | Answer::Told(_) => {
                     let message = format!("{} ended its part before the load began", self.sites[number].name);
                     Err(RunError::run(message, "try again; or with less that is to be done before the start"))
                 }
                 answer => Ok((number, answer, at)),
             },
-            (_, Event::Delivered(_)) => unreachable!("programs are brought when sites are called"),
+            (_, Event::Greeted(_) | Event::Delivered(_)) => unreachable!("sites greet, and programs are brought, when they are called"),
             (_, Event::Gone(why, _)) => Err(RunError::run(why, "the load did not begin; see what ended it there, and try again")),
         }
     }
@@ -353,36 +397,44 @@ impl Fleet {
             }
             self.looked = now;
             // What has been said already is heard before anybody is called silent.
-            let next = self.events.try_recv().ok().or_else(|| self.silence()).or_else(|| {
+            let next = self.arrivals.try_recv().ok().or_else(|| self.silence()).or_else(|| {
                 let wait = limit.saturating_duration_since(now).min(BEAT);
-                self.events.recv_timeout(wait).ok()
+                self.arrivals.recv_timeout(wait).ok()
             });
-            let Some((number, event)) = next else {
+            let Some((number, arrival)) = next else {
                 if Instant::now() >= limit {
                     return None;
                 }
                 continue;
             };
             let site = &mut self.sites[number];
-            if site.is_gone && !matches!(event, Event::Delivered(_)) {
+            if site.is_gone && !matches!(arrival, Arrival::Delivered(_)) {
                 continue;
             }
             site.heard = Instant::now();
+            let event = match arrival {
+                Arrival::Greeted(greeting) => Event::Greeted(greeting),
+                Arrival::Delivered(ended) => Event::Delivered(ended),
+                Arrival::Gone(why, status) => Event::Gone(why, status),
+                Arrival::Said(said, at) => match from_bytes(&said) {
+                    Ok(answer) => Event::Said(answer, at),
+                    Err(why) => Event::Gone(format!("{} is gone: {why}", site.name), None),
+                },
+            };
             if matches!(event, Event::Gone(..)) {
                 site.is_gone = true;
-                // It may hang and not know.
-                let _ = site.child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+                site.end.hasten();
             }
             return Some((number, event));
         }
     }
 
     /// A site that has been silent for too long.
-    fn silence(&self) -> Option<(usize, Event)> {
+    fn silence(&self) -> Option<(usize, Arrival)> {
         let is_silent = |site: &Site| !site.is_gone && site.is_greeted() && site.heard.elapsed() > lease(site.is_here);
         let number = self.sites.iter().position(is_silent)?;
         let site = &self.sites[number];
-        Some((number, Event::Gone(format!("{} did not say anything for {} s", site.name, lease(site.is_here).as_secs()), None)))
+        Some((number, Arrival::Gone(format!("{} did not say anything for {} s", site.name, lease(site.is_here).as_secs()), None)))
     }
 }
 
@@ -390,64 +442,40 @@ impl Drop for Fleet {
     /// Lets all sites go: without a stream of orders they end by themselves.
     fn drop(&mut self) {
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = Beat { is_over: true, ..Beat::default() };
-        let children: Vec<Arc<Mutex<Child>>> = self.sites.drain(..).map(|site| site.child).collect();
+        let ends: Vec<Arc<dyn End>> = self.sites.drain(..).map(|site| site.end).collect();
         let limit = Instant::now() + GOING_MAX;
-        for child in children {
-            ended_within(&child, limit.saturating_duration_since(Instant::now()));
+        for end in ends {
+            end.wait(limit.saturating_duration_since(Instant::now()));
         }
     }
 }
 
-impl Delivery {
-    /// Brings the program there.
-    fn carry_out(&self) -> Result<(), String> {
-        let [program, arguments @ ..] = &self.command[..] else { return Err("there is no way".to_owned()) };
-        let file = File::open(&self.file).map_err(|why| plan::plainly(&why))?;
-        let ran = Command::new(program).args(arguments).stdin(file).process_group(0).output();
-        let ran = ran.map_err(|why| plan::plainly(&why))?;
-        if ran.status.success() {
-            return Ok(());
-        }
-        Err(String::from_utf8_lossy(&ran.stderr).lines().last().unwrap_or("the copy did not arrive whole").to_owned())
-    }
-}
-
-/// What is told of a program that cannot be started.
+/// What is told of a site that cannot be called.
 fn uncalled(call: &Call, why: &io::Error) -> RunError {
-    let program = call.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    RunError::run(format!("{} cannot be called: {program}: {}", call.name, plan::plainly(why)), call.help.clone())
+    let program = match &call.way {
+        Way::Program { command, .. } => command.first().map(|word| format!("{}: ", word.to_string_lossy())),
+        Way::Agent(_) => None,
+    };
+    RunError::run(format!("{} cannot be called: {}{}", call.name, program.unwrap_or_default(), plan::plainly(why)), call.help.clone())
 }
 
 impl Site {
-    fn call(call: &Call, number: usize, events: &Sender<(usize, Event)>) -> io::Result<Self> {
-        let [program, arguments @ ..] = &call.command[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C is for the commander, which tells the sites.
-        let mut child = command.process_group(0).spawn()?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else { return Err(io::ErrorKind::BrokenPipe.into()) };
-        let child = Arc::new(Mutex::new(child));
+    fn call(call: &Call, number: usize, arrivals: &Sender<(usize, Arrival)>) -> io::Result<Self> {
+        let Link { orders: stream, answers, end } = call.link()?;
         let (orders, written) = channel();
-        let complaint = Arc::new(Mutex::new(Vec::new()));
-        let kept = complaint.clone();
-        thread::Builder::new().name("complaints".to_owned()).spawn(move || keep_end(stderr, &kept))?;
-        thread::Builder::new().name("orders".to_owned()).spawn(move || write(&written, stdin))?;
-        let (events, name, ended) = (events.clone(), call.name.clone(), child.clone());
+        thread::Builder::new().name("orders".to_owned()).spawn(move || write(&written, stream))?;
+        let (arrivals, name, ended) = (arrivals.clone(), call.name.clone(), end.clone());
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
-            let wrong = read(stdout, number, &events);
-            let status = ended_within(&ended, GOING_MAX);
-            // The stream may be held open by others for long; what was said is here soon.
+            let wrong = read(answers, number, &arrivals);
+            let status = ended.wait(GOING_MAX);
+            // What it complained of may come after its end.
             thread::sleep(LOOK);
-            let complaint = String::from_utf8_lossy(&complaint.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
-            let _ = events.send((
-                number,
-                Event::Gone(farewell(&name, wrong.as_deref(), status, &complaint), status.and_then(|status| status.code())),
-            ));
+            let why = wrong.map_or_else(|| ended.why(), |text| format!(": it said '{}'", text.escape_debug()));
+            let _ = arrivals.send((number, Arrival::Gone(format!("{name} is gone{why}"), status)));
         })?;
         let (name, is_here) = (call.name.clone(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
-        Ok(Self { name, is_here, orders, child, greeting, heard: Instant::now(), is_gone: false, ahead: 0, clock_error: None })
+        Ok(Self { name, is_here, orders, end, greeting, heard: Instant::now(), is_gone: false, files: BTreeSet::new(), ahead: 0, clock_error: None })
     }
 
     fn greet(&mut self, greeting: Greeting) -> Result<(), RunError> {
@@ -468,82 +496,35 @@ impl Site {
 
     /// Says it, unless the site is gone, which is told elsewhere.
     fn tell(&self, order: &Order) {
-        let _ = self.orders.send(line(order).into());
-    }
-}
-
-/// How a process ended; it is killed if it does not by itself in this time. Others may want to kill it meanwhile.
-fn ended_within(child: &Mutex<Child>, time: Duration) -> Option<ExitStatus> {
-    let limit = Instant::now() + time;
-    loop {
-        let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() >= limit => {
-                let _ = child.kill();
-                return child.wait().ok();
-            }
-            Ok(None) => {}
-            Err(_) => return None,
-        }
-        drop(child);
-        thread::sleep(Duration::from_millis(2));
+        let _ = self.orders.send(frame(order).into());
     }
 }
 
 /// Writes orders until there are no more, or the site takes none.
-fn write(orders: &Receiver<Arc<str>>, mut stream: ChildStdin) {
+fn write(orders: &Receiver<Arc<[u8]>>, mut stream: impl Write) {
     while let Ok(order) = orders.recv() {
-        if stream.write_all(order.as_bytes()).and_then(|()| stream.flush()).is_err() {
+        if stream.write_all(&order).and_then(|()| stream.flush()).is_err() {
             return;
         }
     }
 }
 
-/// Hands on what a site says until it says no more; what was no answer comes out.
-fn read(stream: ChildStdout, number: usize, events: &Sender<(usize, Event)>) -> Option<String> {
-    for text in BufReader::new(stream).lines().map_while(Result::ok) {
-        match serde_json::from_str(&text) {
-            Ok(answer) => events.send((number, Event::Said(Box::new(answer), monotonic_now()))).ok()?,
-            Err(_) => return Some(text),
-        }
+/// Hands on what a site says until it says no more; the beginning of what was no greeting comes out.
+fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>) -> Option<String> {
+    let mut stream = BufReader::new(stream);
+    match Greeting::read(&mut stream) {
+        Ok(greeting) => arrivals.send((number, Arrival::Greeted(greeting))).ok()?,
+        Err(said) => return said.map(|text| text.chars().take(80).collect()),
+    }
+    while let Ok(Some(said)) = read_frame(&mut stream) {
+        arrivals.send((number, Arrival::Said(said, monotonic_now()))).ok()?;
     }
     None
 }
 
-/// Keeps the end of what a site complains of.
-fn keep_end(mut stream: ChildStderr, kept: &Mutex<Vec<u8>>) {
-    let mut bytes = [0; 1024];
-    while let Ok(count @ 1..) = stream.read(&mut bytes) {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend_from_slice(&bytes[..count]);
-        let surplus = kept.len().saturating_sub(COMPLAINT_BYTES_MAX);
-        kept.drain(..surplus);
-    }
-}
-
-/// Why a site is gone, in words.
-fn farewell(name: &str, wrong: Option<&str>, status: Option<ExitStatus>, complaint: &str) -> String {
-    let mut why = format!("{name} is gone");
-    match (wrong, status.map(|status| (status.signal(), status.code()))) {
-        (Some(text), _) => {
-            let text: String = text.chars().take(80).collect();
-            let _ = write!(why, ": it said '{}'", text.escape_debug());
-        }
-        (None, Some((Some(signal), _))) => _ = write!(why, ": it was ended by signal {signal}"),
-        (None, Some((_, Some(code)))) if code != 0 => _ = write!(why, ": it ended with status {code}"),
-        _ => {}
-    }
-    // What Rust adds to a panic is no reason.
-    if let Some(last) = complaint.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:")) {
-        let _ = write!(why, " ({last})");
-    }
-    why
-}
-
 /// Tells all sites that the commander is there, and when the load is to end.
 fn keep_beating(beat: &Mutex<Beat>) {
-    let stay: Arc<str> = line(&Order::Stay).into();
+    let stay: Arc<[u8]> = frame(&Order::Stay).into();
     let mut next = Instant::now();
     loop {
         {
@@ -554,7 +535,7 @@ fn keep_beating(beat: &Mutex<Beat>) {
             let urgency = beat.stop.as_ref().map_or(Urgency::None, Stop::urgency);
             if urgency > beat.told.unwrap_or(Urgency::None) {
                 beat.told = Some(urgency);
-                let order: Arc<str> = line(&Order::to_end(urgency)).into();
+                let order: Arc<[u8]> = frame(&Order::to_end(urgency)).into();
                 beat.orders.iter().for_each(|site| _ = site.send(order.clone()));
             }
             if Instant::now() >= next {
@@ -597,7 +578,7 @@ impl Iterator for RemoteLoad {
             let (number, event) = fleet.event();
             let (Some(rest), Some(is_open)) = (self.rest.get_mut(number), self.is_open.get_mut(number)) else { continue };
             match event {
-                Event::Said(answer, _) => match *answer {
+                Event::Said(answer, _) => match answer {
                     Answer::Told(message) => {
                         if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
                             rest.remove(source);
@@ -607,7 +588,7 @@ impl Iterator for RemoteLoad {
                     Answer::Done => *is_open = false,
                     _ => {}
                 },
-                Event::Delivered(_) => {}
+                Event::Greeted(_) | Event::Delivered(_) => {}
                 Event::Gone(why, _) => {
                     *is_open = false;
                     let why = self.secrets.conceal(&why);

@@ -2,21 +2,25 @@
 //!
 //! One process may open so many files, and one machine has so many cores. Beyond them a commander divides a plan among sites: it starts
 //! them, tells each its parts, agrees with all on the moment in which the load begins, and hands on what they tell as if they were
-//! threads of its own. A site is a loadline that speaks lines of text over its standard streams, so that a process of this machine
-//! and one at the other end of an SSH connection are the same to everybody: how the program is called is all that differs.
+//! threads of its own. A site is a loadline that speaks over its standard streams, so that a process of this machine, one at the other end
+//! of an SSH connection and one that an agent of a fleet has called are the same to everybody: the way to it is all that differs.
 //!
 //! Invariants: a site whose commander is silent for its lease, or gone, ends its load by itself; nothing of it keeps running. What a site
 //! has told stays, also when it is gone before its end.
 
 mod commander;
-mod lines;
+mod fleet;
+mod frames;
+mod link;
 mod machines;
 mod processes;
 mod serving;
 
-pub use commander::{Call, Commander, Delivery};
-pub use lines::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
-pub use machines::Machines;
+pub use commander::{Call, Commander, Way};
+pub use fleet::{Access, AgentCard, AgentClock, Connection, Contact, FleetAddress, Member, News, agents_of, is_group, join};
+pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
+pub use link::Delivery;
+pub use machines::{Machines, over_ssh};
 pub use processes::Processes;
 pub use serving::serve;
 

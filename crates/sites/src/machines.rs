@@ -1,6 +1,7 @@
-//! Other machines, each at the other end of an SSH connection: nothing is installed there, and nothing stays but a file in a cache.
+//! Other machines: those of a fleet, and those at the other end of an SSH connection, where nothing is installed and nothing stays but a
+//! file in a cache.
 //!
-//! The user's own ssh is called, which brings its names, keys and jump hosts along. The program is looked for in a cache folder of that
+//! For these the user's own ssh is called, which brings its names, keys and jump hosts along. The program is looked for in a cache folder of that
 //! machine, by the checksum of its bytes, and is copied there where it is missing: so both ends are the same program, whatever its
 //! version. Its whole life is that of the connection.
 
@@ -11,8 +12,9 @@ use engine::{RemoteMessages, RunError, Sites, SoFar, Stop};
 use plan::setting::PROCESSES;
 use plan::{Part, Plan, SshHost};
 
-use crate::commander::{CANNOT_RUN, Call, Commander, Delivery, IS_MISSING};
-use crate::lines::Greeting;
+use crate::commander::{CANNOT_RUN, Call, Commander, IS_MISSING, Way};
+use crate::frames::Greeting;
+use crate::link::Delivery;
 
 /// Machines that were called, and what each greeted with.
 #[derive(Debug)]
@@ -23,25 +25,11 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Calls the program on each of these machines, and copies it there first where it is missing. `ssh` is how ssh is called; `program`
-    /// is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal.
+    /// Calls all of them.
     ///
     /// # Errors
-    /// If a machine cannot be reached, has no place for it or cannot run it.
-    pub fn call(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)) -> Result<Self, RunError> {
-        let called = |host: &SshHost, script: &str| -> Vec<OsString> {
-            [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
-        };
-        let calls: Vec<Call> = hosts
-            .iter()
-            .map(|host| Call {
-                name: named(host, hosts),
-                command: called(host, &start_script(sum)),
-                is_here: false,
-                delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
-                help: host.by_hand(),
-            })
-            .collect();
+    /// If a machine cannot be reached, is busy, has no place for the program or cannot run it.
+    pub fn call(calls: Vec<Call>) -> Result<Self, RunError> {
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
         Ok(Self { calls, greetings, commander })
@@ -102,6 +90,25 @@ impl Sites for Machines {
     fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
         self.commander.start(&self.calls, (plan, groups), so_far, stop)
     }
+}
+
+/// How the program is called on each of these machines over ssh, and copied there first where it is missing. `ssh` is how ssh is called;
+/// `program` is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal.
+#[must_use]
+pub fn over_ssh(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)) -> Vec<Call> {
+    let called = |host: &SshHost, script: &str| -> Vec<OsString> {
+        [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
+    };
+    let call = |host: &SshHost| Call {
+        name: named(host, hosts),
+        way: Way::Program {
+            command: called(host, &start_script(sum)),
+            delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
+        },
+        is_here: false,
+        help: host.by_hand(),
+    };
+    hosts.iter().map(call).collect()
 }
 
 /// What a machine is called: as its host, with a number where one is named several times.

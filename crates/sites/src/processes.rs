@@ -6,7 +6,7 @@ use engine::{Message, RemoteMessages, RunError, Sites, SoFar, Stop, machine};
 use plan::setting::THREADS;
 use plan::{Part, Plan};
 
-use crate::commander::{Call, Commander};
+use crate::commander::{Call, Commander, Way};
 
 /// Further processes of a program on this machine.
 #[derive(Debug, Clone)]
@@ -26,9 +26,8 @@ impl Processes {
     fn calls(&self, count: usize) -> Vec<Call> {
         let call = |number: usize| Call {
             name: format!("process {number}"),
-            command: self.command.clone(),
+            way: Way::Program { command: self.command.clone(), delivery: None },
             is_here: true,
-            delivery: None,
             help: "see what ended it: its last words, memory, limits on processes".to_owned(),
         };
         (1..=count).map(call).collect()

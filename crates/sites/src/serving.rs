@@ -1,17 +1,20 @@
-//! A site's own side: loads that a commander asks for, one after the other, over two streams of lines.
+//! A site's own side: loads that a commander asks for, one after the other, over two streams.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Gate, Message, Messages, RunError, Stop, Urgency};
-use plan::Nanos;
+use engine::{Gate, Message, Messages, RunError, Stop, Urgency, from_bytes};
+use plan::{Contents, Nanos};
 
-use crate::lines::{Answer, Greeting, Job, Order, line};
+use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
 use crate::{BEAT, lease};
 
+/// What files hold may take so much of a site's memory.
+const FILES_BYTES_MAX: usize = 1 << 30;
 /// After so many leases without a word the process ends by itself.
 const GOING_LEASES: u32 = 3;
 
@@ -25,24 +28,23 @@ pub fn serve(
     orders: impl Read + Send + 'static,
     answers: impl Write + Send + 'static,
     quit: impl FnOnce() + Send + 'static,
-    mut begin: impl FnMut(&str, Job, Gate, &Stop) -> Result<Messages, RunError>,
+    mut begin: impl FnMut(&str, Contents, Job, Gate, &Stop) -> Result<Messages, RunError>,
 ) -> io::Result<()> {
     let answers = Answers::to(answers)?;
-    answers.say(&Answer::Hello(Greeting::of_this_process()))?;
     let state =
         Arc::new(Mutex::new(State { heard: Instant::now(), lease: lease(true), stop: Stop::new(), is_left_alone: false, is_over: false }));
     let (jobs, starts) = listen(orders, &answers, &state)?;
     let starts = Arc::new(Mutex::new(starts));
     let (watched, alive) = (state.clone(), answers.clone());
     thread::Builder::new().name("lease".to_owned()).spawn(move || keep_lease(&watched, &alive, quit))?;
-    while let Ok((plan, job, stop)) = jobs.recv() {
+    while let Ok(((plan, contents), job, stop)) = jobs.recv() {
         let (ready, starts) = (answers.clone(), starts.clone());
         let gate = Gate::new(move || {
             ready.say(&Answer::Ready).ok()?;
             starts.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
         });
         let silence = lease(job.is_here).as_secs();
-        match begin(&plan, job, gate, &stop) {
+        match begin(&plan, contents, job, gate, &stop) {
             Err(error) => answers.say(&Answer::Refused(error.into()))?,
             Ok(messages) => {
                 for message in messages {
@@ -62,8 +64,38 @@ pub fn serve(
     Ok(())
 }
 
-/// A job that is to begin: its plan, and the signal that ends it.
-type Start = (String, Job, Stop);
+/// A job that is to begin: its plan with what its files hold, and the signal that ends it.
+type Start = ((String, Contents), Job, Stop);
+
+/// Plans as they arrive, and what files hold that they name.
+#[derive(Default)]
+struct Plans {
+    next: (String, Contents),
+    files: BTreeMap<u32, Arc<[u8]>>,
+    /// Files of which more may come.
+    arriving: BTreeMap<u32, Vec<u8>>,
+}
+
+impl Plans {
+    /// Takes a piece of a file; whether there is room for it.
+    fn add(&mut self, number: u32, piece: &[u8]) -> bool {
+        let held: usize = self.files.values().map(|file| file.len()).chain(self.arriving.values().map(Vec::len)).sum();
+        self.arriving.entry(number).or_default().extend_from_slice(piece);
+        held + piece.len() <= FILES_BYTES_MAX
+    }
+
+    /// Takes a plan, and the numbers of its files by their paths.
+    fn set(&mut self, text: String, named: &BTreeMap<String, u32>) {
+        self.files.extend(std::mem::take(&mut self.arriving).into_iter().map(|(number, bytes)| (number, bytes.into())));
+        self.files.retain(|number, _| named.values().any(|named| named == number));
+        let mut contents = Contents::default();
+        for (path, number) in named {
+            // An empty file has no pieces.
+            contents.insert(path, self.files.get(number).cloned().unwrap_or_default());
+        }
+        self.next = (text, contents);
+    }
+}
 
 /// What the threads of a site know.
 struct State {
@@ -95,27 +127,28 @@ fn end(stop: &Stop, urgency: Urgency) {
     }
 }
 
-/// The way to the commander. What is said waits as lines, which are small: counts that wait for a commander that is slow to read, with
+/// The way to the commander. What is said waits as frames, which are small: counts that wait for a commander that is slow to read, with
 /// histograms of minutes, took a hundred megabytes.
 #[derive(Clone)]
-struct Answers(Sender<String>);
+struct Answers(Sender<Vec<u8>>);
 
 impl Answers {
-    /// Writes to this stream, on a thread of its own.
+    /// Greets, and writes to this stream, on a thread of its own.
     fn to(mut stream: impl Write + Send + 'static) -> io::Result<Self> {
-        let (lines, waiting) = channel::<String>();
+        let (frames, waiting) = channel::<Vec<u8>>();
+        let greeting = Greeting::of_this_process().to_line().into_bytes();
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
-            for line in waiting {
-                if stream.write_all(line.as_bytes()).and_then(|()| stream.flush()).is_err() {
+            for said in std::iter::once(greeting).chain(waiting) {
+                if stream.write_all(&said).and_then(|()| stream.flush()).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self(lines))
+        Ok(Self(frames))
     }
 
     fn say(&self, answer: &Answer) -> io::Result<()> {
-        self.0.send(line(answer)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        self.0.send(frame(answer)).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
@@ -129,11 +162,12 @@ fn listen(
     let (starts, starts_out) = channel();
     let (answers, state) = (answers.clone(), state.clone());
     thread::Builder::new().name("orders".to_owned()).spawn(move || {
-        let mut plan = String::new();
-        for order in BufReader::new(orders).lines() {
-            let Some(order) = order.ok().and_then(|line| serde_json::from_str::<Order>(&line).ok()) else { break };
+        let mut plans = Plans::default();
+        let mut orders = BufReader::new(orders);
+        while let Ok(Some(order)) = read_frame(&mut orders) {
+            let Ok(order) = from_bytes::<Order>(&order) else { break };
             state.lock().unwrap_or_else(PoisonError::into_inner).heard = Instant::now();
-            if !take(order, &mut plan, &answers, &state, (&jobs, &starts)) {
+            if !take(order, &mut plans, &answers, &state, (&jobs, &starts)) {
                 break;
             }
         }
@@ -147,21 +181,22 @@ fn listen(
 /// Whether more orders can be taken.
 fn take(
     order: Order,
-    plan: &mut String,
+    plans: &mut Plans,
     answers: &Answers,
     state: &Mutex<State>,
     (jobs, starts): (&Sender<Start>, &Sender<Nanos>),
 ) -> bool {
     let to_end = |urgency| end(&state.lock().unwrap_or_else(PoisonError::into_inner).stop, urgency);
     match order {
-        Order::Plan(text) => {
-            *plan = text;
+        Order::File { number, piece } => plans.add(number, &piece),
+        Order::Plan(text, named) => {
+            plans.set(text, &named);
             true
         }
         // The signal is this load's from here on: what ends it may be the very next order.
         Order::Prepare(job) => {
             let stop = state.lock().unwrap_or_else(PoisonError::into_inner).renewed(job.is_here);
-            jobs.send((std::mem::take(plan), *job, stop)).is_ok()
+            jobs.send((std::mem::take(&mut plans.next), *job, stop)).is_ok()
         }
         Order::Start { at } => starts.send(at).is_ok(),
         Order::Clock(number) => answers.say(&Answer::Clock { number, now: engine::monotonic_now() }).is_ok(),

@@ -1,39 +1,179 @@
-//! `loadline agent --stdio`: a site of another loadline, which carries out parts of its loads.
+//! `loadline agent`: carries out parts of the loads of another loadline.
 //!
-//! It is called by a commander, on this machine or over SSH, and not by people: what it says over its standard streams is for programs.
-//! Whatever a script prints there goes to the error stream instead.
+//! With `--nats` it waits at a NATS server until one wants it; with `--stdio` it was called by one, on this machine or over SSH, or by an
+//! agent that waits. What it says over its standard streams then is for programs: whatever a script prints there goes to the error stream.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
-use clap::Args;
-use engine::{Gate, Messages, RunError, Runner, SiteRole, Stop};
+use analysis::quantity::length;
+use clap::{ArgAction, Args};
+use engine::{Fence, Gate, Messages, RunError, RunErrorKind, Runner, SiteRole, Stop};
 use import::collection::Wishes;
-use plan::{LoadRecord, Plan};
+use plan::setting::{ALLOW_SCRIPTS, ALLOW_TARGET, NATS, SANDBOX};
+use plan::{Confinement, Contents, LoadRecord, Plan, PlanError, PlanErrors, Spelling};
 use resolve::{KnownSecrets, MemoryInputs, Reader, Scenarios};
 use script::Script;
-use sites::Job;
+use serve::AllowedTargets;
+use sites::{Access, AgentCard, Connection, FleetAddress, Job, News};
 
 use crate::exit::{Exit, Failed};
-use crate::memory;
-use crate::workload::Workload;
+use crate::nats::{self, NatsArgs};
+use crate::screen::complain;
+use crate::workload::{self, Workload};
+use crate::{interrupt, memory};
 
-/// How the commander is spoken with.
+/// A server that is not there is tried again so often.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Where work comes from, and what is done of it.
 #[derive(Debug, Args)]
 pub struct Agent {
+    /// Wait for work at this NATS server, such as nats://10.0.0.1:4222
+    #[arg(long, value_name = "URL", required_unless_present = "stdio", help_heading = "Fleet")]
+    nats: Option<String>,
+
+    /// Be one of this group, which --agents nats://HOST:4222/NAME asks for
+    #[arg(long, value_name = "NAME", default_value = "default", help_heading = "Fleet")]
+    group: String,
+
+    /// What it is called in reports [default: the name of this machine]
+    #[arg(long, value_name = "NAME", help_heading = "Fleet")]
+    name: Option<String>,
+
+    /// Let load go here: a name, *.NAME, an address, a network such as 10.1.0.0/16, loopback, private, any; each with :PORT if only that (repeatable) [default: loopback]
+    #[arg(long, value_name = "PATTERN", action = ArgAction::Append, help_heading = "Safety")]
+    allow_target: Vec<String>,
+
+    /// Run scripts outside of their sandbox, which can do on this machine what its user can
+    #[arg(long, help_heading = "Safety")]
+    allow_scripts: bool,
+
+    #[command(flatten)]
+    access: NatsArgs,
+
     /// Over the standard streams: how another loadline calls this one
-    #[arg(long, required = true)]
+    #[arg(long, hide = true, conflicts_with = "nats")]
     stdio: bool,
 }
 
-/// Serves until the commander goes.
-pub fn carry_out(_: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
+/// Serves until the commander goes, or waits for work until the user ends it.
+pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
+    let mut errors = PlanErrors::default();
+    let given = !agent.allow_target.is_empty();
+    let allowed = if given { AllowedTargets::read(&agent.allow_target) } else { AllowedTargets::read(&["loopback".to_owned()]) };
+    let allowed = allowed.map_err(|wrong| {
+        errors.0.extend(wrong.into_iter().map(|(text, why)| {
+            PlanError::new(ALLOW_TARGET, format!("{ALLOW_TARGET:#} '{text}' {why}"), "give a name, an address or a network, each with :PORT if only that")
+        }));
+    });
+    let Some(url) = agent.nats.as_deref().filter(|_| !agent.stdio) else {
+        let Ok(allowed) = allowed else { return Err(errors.into()) };
+        // Whoever may log in on this machine may send load from it; whoever reaches a NATS server may not.
+        let guard = given.then(|| Guard { allowed: Arc::new(allowed), scripts: agent.allow_scripts });
+        return answer(guard, known);
+    };
+    let address = nats::address(NATS, url, &mut errors);
+    let access = agent.access.access(&mut errors);
+    if !sites::is_group(&agent.group) {
+        errors.push(PlanError::new("group", format!("--group '{}' is no group", agent.group), "take letters, digits, - and _"));
+    }
+    let (Some(address), Ok(allowed)) = (address, allowed) else { return Err(errors.into()) };
+    if !errors.is_empty() {
+        return Err(errors.into());
+    }
+    wait_for_work(agent, (&address, &access), &allowed)
+}
+
+/// Waits at a server for whoever wants this agent.
+fn wait_for_work(agent: &Agent, (address, access): (&FleetAddress, &Access), allowed: &AllowedTargets) -> Result<Exit, Failed> {
+    let server = address.to_string();
+    let connection = connect(address, access)?;
+    let targets: Vec<String> = if agent.allow_target.is_empty() { vec![allowed.to_string()] } else { agent.allow_target.clone() };
+    let mut command = vec![workload::program().into_os_string(), "agent".into(), "--stdio".into()];
+    command.extend(targets.iter().flat_map(|target| [OsString::from("--allow-target"), target.into()]));
+    command.extend(agent.allow_scripts.then(|| "--allow-scripts".into()));
+    let name = agent.name.clone().unwrap_or_else(nats::host);
+    let card = AgentCard::of_this_process(name.clone(), agent.group.clone(), targets);
+    let member = sites::join(&connection, card, command, |news| complain(&told(&news))).map_err(Failed::from)?;
+    complain(&format!("{name} waits for work in group {} at {server}; load may go to {allowed}", agent.group));
+    interrupt::wait()?;
+    member.leave();
+    Ok(Exit::Done)
+}
+
+/// Connects, however long it takes until the server is there: where machines are started together, nobody knows which is first.
+fn connect(address: &FleetAddress, access: &Access) -> Result<Connection, Failed> {
+    let server = address.to_string();
+    let there = move |is_there: bool| complain(&if is_there { format!("connected to {server}") } else { format!("{server} is away; trying again") });
+    nats::warn_if_exposed(address, access);
+    let mut is_told = false;
+    loop {
+        match Connection::open(address, access, there.clone()) {
+            Err(error) if error.kind == RunErrorKind::Run => {
+                if !std::mem::replace(&mut is_told, true) {
+                    complain(&format!("{}; trying again until it is there", error.message.spelt(Spelling::Flags)));
+                }
+                thread::sleep(AGAIN);
+            }
+            ended => return ended.map_err(Failed::from),
+        }
+    }
+}
+
+fn told(news: &News) -> String {
+    match news {
+        News::Begun(by) => format!("a load of {by} begins"),
+        News::Over(by, took) => format!("the load of {by} is over after {}; idle", length((*took).into())),
+        News::Refused(by, why) => format!("{by} was refused: {why}"),
+    }
+}
+
+/// What the owner of an agent lets others do.
+struct Guard {
+    allowed: Arc<AllowedTargets>,
+    /// Whether scripts may run outside of their sandbox.
+    scripts: bool,
+}
+
+impl Guard {
+    fn fence(&self) -> Fence {
+        let allowed = self.allowed.clone();
+        let help = format!("whoever started this agent allows {allowed}; more with {ALLOW_TARGET}");
+        Fence::new(&help, move |host, address| allowed.lets(host, address))
+    }
+
+    /// Refuses what the fence does not see.
+    fn check(&self, plan: &Plan) -> Result<(), RunError> {
+        let refused = |message: &str, help: String| Err(RunError { kind: RunErrorKind::Refused, ..RunError::input(message, help) });
+        if plan.connection().proxy.is_some() {
+            return refused("this agent sends nothing through a proxy: where it would lead is not seen", "send the load without one".to_owned());
+        }
+        if plan.connection().unix_socket.is_some() {
+            return refused("this agent opens no sockets in its file system", "give the address of the target".to_owned());
+        }
+        if plan.script().is_some_and(|script| script.confinement == Confinement::None) && !self.scripts {
+            return refused(
+                "this agent runs scripts in their sandbox alone",
+                format!("give {SANDBOX}, or let its owner start it with {ALLOW_SCRIPTS}"),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Serves a commander over the standard streams until it goes.
+fn answer(guard: Option<Guard>, known: &KnownSecrets) -> Result<Exit, Failed> {
     let broken =
         |why: io::Error| Failed::new(Exit::OutputNotWritten, plan::plainly(&why), "see what became of the loadline that called this one");
     let (orders, answers) = streams().map_err(broken)?;
-    let mut site = Site { known: known.clone(), script: None };
+    let mut site = Site { known: known.clone(), guard, script: None };
     let quit = || std::process::exit(Exit::NotCarriedOut as i32);
-    sites::serve(orders, answers, quit, move |plan, job, gate, stop| site.begin(plan, job, gate, stop)).map_err(broken)?;
+    sites::serve(orders, answers, quit, move |plan, contents, job, gate, stop| site.begin((plan, contents), job, gate, stop)).map_err(broken)?;
     Ok(Exit::Done)
 }
 
@@ -47,23 +187,30 @@ fn streams() -> io::Result<(File, File)> {
 /// A site, from job to job.
 struct Site {
     known: KnownSecrets,
+    guard: Option<Guard>,
     /// That of the load under way.
     script: Option<Box<Script>>,
 }
 
 impl Site {
-    fn begin(&mut self, plan: &str, job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
+    fn begin(&mut self, (plan, contents): (&str, Contents), job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
         let Job { sources, so_far, is_here, processes } = job;
-        let plan = Plan::decode(plan).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
+        let is_here = is_here && self.guard.is_none();
+        let plan = Plan::decode(plan, contents).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
+        self.guard.as_ref().map_or(Ok(()), |guard| guard.check(&plan))?;
         let all = plan.parts();
         let parts: Vec<_> = sources.iter().filter_map(|source| all.get(*source as usize)).copied().collect();
         let inputs = MemoryInputs::of_plan(&plan);
         let inputs = if is_here { inputs.with_local_files() } else { inputs };
         let reader = Reader::new(inputs, self.known.clone());
-        let runner = Runner::threads().as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
+        let fence = self.guard.as_ref().map_or_else(Fence::open, Guard::fence);
+        let runner = Runner::within(&fence).as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
         let scenarios = Scenarios::new(&reader, Wishes::default());
         // Data files that were typed stand in place of those that the scenario names.
         let _ = scenarios.of(&LoadRecord::from(plan.clone()));
+        if self.guard.is_some() {
+            workload::look_elsewhere(&plan, &scenarios, &runner)?;
+        }
         let workload = Workload::new(&plan, &scenarios, &runner, stop)?;
         let (messages, script) = workload.start(&parts, so_far, stop)?;
         self.script = script;

@@ -181,7 +181,7 @@ fn over_time(mut entries: Vec<Entry>, rows_max: usize) -> Result<String, Failed>
     let courses = courses.iter().map(|(name, course)| format!("  {name:<width$}  {course}\n"));
     let more = (table.len() - 1).saturating_sub(rows_max);
     table.truncate(table.len() - more);
-    let table = laid_out(table, crate::output_args::terminal_columns().map_or(usize::MAX, usize::from));
+    let table = laid_out(table, &FIGURES, &LEAST, crate::output_args::terminal_columns().map_or(usize::MAX, usize::from));
     let mut text = format!("\n{}\n{}{table}", said.collect::<String>(), courses.collect::<String>());
     if more > 0 {
         let _ = writeln!(text, "  and {more} before these: --all shows them\n");
@@ -213,7 +213,7 @@ const LEAST: [&str; 3] = ["revision", "kind", "began (UTC)"];
 pub fn table(store: &Store, entries: &[Entry]) -> String {
     let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
     rows.extend(entries.iter().map(|entry| cells(store, entry)));
-    laid_out(rows, crate::output_args::terminal_columns().map_or(usize::MAX, usize::from))
+    laid_out(rows, &FIGURES, &LEAST, crate::output_args::terminal_columns().map_or(usize::MAX, usize::from))
 }
 
 fn cells(store: &Store, entry: &Entry) -> Vec<String> {
@@ -245,10 +245,11 @@ fn cells(store: &Store, entry: &Entry) -> Vec<String> {
     ]
 }
 
-/// Rows below each other in so many letters: without the columns there is no room for.
-fn laid_out(mut rows: Vec<Vec<String>>, room: usize) -> String {
+/// Rows below their heads in so many letters: without the columns there is no room for, of which `least` go first. `figures` stand below
+/// each other from the right.
+pub fn laid_out(mut rows: Vec<Vec<String>>, figures: &[&str], least: &[&str], room: usize) -> String {
     let width = |rows: &[Vec<String>], column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    for head in LEAST {
+    for head in least {
         let columns = rows[0].len();
         let whole: usize = (0..columns).map(|column| 2 + width(&rows, column)).sum();
         if whole <= room {
@@ -259,7 +260,7 @@ fn laid_out(mut rows: Vec<Vec<String>>, room: usize) -> String {
         }
     }
     let columns: Vec<(bool, usize)> =
-        (0..rows[0].len()).map(|column| (FIGURES.contains(&rows[0][column].as_str()), width(&rows, column))).collect();
+        (0..rows[0].len()).map(|column| (figures.contains(&rows[0][column].as_str()), width(&rows, column))).collect();
     let mut text = "\n".to_owned();
     for row in &rows {
         let mut line = String::new();
@@ -287,8 +288,8 @@ mod tests {
     fn a_narrow_terminal_does_without_what_is_least() {
         let row = ["ab12", "2026-11-20 12:00:00", "run", "healthz", "-c 50", "1a2b3c4", "1,000/s, none failed"].map(str::to_owned).to_vec();
         let rows = || vec![HEADS.map(str::to_owned).to_vec(), row.clone()];
-        assert!(laid_out(rows(), usize::MAX).contains("ab12  2026-11-20 12:00:00  run   healthz  -c 50  1a2b3c4   1,000/s, none failed"));
-        let narrow = laid_out(rows(), 60);
+        assert!(laid_out(rows(), &FIGURES, &LEAST, usize::MAX).contains("ab12  2026-11-20 12:00:00  run   healthz  -c 50  1a2b3c4   1,000/s, none failed"));
+        let narrow = laid_out(rows(), &FIGURES, &LEAST, 60);
         assert!(narrow.contains("  ab12  healthz  -c 50  1,000/s, none failed\n"), "{narrow}");
     }
 

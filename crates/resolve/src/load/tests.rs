@@ -56,7 +56,7 @@ fn what_a_scenario_names_and_is_not_there_is_told_at_once() {
 #[test]
 fn a_plan_is_carried_out_from_what_it_holds_alone() {
     let plan = decided(shop(), named("shop/shop.yaml")).unwrap();
-    let far = Plan::decode(&plan.encode(&plan::Contents::default())).unwrap();
+    let far = Plan::decode(&plan.encode(), plan.contents().clone()).unwrap();
     assert_eq!(far, plan);
     let there = scenarios(MemoryInputs::of_plan(&far));
     assert!(there.journeys(&far).unwrap_or_else(|why| panic!("{why:?}")).is_some());
@@ -67,7 +67,7 @@ fn a_plan_is_carried_out_from_what_it_holds_alone() {
         ..Draft::default()
     };
     let plan = decided(shop().with_file("body", "{{file shop/body.bin}}"), draft.into()).unwrap();
-    let far = Plan::decode(&plan.encode(&plan::Contents::default())).unwrap();
+    let far = Plan::decode(&plan.encode(), plan.contents().clone()).unwrap();
     let ready = scenarios(MemoryInputs::of_plan(&far)).requests_of(&far).unwrap().expect("its requests differ");
     let sent: Vec<String> = ready.preview(2).unwrap().iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
     assert!(sent[0].starts_with("POST /1 ") && sent[1].starts_with("POST /2 "), "{sent:?}");

@@ -1,0 +1,512 @@
+//! A fleet: agents that wait for work at a NATS server, which carries the same streams as a pipe or an SSH connection would.
+//!
+//! Whoever looks for agents asks all of them, or those of a group, and hears from each what it is and whether it is idle. One that is claimed
+//! starts a site of its own program for this commander alone, and hands its streams on until the site is gone.
+//!
+//! The subjects: `loadline.agents` and `loadline.group.GROUP` to look, `loadline.agent.ID` to ask for the time and to claim, and
+//! `loadline.session.TOKEN.orders` and `.answers` for what is said then.
+
+mod member;
+mod stream;
+
+pub use member::{Member, News, join};
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, StatusCode};
+use engine::RunError;
+use futures_util::StreamExt as _;
+use plan::Nanos;
+use plan::setting::{AGENTS, NATS_CREDENTIALS};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
+use url::Url;
+
+use crate::commander::{Call, Way};
+use crate::frames::{Greeting, SITE_SCHEMA};
+use crate::link::Link;
+
+/// When nobody has answered for so long, everybody has.
+const QUIET: Duration = Duration::from_millis(400);
+/// How long one agent is waited for.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// How long the server is.
+const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// How long it takes until it is tried again, at most.
+const RECONNECT_MAX: Duration = Duration::from_millis(500);
+/// So often an agent is asked what time it is there; the best answer counts.
+const CLOCK_ROUNDS: u32 = 5;
+/// More than this was not meant.
+const GROUP_LETTERS_MAX: usize = 64;
+
+/// Where a fleet is: a server, and which of the agents at it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FleetAddress {
+    /// With the user and the password.
+    server: Url,
+    group: Option<String>,
+    count: Option<NonZeroU32>,
+}
+
+impl FleetAddress {
+    /// Reads `nats://[USER[:PASSWORD]@]HOST[:PORT][/GROUP][?count=N]`, or the same with `tls://`.
+    ///
+    /// # Errors
+    /// In words, if it is something else.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut server = Url::parse(text).map_err(|why| format!("is no address: {why}"))?;
+        if !matches!(server.scheme(), "nats" | "tls") {
+            return Err("does not begin with nats:// or tls://".to_owned());
+        }
+        if server.host_str().is_none_or(str::is_empty) {
+            return Err("names no host".to_owned());
+        }
+        let group = server.path().trim_start_matches('/').to_owned();
+        if !(group.is_empty() || is_group(&group)) {
+            return Err(format!("has the group '{group}'; {GROUP}"));
+        }
+        let mut count = None;
+        for (name, value) in server.query_pairs() {
+            if name != "count" {
+                return Err(format!("has '{name}', and only count is known"));
+            }
+            count = Some(value.parse().map_err(|_| format!("has the count '{value}', which is no number of agents"))?);
+        }
+        server.set_path("");
+        server.set_query(None);
+        server.set_fragment(None);
+        Ok(Self { server, group: Some(group).filter(|group| !group.is_empty()), count })
+    }
+
+    /// Which agents, if not all at the server.
+    #[must_use]
+    pub fn group(&self) -> Option<&str> {
+        self.group.as_deref()
+    }
+
+    /// How many of them, if not all that are idle.
+    #[must_use]
+    pub const fn count(&self) -> Option<NonZeroU32> {
+        self.count
+    }
+
+    /// Whether what is said there can be heard and forged by others: without a password, on an address that is not this machine's.
+    /// Credentials may come in a file, which is not seen here.
+    #[must_use]
+    pub fn is_exposed(&self) -> bool {
+        let host = self.server.host_str().unwrap_or_default();
+        let is_here = host == "localhost" || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        !is_here && self.server.username().is_empty()
+    }
+}
+
+impl fmt::Display for FleetAddress {
+    /// Without the user and the password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.server.scheme(), self.server.host_str().unwrap_or_default())?;
+        self.server.port().map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+impl fmt::Debug for FleetAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FleetAddress({self})")
+    }
+}
+
+/// What a group's name is.
+const GROUP: &str = "a group is letters, digits, - and _";
+
+/// Whether it is the name of a group.
+#[must_use]
+pub fn is_group(text: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    !text.is_empty() && text.len() <= GROUP_LETTERS_MAX && text.chars().all(is_letter)
+}
+
+/// By what the server lets us in, beside what its address says.
+#[derive(Clone, Default)]
+pub struct Access {
+    /// The text of a credentials file: a token that is signed, and the seed that belongs to it.
+    pub credentials: Option<String>,
+    /// The seed of an NKey.
+    pub nkey: Option<String>,
+    /// The file of certificates that the server's is signed by, where they are not the system's.
+    pub authority: Option<PathBuf>,
+}
+
+impl Access {
+    /// Whether there is something that proves who we are.
+    #[must_use]
+    pub const fn is_given(&self) -> bool {
+        self.credentials.is_some() || self.nkey.is_some()
+    }
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").field("authority", &self.authority).finish_non_exhaustive()
+    }
+}
+
+/// A connection to the server of a fleet. It comes back by itself when the server was away.
+#[derive(Clone)]
+pub struct Connection {
+    client: Client,
+    runtime: Handle,
+    server: String,
+    /// When it is dropped, the runtime ends.
+    _keeper: Arc<oneshot::Sender<()>>,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Connection({})", self.server)
+    }
+}
+
+impl Connection {
+    /// Connects. `there` is told when the server is away, and when it is back.
+    ///
+    /// # Errors
+    /// If the server cannot be reached, or does not let us in.
+    pub fn open(address: &FleetAddress, access: &Access, there: impl Fn(bool) + Send + Sync + 'static) -> Result<Self, RunError> {
+        let no_thread = |why: io::Error| RunError::run(format!("the system gives no more threads: {why}"), "raise the limit on processes");
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
+        let handle = runtime.handle().clone();
+        let (keeper, dropped) = oneshot::channel::<()>();
+        thread::Builder::new().name("nats".to_owned()).spawn(move || _ = runtime.block_on(dropped)).map_err(no_thread)?;
+        let there = Arc::new(there);
+        let mut options = ConnectOptions::new()
+            .name("loadline")
+            .connection_timeout(CONNECT_MAX)
+            .max_reconnects(None)
+            .reconnect_delay_callback(|attempts| (Duration::from_millis(20) * attempts as u32).min(RECONNECT_MAX))
+            .event_callback(move |event| {
+                let there = there.clone();
+                async move {
+                    match event {
+                        Event::Disconnected => there(false),
+                        Event::Connected => there(true),
+                        _ => {}
+                    }
+                }
+            });
+        let uncredited = |why: io::Error| {
+            RunError::input(format!("the credentials for {address} cannot be used: {}", plan::plainly(&why)), "give the file that nsc wrote")
+        };
+        if let Some(text) = &access.credentials {
+            options = options.credentials(text).map_err(uncredited)?;
+        }
+        if let Some(seed) = &access.nkey {
+            options = options.nkey(seed.trim().to_owned());
+        }
+        if let Some(file) = &access.authority {
+            options = options.add_root_certificates(file.clone());
+        }
+        // A token stands in the place of a user.
+        let mut server = address.server.clone();
+        if !server.username().is_empty() && server.password().is_none() {
+            options = options.token(server.username().to_owned());
+            _ = server.set_username("");
+        }
+        let connected = handle.block_on(async { timeout(CONNECT_MAX, options.connect(server.as_str())).await });
+        let client = match connected {
+            Ok(Ok(client)) => client,
+            Ok(Err(why)) if matches!(why.kind(), ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication) => {
+                return Err(RunError::input(
+                    format!("the NATS server {address} does not let us in"),
+                    format!("give the user and the password in its address (nats://USER:PASSWORD@HOST), or a file with {NATS_CREDENTIALS}"),
+                ));
+            }
+            Ok(Err(why)) => return Err(unreached(address, &innermost(&why))),
+            Err(_) => return Err(unreached(address, &format!("no answer within {} s", CONNECT_MAX.as_secs()))),
+        };
+        Ok(Self { client, runtime: handle, server: address.to_string(), _keeper: Arc::new(keeper) })
+    }
+
+    /// The agents there, by name.
+    ///
+    /// # Errors
+    /// If the connection is lost for good.
+    pub fn look(&self, group: Option<&str>) -> Result<Vec<AgentCard>, RunError> {
+        let subject = group.map_or_else(|| ALL.to_owned(), |group| format!("{OF_GROUP}.{group}"));
+        let mut cards = self.wait(async {
+            let inbox = self.client.new_inbox();
+            let mut answers = self.client.subscribe(inbox.clone()).await.map_err(io::Error::other)?;
+            self.client.publish_with_reply(subject, inbox, json(&Request::Look)).await.map_err(io::Error::other)?;
+            let mut cards = Vec::new();
+            while let Ok(Some(answer)) = timeout(QUIET, answers.next()).await {
+                if answer.status == Some(StatusCode::NO_RESPONDERS) {
+                    break;
+                }
+                cards.extend(serde_json::from_slice::<AgentCard>(&answer.payload));
+            }
+            Ok(cards)
+        })?;
+        cards.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+        Ok(cards)
+    }
+
+    /// How far away each of these agents is, and how its clock goes.
+    ///
+    /// # Errors
+    /// If the connection is lost for good.
+    pub fn measure(&self, cards: &[AgentCard]) -> Result<Vec<Option<AgentClock>>, RunError> {
+        self.wait(async {
+            let asking: Vec<_> = cards.iter().map(|card| tokio::spawn(clock_of(self.client.clone(), card.id.clone()))).collect();
+            let mut clocks = Vec::new();
+            for asked in asking {
+                clocks.push(asked.await.ok().flatten());
+            }
+            Ok(clocks)
+        })
+    }
+
+    fn wait<T>(&self, what: impl Future<Output = io::Result<T>>) -> Result<T, RunError> {
+        self.runtime.block_on(what).map_err(|why| {
+            RunError::run(format!("the NATS server {} is not there any more: {why}", self.server), "see what became of it, and try again")
+        })
+    }
+}
+
+/// To all agents of a server.
+const ALL: &str = "loadline.agents";
+/// To all of a group.
+const OF_GROUP: &str = "loadline.group";
+/// To one.
+const TO_ONE: &str = "loadline.agent";
+/// Of two that speak with each other.
+const SESSION: &str = "loadline.session";
+
+/// What an agent is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Request {
+    /// Who is it?
+    Look,
+    /// What time is it there?
+    Clock,
+    /// Begin a session.
+    Claim {
+        /// [`SITE_SCHEMA`] of who asks.
+        schema: String,
+        /// The version of who asks.
+        loadline: String,
+        /// The name of the session in its subjects.
+        token: String,
+        /// Who asks, for people.
+        by: String,
+    },
+}
+
+/// What an agent answers to a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Reply {
+    /// The session has begun.
+    Begun,
+    /// It does not begin: why, in words that go on from the agent's name.
+    Refused(String),
+}
+
+/// What an agent says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentCard {
+    /// Its own among all.
+    pub id: String,
+    /// As people call it.
+    pub name: String,
+    /// The group it is in.
+    pub group: String,
+    /// [`SITE_SCHEMA`], of its program.
+    pub schema: String,
+    /// The program's version.
+    pub loadline: String,
+    /// Cores that it may use.
+    pub cores: u32,
+    /// Connections that it may have open at once.
+    pub connections_max: u32,
+    /// Where it may send load, as its owner wrote it.
+    pub targets: Vec<String>,
+    /// What it does now, if it is not idle.
+    pub busy: Option<String>,
+}
+
+impl AgentCard {
+    /// That of this process.
+    #[must_use]
+    pub fn of_this_process(name: String, group: String, targets: Vec<String>) -> Self {
+        let Greeting { schema, loadline, cores, connections_max, .. } = Greeting::of_this_process();
+        Self { id: String::new(), name, group, schema, loadline, cores, connections_max, targets, busy: None }
+    }
+}
+
+/// An agent's clock, as it is seen from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct AgentClock {
+    /// There and back.
+    #[serde(rename = "round_trip_ns")]
+    pub round_trip: Nanos,
+    /// By how many nanoseconds it is ahead, give or take half the round trip.
+    #[serde(rename = "ahead_ns")]
+    pub ahead: i64,
+}
+
+async fn clock_of(client: Client, id: String) -> Option<AgentClock> {
+    let mut best: Option<AgentClock> = None;
+    for _ in 0..CLOCK_ROUNDS {
+        let (asked, at) = (wall_clock(), Instant::now());
+        let answer = timeout(ANSWER_MAX, client.request(format!("{TO_ONE}.{id}"), json(&Request::Clock))).await.ok()?.ok()?;
+        let round_trip = at.elapsed();
+        let there: Nanos = serde_json::from_slice(&answer.payload).ok()?;
+        let here = asked.plus(Nanos(round_trip.as_nanos() as u64 / 2));
+        let clock = AgentClock { round_trip: Nanos(round_trip.as_nanos() as u64), ahead: there.0.wrapping_sub(here.0).cast_signed() };
+        best = Some(best.filter(|best| best.round_trip <= clock.round_trip).unwrap_or(clock));
+    }
+    best
+}
+
+/// Nanoseconds since 1970.
+fn wall_clock() -> Nanos {
+    Nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64)
+}
+
+/// The way to an agent.
+#[derive(Debug, Clone)]
+pub struct Contact {
+    connection: Connection,
+    id: String,
+    /// Who claims it, for people.
+    by: String,
+}
+
+impl Contact {
+    /// Begins a session.
+    pub(crate) fn claim(&self) -> io::Result<Link> {
+        let Connection { client, runtime, .. } = &self.connection;
+        let token = client.new_inbox().replace(|letter: char| !letter.is_ascii_alphanumeric(), "");
+        let (schema, loadline) = (SITE_SCHEMA.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        let claim = Request::Claim { schema, loadline, token: token.clone(), by: self.by.clone() };
+        let heard = runtime.block_on(async {
+            let heard = client.subscribe(format!("{SESSION}.{token}.answers")).await.map_err(io::Error::other)?;
+            let asked = timeout(ANSWER_MAX, client.request(format!("{TO_ONE}.{}", self.id), json(&claim))).await;
+            let answer = asked.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::Error::other("it is not there any more"))?;
+            match read(&answer.payload) {
+                Some(Reply::Begun) => Ok(heard),
+                Some(Reply::Refused(why)) => Err(io::Error::other(why)),
+                None => Err(io::Error::other("it gave an answer that this loadline does not know")),
+            }
+        })?;
+        let (orders, answers, end, carried) = stream::open(client.clone(), heard, format!("{SESSION}.{token}.orders"));
+        runtime.spawn(carried);
+        Ok(Link { orders: Box::new(orders), answers: Box::new(answers), end })
+    }
+}
+
+/// How the agents of an address are called: those that are idle, or as many of them as it says. `by` says who calls, for people.
+///
+/// # Errors
+/// If there are none, or too few.
+pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> Result<Vec<Call>, RunError> {
+    let all = connection.look(address.group())?;
+    let place = address.group().map_or_else(|| format!("at {address}"), |group| format!("in group {group} at {address}"));
+    let (ours, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|card| {
+        (card.schema.as_str(), card.loadline.as_str()) == (SITE_SCHEMA, env!("CARGO_PKG_VERSION"))
+    });
+    let (idle, busy): (Vec<_>, Vec<_>) = ours.into_iter().partition(|card| card.busy.is_none());
+    let wanted = address.count().map_or(idle.len(), |count| count.get() as usize);
+    if idle.is_empty() || idle.len() < wanted {
+        let busy = busy.iter().filter_map(|card| Some(format!("{} is busy with {}", card.name, card.busy.as_ref()?)));
+        let others = others.iter().map(|card| format!("{} has loadline {}, and this is {}", card.name, card.loadline, env!("CARGO_PKG_VERSION")));
+        let rest: Vec<String> = busy.chain(others).collect();
+        let none = match (idle.len(), wanted) {
+            (0, _) => format!("no agent {place} is idle"),
+            (count, wanted) => format!("{count} of the {wanted} agents that are wanted {place} are idle"),
+        };
+        let why = if rest.is_empty() { none } else { format!("{none}: {}", rest.join("; ")) };
+        return Err(RunError::run(why, format!("start agents there (loadline agent --nats {address}), or see them with: loadline agents {address}")));
+    }
+    let names: Vec<String> = idle.iter().map(|card| card.name.clone()).collect();
+    let name_of = |number: usize| {
+        let before = names[..number].iter().filter(|name| **name == names[number]).count();
+        let is_alone = names.iter().filter(|name| **name == names[number]).count() == 1;
+        if is_alone { names[number].clone() } else { format!("{} ({})", names[number], before + 1) }
+    };
+    let calls = idle.into_iter().take(wanted).enumerate().map(|(number, card)| Call {
+        name: name_of(number),
+        way: Way::Agent(Contact { connection: connection.clone(), id: card.id, by: by.to_owned() }),
+        is_here: false,
+        help: format!("see who is there: loadline agents {address}"),
+    });
+    Ok(calls.collect())
+}
+
+fn unreached(address: &FleetAddress, why: &str) -> RunError {
+    RunError::run(format!("the NATS server {address} cannot be reached: {why}"), format!("start one there (nats-server), or correct {AGENTS}"))
+}
+
+/// The cause of an error that says least of how it was met.
+fn innermost(why: &dyn std::error::Error) -> String {
+    let mut why = why;
+    while let Some(source) = why.source() {
+        why = source;
+    }
+    why.to_string()
+}
+
+fn json(said: &impl Serialize) -> bytes::Bytes {
+    serde_json::to_vec(said).expect("what is said holds nothing that JSON cannot").into()
+}
+
+fn read<T: DeserializeOwned>(payload: &[u8]) -> Option<T> {
+    serde_json::from_slice(payload).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_server_a_group_and_a_number() {
+        let address = FleetAddress::read("nats://me:secret@10.0.0.1:4222/eu?count=3").unwrap();
+        assert_eq!((address.group(), address.count()), (Some("eu"), NonZeroU32::new(3)));
+        assert_eq!(address.to_string(), "nats://10.0.0.1:4222");
+        assert!(!format!("{address:?}").contains("secret"));
+        let all = FleetAddress::read("tls://nats.test").unwrap();
+        assert_eq!((all.group(), all.count(), all.to_string()), (None, None, "tls://nats.test".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_with_the_reason() {
+        for (text, why) in [
+            ("http://a", "does not begin with nats:// or tls://"),
+            ("nats:///eu", "names no host"),
+            ("nats://a/eu/west", "has the group 'eu/west'"),
+            ("nats://a/eu.*", "has the group 'eu.*'"),
+            ("nats://a?count=0", "has the count '0'"),
+            ("nats://a?n=1", "has 'n', and only count is known"),
+        ] {
+            let said = FleetAddress::read(text).unwrap_err();
+            assert!(said.starts_with(why), "{text}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_server_without_a_password_elsewhere_is_open_to_others() {
+        let is_exposed = |text: &str| FleetAddress::read(text).unwrap().is_exposed();
+        assert!(is_exposed("nats://10.0.0.1:4222"));
+        assert!(!is_exposed("nats://127.0.0.1:4222") && !is_exposed("nats://[::1]") && !is_exposed("nats://localhost/eu"));
+        assert!(!is_exposed("nats://me:secret@10.0.0.1"));
+    }
+}
