@@ -15,6 +15,7 @@ mod nginx;
 mod page;
 mod pairs;
 mod saved;
+mod spread;
 mod statistic;
 mod suite;
 mod tool;

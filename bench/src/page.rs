@@ -100,7 +100,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, travelling, watched, open, resent, startup, logs } =
+    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, travelling, watched, open, resent, startup, logs, several } =
         findings;
 
     let time = format!("CPU time per request, {connections} connections");
@@ -171,6 +171,17 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below(format!("`loadline runs --all`, {runs_saved} saved runs"), &startup.list_ms, 0, "ms", "under", 100.0);
     below(format!("`loadline report` of {ticks} seconds to a page"), &startup.page_ms, 0, "ms", "under", 300.0);
     below("processor time of a live page that is looked at, of a core".to_owned(), &startup.live_percent, 2, "%", "under", 1.0);
+    let Extent { places, sites, .. } = *extent;
+    below("CPU time per request of four processes, of that of one".to_owned(), &several.four_of_one, 2, "times", "at most", 1.05);
+    let begins = |what: &str| format!("from the start until the first request, {places} {what}");
+    below(begins("processes"), &several.processes_ms, 0, "ms", "at most", 1_000.0);
+    if !several.fleet_ms.is_empty() {
+        below(begins("agents that wait at a NATS server"), &several.fleet_ms, 0, "ms", "at most", 1_000.0);
+    }
+    let commander = format!("a commander of {sites} processes on this machine");
+    below(format!("{commander}, processor time, of a core"), &several.commander_percent, 1, "%", "at most", 10.0);
+    let bytes: Vec<f64> = several.commander_bytes.iter().map(|bytes| bytes / mebi).collect();
+    below(format!("{commander}, peak memory"), &bytes, 0, "MiB", "at most", 64.0);
     rows.extend(read_logs(extent, logs));
     rows
 }

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::launch::{Busy, Ran, Usage, now_us, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
+use crate::spread::{self, Fleet, Several};
 use crate::tool::{Count, Tool};
 use crate::{logs, saved};
 
@@ -52,6 +53,10 @@ pub struct Extent {
     pub stream_mebi: u64,
     /// Lines a second of the log that is sent again.
     pub replay_rate: u32,
+    /// Processes, and agents, whose start is timed.
+    pub places: u32,
+    /// Sites of one commander.
+    pub sites: u32,
 }
 
 impl Extent {
@@ -70,6 +75,8 @@ impl Extent {
         stream_mebi: 10_240,
         // A million a minute.
         replay_rate: 17_000,
+        places: 10,
+        sites: 200,
     };
     /// Only to see that everything works; the rate is high enough for a 99th percentile to be told.
     pub const SHORT: Self = Self {
@@ -85,6 +92,8 @@ impl Extent {
         log_mebi: 4,
         stream_mebi: 8,
         replay_rate: 2_000,
+        places: 2,
+        sites: 4,
     };
 }
 
@@ -217,6 +226,8 @@ pub struct Findings {
     pub startup: Startup,
     /// Logs.
     pub logs: Logs,
+    /// Several processes.
+    pub several: Several,
 }
 
 /// Measures everything.
@@ -249,6 +260,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         resent: suite.resent()?,
         startup: suite.startup()?,
         logs: suite.logs(programs)?,
+        several: suite.several()?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
     })
 }
@@ -535,6 +547,40 @@ impl Suite<'_> {
         read.memory_bytes_long.push(usage.memory_bytes_max as f64);
         eprintln!("logs: {} MiB from a pipe", self.extent.stream_mebi);
         Ok(read)
+    }
+
+    fn several(&self) -> Result<Several> {
+        let Extent { rounds, seconds, connections, places, sites, .. } = *self.extent;
+        let dir = tempfile::tempdir()?;
+        let (file, url) = (dir.path().join("run.json"), self.nginx.http());
+        let mut several = Several::default();
+        for round in 0..rounds {
+            let mut each = [0.0; 2];
+            // Each round begins with the other.
+            for turn in [round % 2, 1 - round % 2] {
+                let words = format!("run {url} -c {connections} -t 4 -d {seconds}s --processes {} --no-save --observe none", [4, 1][turn]);
+                let usage = self.pinned(&format!("{} {words} --quiet --force --out json={}", self.loadline.display(), file.display()))?;
+                let told: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+                let succeeded = told["requests"]["succeeded"].as_f64().filter(|count| *count > 0.0).context("no request succeeded")?;
+                each[turn] = usage.cpu_us as f64 / succeeded;
+            }
+            several.four_of_one.push(each[0] / each[1]);
+        }
+        let arrivals = Arrivals::new()?;
+        let words = format!("run -c {places} -t {places} -n {places} --no-save --observe none --quiet");
+        let fleet = Fleet::start(self.loadline, places)?;
+        for _ in 0..rounds {
+            several.processes_ms.push(self.until_first_ms(&arrivals, &format!("{words} --processes {places} {}", arrivals.url))?);
+            if let Some(fleet) = &fleet {
+                several.fleet_ms.push(self.until_first_ms(&arrivals, &format!("{words} --agents {} {}", fleet.url, arrivals.url))?);
+            }
+        }
+        drop(fleet);
+        let (percent, bytes) = spread::commander(self.loadline, sites, &url)?;
+        several.commander_percent.push(percent);
+        several.commander_bytes.push(bytes);
+        eprintln!("several processes: {rounds} rounds, and {sites} of one commander");
+        Ok(several)
     }
 
     /// What these words cost, on the generator's core.

@@ -21,8 +21,19 @@ const APART_MIN: Nanos = Nanos::from_micros(500);
 /// A way that explains half of the difference is the greater part of it; a round trip for a connection, and one for an answer.
 const EXPLAINED_SHARE: f64 = 0.5;
 
-/// A sentence for each site that sees what the others do not.
+/// A clock that is known less exactly may count a second in the one before or after it.
+const CLOCK_ERROR_MAX: Nanos = Nanos::from_millis(500);
+
+/// A sentence for each site that sees what the others do not, or whose seconds may be others.
 pub(crate) fn sentences(run: &Summary) -> Vec<String> {
+    let clocks = run.sites.iter().filter_map(|site| Some((site, site.clock_error?))).filter(|(_, error)| *error > CLOCK_ERROR_MAX);
+    let clocks = clocks.map(|(site, error)| {
+        format!("the clock of {} is known to ± {} alone: what it counted may stand in a second beside the right one", site.name, time(error.0 as f64))
+    });
+    apart(run).into_iter().chain(clocks).collect()
+}
+
+fn apart(run: &Summary) -> Vec<String> {
     let medians: Vec<(&SiteRow, Nanos)> = run
         .sites
         .iter()
@@ -110,6 +121,14 @@ mod tests {
         assert!(starved[0].ends_with("its figures are its own"), "{starved:?}");
         let unknown = said(vec![near(), site("us-1", (50, 1, 0))]);
         assert!(unknown[0].ends_with("why cannot be told from here"), "{unknown:?}");
+    }
+
+    #[test]
+    fn a_clock_that_is_not_known_to_a_second_is_told() {
+        let with_clock = |error: u64| SiteRow { clock_error: Some(Nanos::from_millis(error)), ..site("b", (10, 1, 0)) };
+        assert_eq!(said(vec![site("a", (10, 1, 0)), with_clock(400)]), Vec::<String>::new());
+        let told = said(vec![site("a", (10, 1, 0)), with_clock(700)]);
+        assert!(told[0].starts_with("the clock of b is known to ± 700 ms alone"), "{told:?}");
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
     for message in messages {
         match message {
             Message::Joined(member) => collector.join(member),
+            Message::Clock(source, error) => collector.note_clock(source, error),
             Message::Counts(source, counts) => {
                 last_told = last_told.max(Nanos(u64::from(counts.interval + 1) * INTERVAL.0));
                 collector.absorb(source, &counts);

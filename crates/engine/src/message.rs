@@ -18,6 +18,8 @@ use crate::error::BehaviourError;
 pub enum Message {
     /// A process or a machine with these sources takes part, where several do; before anything else of them.
     Joined(SiteMember),
+    /// The clock of this source's site went its own way since the start: it may be off by so much.
+    Clock(SourceId, Nanos),
     /// The counts of one interval of a source.
     Counts(SourceId, Box<Snapshot>),
     /// A source has sent all it had to, and has every answer.

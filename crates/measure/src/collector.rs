@@ -98,6 +98,13 @@ impl Collector {
         self.sites.push(SiteRow::new(member));
     }
 
+    /// The clock of a source's site is less exactly known than when it joined.
+    pub fn note_clock(&mut self, source: SourceId, error: Nanos) {
+        if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+            site.clock_error = site.clock_error.max(Some(error));
+        }
+    }
+
     /// Takes what a source leaves behind.
     pub fn absorb_leftovers(&mut self, left: Leftovers) {
         self.left.add(left);

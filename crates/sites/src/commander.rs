@@ -167,6 +167,10 @@ struct Site {
     ahead: i64,
     /// How exactly that is known; `None` of this machine.
     clock_error: Option<Nanos>,
+    /// The number with which its clock is asked for next; those before a start are lower.
+    round: u32,
+    /// When it was last asked, and with which number, where it has not answered yet.
+    asked: Option<(u32, Nanos)>,
 }
 
 /// What comes of a site. What it says waits as bytes, which are small: counts of two hundred sites at the same moment are not.
@@ -303,7 +307,7 @@ impl Fleet {
                 let pieces = files[*number as usize].chunks(PIECE_BYTES);
                 pieces.for_each(|piece| site.tell(&Order::File { number: *number, piece: piece.to_vec() }));
             }
-            site.files = numbers;
+            (site.files, site.asked) = (numbers, None);
             let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
             // One of this machine's looks for others on its cores; each other machine has one site.
             let processes = if site.is_here { processes.take() } else { Some(vec![site.greeting.process]) };
@@ -475,7 +479,7 @@ impl Site {
         })?;
         let (name, is_here) = (call.name.clone(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
-        Ok(Self { name, is_here, orders, end, greeting, heard: Instant::now(), is_gone: false, files: BTreeSet::new(), ahead: 0, clock_error: None })
+        Ok(Self { name, is_here, orders, end, greeting, heard: Instant::now(), is_gone: false, files: BTreeSet::new(), ahead: 0, clock_error: None, round: CLOCK_ROUNDS, asked: None })
     }
 
     fn greet(&mut self, greeting: Greeting) -> Result<(), RunError> {
@@ -492,6 +496,29 @@ impl Site {
 
     fn is_greeted(&self) -> bool {
         !self.greeting.schema.is_empty()
+    }
+
+    /// Asks a site on another machine what time it is there, during a load.
+    fn ask_clock(&mut self) {
+        if self.is_here || self.asked.is_some() {
+            return;
+        }
+        self.asked = Some((self.round, monotonic_now()));
+        self.tell(&Order::Clock(self.round));
+        self.round += 1;
+    }
+
+    /// How far its clock may be off now, where that is more than was known: what an answer that came back at `heard` shows for certain.
+    fn clock_since(&mut self, (round, now): (u32, Nanos), heard: Nanos) -> Option<Nanos> {
+        let (_, asked) = self.asked.take().filter(|(asked, _)| *asked == round)?;
+        let took = heard.since(asked);
+        let ahead = now.0.wrapping_sub(asked.0 + took.0 / 2).cast_signed();
+        let known = self.clock_error.unwrap_or_default();
+        let certain = ahead.abs_diff(self.ahead).saturating_sub(took.0 / 2);
+        (certain > known.0).then(|| {
+            self.clock_error = Some(Nanos(certain));
+            Nanos(certain)
+        })
     }
 
     /// Says it, unless the site is gone, which is told elsewhere.
@@ -578,7 +605,7 @@ impl Iterator for RemoteLoad {
             let (number, event) = fleet.event();
             let (Some(rest), Some(is_open)) = (self.rest.get_mut(number), self.is_open.get_mut(number)) else { continue };
             match event {
-                Event::Said(answer, _) => match answer {
+                Event::Said(answer, at) => match answer {
                     Answer::Told(message) => {
                         if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
                             rest.remove(source);
@@ -586,6 +613,12 @@ impl Iterator for RemoteLoad {
                         return Some(message);
                     }
                     Answer::Done => *is_open = false,
+                    Answer::Here => fleet.sites[number].ask_clock(),
+                    Answer::Clock { number: round, now } => {
+                        let error = fleet.sites[number].clock_since((round, now), at);
+                        let source = rest.first().copied();
+                        self.queue.extend(error.zip(source).map(|(error, source)| Message::Clock(source, error)));
+                    }
                     _ => {}
                 },
                 Event::Greeted(_) | Event::Delivered(_) => {}
