@@ -100,8 +100,21 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
     let qps: fn(&Level) -> &Vec<f64> = |level| &level.qps;
     let ours = |levels, figure| of_two(levels, Tool::Loadline, Tool::Wrk, figure);
-    let Findings { plain, encrypted, encrypted_crowded, many, scripted, templated, travelling, watched, open, resent, startup, logs, several } =
-        findings;
+    let Findings {
+        plain,
+        encrypted,
+        encrypted_crowded,
+        many,
+        scripted,
+        templated,
+        travelling,
+        watched,
+        open,
+        resent,
+        startup,
+        logs,
+        several,
+    } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
     rows.extend(ratio(format!("{time}, of wrk's"), ours(plain, cpu), Some(Bar::AtMost(0.72))));

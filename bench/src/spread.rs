@@ -81,7 +81,8 @@ impl Fleet {
 /// # Errors
 /// If the load fails.
 pub(crate) fn commander(loadline: &Path, sites: u32, url: &str) -> Result<(f64, f64)> {
-    let words = format!("run {url} --no-save --observe none --quiet --processes {sites} -t {sites} -c {sites} --rate {COMMANDED_RATE}/s -d 30s");
+    let words =
+        format!("run {url} --no-save --observe none --quiet --processes {sites} -t {sites} -c {sites} --rate {COMMANDED_RATE}/s -d 30s");
     let mut running = Ended(Command::new(loadline).args(words.split(' ')).stdin(Stdio::null()).stdout(Stdio::null()).spawn()?);
     let stat = format!("/proc/{}/stat", running.0.id());
     // In ticks of ten milliseconds, the fourteenth and the fifteenth (proc_pid_stat(5)); behind the name, which may have blanks.

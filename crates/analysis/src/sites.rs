@@ -6,7 +6,7 @@
 //!
 //! Invariant: of one site alone, or of sites that all differ from each other, nothing is said.
 
-use measure::{SiteRow, Summary};
+use measure::{PackedHistogram, SiteRow, Summary};
 use plan::Nanos;
 
 use crate::quantity::time;
@@ -28,48 +28,62 @@ const CLOCK_ERROR_MAX: Nanos = Nanos::from_millis(500);
 pub(crate) fn sentences(run: &Summary) -> Vec<String> {
     let clocks = run.sites.iter().filter_map(|site| Some((site, site.clock_error?))).filter(|(_, error)| *error > CLOCK_ERROR_MAX);
     let clocks = clocks.map(|(site, error)| {
-        format!("the clock of {} is known to ± {} alone: what it counted may stand in a second beside the right one", site.name, time(error.0 as f64))
+        format!(
+            "the clock of {} is known to ± {} alone: what it counted may stand in a second beside the right one",
+            site.name,
+            time(error.0 as f64)
+        )
     });
     apart(run).into_iter().chain(clocks).collect()
 }
 
+/// The medians of a site.
+struct Medians<'a> {
+    name: &'a str,
+    response_time: Nanos,
+    lag: Nanos,
+    /// `None` where it opened no connection in time to be counted.
+    connect: Option<Nanos>,
+}
+
+impl<'a> Medians<'a> {
+    fn of(site: &'a SiteRow) -> Option<Self> {
+        let median = |times: &PackedHistogram| times.unpack().ok()?.quantile(0.5);
+        let SiteRow { name, response_time, lag, connect, .. } = site;
+        Some(Self { name, response_time: median(response_time)?, lag: median(lag)?, connect: median(connect) })
+    }
+}
+
 fn apart(run: &Summary) -> Vec<String> {
-    let medians: Vec<(&SiteRow, Nanos)> = run
-        .sites
-        .iter()
-        .filter(|site| site.response_time.count() >= REQUESTS_MIN)
-        .filter_map(|site| Some((site, site.response_time.quantile(0.5)?)))
-        .collect();
-    let others = |site: &SiteRow, of: &dyn Fn(&SiteRow) -> Option<Nanos>| -> Vec<Nanos> {
-        let mut others: Vec<Nanos> =
-            medians.iter().filter(|(other, _)| other.name != site.name).filter_map(|(other, _)| of(other)).collect();
+    let sites: Vec<Medians<'_>> =
+        run.sites.iter().filter(|site| site.response_time.count() >= REQUESTS_MIN).filter_map(Medians::of).collect();
+    let others = |site: &Medians<'_>, of: &dyn Fn(&Medians<'_>) -> Option<Nanos>| -> Vec<Nanos> {
+        let mut others: Vec<Nanos> = sites.iter().filter(|other| other.name != site.name).filter_map(of).collect();
         others.sort_unstable();
         others
     };
-    medians
-        .iter()
-        .filter_map(|(site, median)| {
-            let rest = others(site, &|site| site.response_time.quantile(0.5));
-            let (least, most) = (rest.first()?, rest.last()?);
-            // The others have to agree among themselves.
-            let more = median.since(*most);
-            if is_apart(*least, most.since(*least)) || !is_apart(*most, more) {
-                return None;
-            }
-            let late = site.lag.quantile(0.5)?.since(others(site, &|site| site.lag.quantile(0.5)).last().copied()?);
-            let way = site.connect.quantile(0.5).zip(others(site, &|site| site.connect.quantile(0.5)).last().copied());
-            let way = way.map_or(Nanos::ZERO, |(own, others)| own.since(others));
-            let explains = |part: Nanos| part.0 as f64 >= more.0 as f64 * EXPLAINED_SHARE;
-            let sees = format!("{} waits {} longer for half of its answers than the others at most", site.name, time(more.0 as f64));
-            Some(if explains(late) {
-                format!("{sees}, and loadline itself was late there by as much: its figures are its own")
-            } else if explains(way) {
-                format!("{sees}, and connects {} slower: the way from there, not the server", time(way.0 as f64))
-            } else {
-                format!("{sees}; why cannot be told from here")
-            })
+    let sentence = |site: &Medians<'_>| {
+        let rest = others(site, &|site| Some(site.response_time));
+        let (least, most) = (rest.first()?, rest.last()?);
+        // The others have to agree among themselves.
+        let more = site.response_time.since(*most);
+        if is_apart(*least, most.since(*least)) || !is_apart(*most, more) {
+            return None;
+        }
+        let late = site.lag.since(others(site, &|site| Some(site.lag)).last().copied()?);
+        let way = site.connect.zip(others(site, &|site| site.connect).last().copied());
+        let way = way.map_or(Nanos::ZERO, |(own, others)| own.since(others));
+        let explains = |part: Nanos| part.0 as f64 >= more.0 as f64 * EXPLAINED_SHARE;
+        let sees = format!("{} waits {} longer for half of its answers than the others at most", site.name, time(more.0 as f64));
+        Some(if explains(late) {
+            format!("{sees}, and loadline itself was late there by as much: its figures are its own")
+        } else if explains(way) {
+            format!("{sees}, and connects {} slower: the way from there, not the server", time(way.0 as f64))
+        } else {
+            format!("{sees}; why cannot be told from here")
         })
-        .collect()
+    };
+    sites.iter().filter_map(sentence).collect()
 }
 
 fn is_apart(than: Nanos, by: Nanos) -> bool {
@@ -86,7 +100,7 @@ mod tests {
         let of = |millis: u64| {
             let mut histogram = Histogram::new();
             (0..200).for_each(|_| histogram.record(Nanos::from_millis(millis)));
-            histogram
+            histogram.pack_whole()
         };
         SiteRow {
             name: name.to_owned(),

@@ -56,7 +56,11 @@ pub fn address(setting: SettingName, text: &str, errors: &mut PlanErrors) -> Opt
         .map_err(|why| {
             // A password may stand in it.
             let shown = text.split('@').next_back().unwrap_or_default();
-            errors.push(PlanError::new(setting, format!("{setting:#} '{shown}' {why}"), "write nats://HOST:PORT/GROUP, such as nats://10.0.0.1:4222/eu"));
+            errors.push(PlanError::new(
+                setting,
+                format!("{setting:#} '{shown}' {why}"),
+                "write nats://HOST:PORT/GROUP, such as nats://10.0.0.1:4222/eu",
+            ));
         })
         .ok()
 }

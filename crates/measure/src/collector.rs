@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plan::{Nanos, Plan};
 
-use crate::site_row::{SiteMember, SiteRow};
+use crate::site_row::{SiteCounts, SiteMember};
 use crate::source::SourceId;
 use crate::warmup::Early;
 use crate::{End, Failure, IntervalCounts, Leftovers, Site, Snapshot, SummaryBuilder, Tick};
@@ -47,7 +47,7 @@ pub struct Collector {
     /// Why sources were gone when everything was counted and something was left to do.
     unknown_leftovers: BTreeSet<String>,
     /// The sites of a run of several.
-    sites: Vec<SiteRow>,
+    sites: Vec<SiteCounts>,
     site_of: BTreeMap<SourceId, usize>,
     /// The longest that a source was ready to run and got no core.
     run_queue_wait: Option<Nanos>,
@@ -95,13 +95,13 @@ impl Collector {
     /// A site joins, before any of its sources tells something: it has a row of its own.
     pub fn join(&mut self, member: SiteMember) {
         self.site_of.extend(member.sources.iter().map(|source| (*source, self.sites.len())));
-        self.sites.push(SiteRow::new(member));
+        self.sites.push(SiteCounts::new(member));
     }
 
     /// The clock of a source's site is less exactly known than when it joined.
     pub fn note_clock(&mut self, source: SourceId, error: Nanos) {
         if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
-            site.clock_error = site.clock_error.max(Some(error));
+            site.note_clock(error);
         }
     }
 
@@ -242,7 +242,7 @@ impl Collector {
             record.generator.run_queue_share = self.run_queue_wait.map(|waited| waited.as_secs_f64() / lasted);
         }
         let Self { site, left, lost, unknown_leftovers, sites, .. } = self;
-        record.sites = sites.into_iter().map(SiteRow::finish).collect();
+        record.sites = sites.into_iter().map(SiteCounts::finish).collect();
         let (gone, all) = (lost.values().sum::<u32>(), self.sources.len());
         record.generator.lost_share = f64::from(gone) / all.max(1) as f64;
         site.complete(&mut record.generator);

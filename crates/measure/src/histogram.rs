@@ -191,6 +191,27 @@ impl Histogram {
         PackedHistogram(self.written(&PACKED_QUANTILES))
     }
 
+    /// The same with all quantiles that reports show.
+    #[must_use]
+    pub fn pack_whole(&self) -> PackedHistogram {
+        PackedHistogram(self.written(&QUANTILES))
+    }
+
+    /// That of these buckets, whose exact sums are known beside them.
+    pub(crate) fn of_buckets(buckets: &[(Nanos, u64)], (sum, squares): (u128, u128), bounds: Option<(Nanos, Nanos)>) -> Self {
+        let mut histogram = Self::new();
+        for (time, count) in buckets {
+            histogram.buckets.record_n(time.0, *count).expect("the histogram grows with its values");
+        }
+        let (min, max) = bounds.map_or((u64::MAX, 0), |(min, max)| (min.0, max.0));
+        Self { sum, squares, min, max, ..histogram }
+    }
+
+    /// The exact sum of squares.
+    pub(crate) const fn squares(&self) -> u128 {
+        self.squares
+    }
+
     /// It, unless its sums cannot be those of any times.
     fn sound(self) -> Result<Self, String> {
         if self.count() > 0 && (self.min > self.max || self.sum < u128::from(self.max)) {
@@ -265,7 +286,7 @@ impl PackedHistogram {
         self.0.count
     }
 
-    /// The quantile 0.5, 0.9 or 0.99; `None` for others and with too few samples.
+    /// The quantile 0.5, 0.9 or 0.99, or another that it was packed with; `None` for others and with too few samples.
     #[must_use]
     pub fn known_quantile(&self, q: f64) -> Option<Nanos> {
         self.0.quantiles.get(&q.to_string()).copied().flatten().map(Nanos)

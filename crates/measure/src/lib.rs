@@ -27,6 +27,7 @@ mod site;
 mod site_row;
 mod snapshot;
 mod source;
+mod sparse;
 mod statistics;
 mod status;
 mod summary;

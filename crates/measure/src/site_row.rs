@@ -4,7 +4,8 @@ use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
 use crate::source::SourceId;
-use crate::{Histogram, Requests, Snapshot};
+use crate::sparse::SparseHistogram;
+use crate::{PackedHistogram, Requests, Snapshot};
 
 /// A site of a run of several, as it joins: before anything of its sources is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,11 +29,11 @@ pub struct SiteRow {
     /// Requests by how they ended.
     pub requests: Requests,
     /// As of the whole run.
-    pub response_time: Histogram,
+    pub response_time: PackedHistogram,
     /// Opening TCP connections from there.
-    pub connect: Histogram,
+    pub connect: PackedHistogram,
     /// From ready to sent: what loadline added there.
-    pub lag: Histogram,
+    pub lag: PackedHistogram,
     /// Processor time of its workers, in nanoseconds.
     pub cpu_ns: u64,
     /// How exactly its clock was known; `None` where all had one clock.
@@ -43,21 +44,24 @@ pub struct SiteRow {
     pub lost: Option<String>,
 }
 
-impl SiteRow {
+/// What one site did so far.
+#[derive(Debug)]
+pub(crate) struct SiteCounts {
+    member: SiteMember,
+    requests: Requests,
+    response_time: SparseHistogram,
+    connect: SparseHistogram,
+    lag: SparseHistogram,
+    cpu_ns: u64,
+    /// Why it is gone, if it is.
+    pub(crate) lost: Option<String>,
+}
+
+impl SiteCounts {
     /// A site that joins.
     pub(crate) fn new(member: SiteMember) -> Self {
-        let SiteMember { name, sources, clock_error } = member;
-        Self {
-            name,
-            threads: sources.len() as u32,
-            requests: Requests::default(),
-            response_time: Histogram::new(),
-            connect: Histogram::new(),
-            lag: Histogram::new(),
-            cpu_ns: 0,
-            clock_error,
-            lost: None,
-        }
+        let times = SparseHistogram::default;
+        Self { member, requests: Requests::default(), response_time: times(), connect: times(), lag: times(), cpu_ns: 0, lost: None }
     }
 
     /// Adds what one of its sources counted in an interval.
@@ -70,12 +74,20 @@ impl SiteRow {
         self.cpu_ns += counts.cpu.0;
     }
 
+    /// Its clock may be off by so much.
+    pub(crate) fn note_clock(&mut self, error: Nanos) {
+        self.member.clock_error = self.member.clock_error.max(Some(error));
+    }
+
     /// The row when all has been told: what was on its way when the site was gone has failed.
-    pub(crate) fn finish(mut self) -> Self {
-        if self.lost.is_some() {
-            let Requests { due, succeeded, unsent, .. } = self.requests;
-            self.requests.failed = due.saturating_sub(succeeded + unsent);
+    pub(crate) fn finish(self) -> SiteRow {
+        let Self { member: SiteMember { name, sources, clock_error }, mut requests, response_time, connect, lag, cpu_ns, lost } = self;
+        if lost.is_some() {
+            let Requests { due, succeeded, unsent, .. } = requests;
+            requests.failed = due.saturating_sub(succeeded + unsent);
         }
-        self
+        let threads = sources.len() as u32;
+        let (response_time, connect, lag) = (response_time.pack(), connect.pack(), lag.pack());
+        SiteRow { name, threads, requests, response_time, connect, lag, cpu_ns, clock_error, lost }
     }
 }

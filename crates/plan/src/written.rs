@@ -6,7 +6,6 @@
 //!
 //! Invariant: a plan that was encoded and decoded is the same plan.
 
-
 use serde::{Deserialize, Serialize};
 
 use crate::encoding::from_base64;

@@ -1,7 +1,7 @@
 //! The rows of a scenario: journeys and steps, in the same columns for every format.
 
 use analysis::quantity::{NONE, count, nanos, time};
-use measure::{CheckRow, Histogram, JourneyRow, PopulationRow, Requests, RowKind, Scenario, SiteRow, StepRow, Summary};
+use measure::{CheckRow, Histogram, JourneyRow, PackedHistogram, PopulationRow, Requests, RowKind, Scenario, SiteRow, StepRow, Summary};
 
 use crate::story;
 use crate::visible::{shortened, visible};
@@ -136,7 +136,7 @@ fn population(row: &PopulationRow) -> Vec<String> {
 }
 
 fn site(row: &SiteRow) -> Vec<String> {
-    let known = |times: &Histogram, q| nanos(times.known_quantile(q));
+    let known = |times: &PackedHistogram, q| nanos(times.known_quantile(q));
     let gone = if row.lost.is_some() { ", gone" } else { "" };
     vec![
         format!("{}{gone}", name(&row.name)),

@@ -253,8 +253,7 @@ impl Fleet {
                     awaited.remove(&number);
                 }
                 Event::Said(..) => {}
-                Event::Gone(_, Some(IS_MISSING)) if let Some(delivery) = calls[number].delivery().filter(|_| delivered.insert(number)) =>
-                {
+                Event::Gone(_, Some(IS_MISSING)) if let Some(delivery) = calls[number].delivery().filter(|_| delivered.insert(number)) => {
                     under_way += 1;
                     let sender = self.sender.clone();
                     let carry = move || sender.send((number, Arrival::Delivered(delivery.carry_out())));
@@ -479,7 +478,20 @@ impl Site {
         })?;
         let (name, is_here) = (call.name.clone(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
-        Ok(Self { name, is_here, orders, end, greeting, heard: Instant::now(), is_gone: false, files: BTreeSet::new(), ahead: 0, clock_error: None, round: CLOCK_ROUNDS, asked: None })
+        Ok(Self {
+            name,
+            is_here,
+            orders,
+            end,
+            greeting,
+            heard: Instant::now(),
+            is_gone: false,
+            files: BTreeSet::new(),
+            ahead: 0,
+            clock_error: None,
+            round: CLOCK_ROUNDS,
+            asked: None,
+        })
     }
 
     fn greet(&mut self, greeting: Greeting) -> Result<(), RunError> {

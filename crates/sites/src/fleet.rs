@@ -17,12 +17,14 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, StatusCode};
 use engine::RunError;
 use futures_util::StreamExt as _;
+use percent_encoding::percent_decode_str;
 use plan::Nanos;
 use plan::setting::{AGENTS, NATS_CREDENTIALS};
 use serde::de::DeserializeOwned;
@@ -187,23 +189,27 @@ impl Connection {
         let (keeper, dropped) = oneshot::channel::<()>();
         thread::Builder::new().name("nats".to_owned()).spawn(move || _ = runtime.block_on(dropped)).map_err(no_thread)?;
         let there = Arc::new(there);
+        let was_away = Arc::new(AtomicBool::new(false));
         let mut options = ConnectOptions::new()
             .name("loadline")
             .connection_timeout(CONNECT_MAX)
             .max_reconnects(None)
             .reconnect_delay_callback(|attempts| (Duration::from_millis(20) * attempts as u32).min(RECONNECT_MAX))
             .event_callback(move |event| {
-                let there = there.clone();
+                let (there, was_away) = (there.clone(), was_away.clone());
                 async move {
                     match event {
-                        Event::Disconnected => there(false),
-                        Event::Connected => there(true),
+                        Event::Disconnected if !was_away.swap(true, Ordering::Relaxed) => there(false),
+                        Event::Connected if was_away.swap(false, Ordering::Relaxed) => there(true),
                         _ => {}
                     }
                 }
             });
         let uncredited = |why: io::Error| {
-            RunError::input(format!("the credentials for {address} cannot be used: {}", plan::plainly(&why)), "give the file that nsc wrote")
+            RunError::input(
+                format!("the credentials for {address} cannot be used: {}", plan::plainly(&why)),
+                "give the file that nsc wrote",
+            )
         };
         if let Some(text) = &access.credentials {
             options = options.credentials(text).map_err(uncredited)?;
@@ -214,12 +220,15 @@ impl Connection {
         if let Some(file) = &access.authority {
             options = options.add_root_certificates(file.clone());
         }
-        // A token stands in the place of a user.
+        // A token stands in the place of a user. None of it is what is connected to.
         let mut server = address.server.clone();
-        if !server.username().is_empty() && server.password().is_none() {
-            options = options.token(server.username().to_owned());
-            _ = server.set_username("");
-        }
+        let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        options = match (server.username(), server.password()) {
+            ("", _) => options,
+            (token, None) => options.token(plain(token)),
+            (user, Some(password)) => options.user_and_password(plain(user), plain(password)),
+        };
+        let _ = (server.set_username(""), server.set_password(None));
         let connected = handle.block_on(async { timeout(CONNECT_MAX, options.connect(server.as_str())).await });
         let client = match connected {
             Ok(Ok(client)) => client,
@@ -408,7 +417,7 @@ impl Contact {
                 None => Err(io::Error::other("it gave an answer that this loadline does not know")),
             }
         })?;
-        let (orders, answers, end, carried) = stream::open(client.clone(), heard, format!("{SESSION}.{token}.orders"));
+        let (orders, answers, end, carried) = stream::open(&self.connection, heard, format!("{SESSION}.{token}.orders"));
         runtime.spawn(carried);
         Ok(Link { orders: Box::new(orders), answers: Box::new(answers), end })
     }
@@ -421,21 +430,24 @@ impl Contact {
 pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> Result<Vec<Call>, RunError> {
     let all = connection.look(address.group())?;
     let place = address.group().map_or_else(|| format!("at {address}"), |group| format!("in group {group} at {address}"));
-    let (ours, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|card| {
-        (card.schema.as_str(), card.loadline.as_str()) == (SITE_SCHEMA, env!("CARGO_PKG_VERSION"))
-    });
+    let (ours, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|card| (card.schema.as_str(), card.loadline.as_str()) == (SITE_SCHEMA, env!("CARGO_PKG_VERSION")));
     let (idle, busy): (Vec<_>, Vec<_>) = ours.into_iter().partition(|card| card.busy.is_none());
     let wanted = address.count().map_or(idle.len(), |count| count.get() as usize);
     if idle.is_empty() || idle.len() < wanted {
         let busy = busy.iter().filter_map(|card| Some(format!("{} is busy with {}", card.name, card.busy.as_ref()?)));
-        let others = others.iter().map(|card| format!("{} has loadline {}, and this is {}", card.name, card.loadline, env!("CARGO_PKG_VERSION")));
+        let others =
+            others.iter().map(|card| format!("{} has loadline {}, and this is {}", card.name, card.loadline, env!("CARGO_PKG_VERSION")));
         let rest: Vec<String> = busy.chain(others).collect();
         let none = match (idle.len(), wanted) {
             (0, _) => format!("no agent {place} is idle"),
             (count, wanted) => format!("{count} of the {wanted} agents that are wanted {place} are idle"),
         };
         let why = if rest.is_empty() { none } else { format!("{none}: {}", rest.join("; ")) };
-        return Err(RunError::run(why, format!("start agents there (loadline agent --nats {address}), or see them with: loadline agents {address}")));
+        return Err(RunError::run(
+            why,
+            format!("start agents there (loadline agent --nats {address}), or see them with: loadline agents {address}"),
+        ));
     }
     let names: Vec<String> = idle.iter().map(|card| card.name.clone()).collect();
     let name_of = |number: usize| {
@@ -453,7 +465,10 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
 }
 
 fn unreached(address: &FleetAddress, why: &str) -> RunError {
-    RunError::run(format!("the NATS server {address} cannot be reached: {why}"), format!("start one there (nats-server), or correct {AGENTS}"))
+    RunError::run(
+        format!("the NATS server {address} cannot be reached: {why}"),
+        format!("start one there (nats-server), or correct {AGENTS}"),
+    )
 }
 
 /// The cause of an error that says least of how it was met.

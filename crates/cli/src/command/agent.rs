@@ -68,7 +68,11 @@ pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
     let allowed = if given { AllowedTargets::read(&agent.allow_target) } else { AllowedTargets::read(&["loopback".to_owned()]) };
     let allowed = allowed.map_err(|wrong| {
         errors.0.extend(wrong.into_iter().map(|(text, why)| {
-            PlanError::new(ALLOW_TARGET, format!("{ALLOW_TARGET:#} '{text}' {why}"), "give a name, an address or a network, each with :PORT if only that")
+            PlanError::new(
+                ALLOW_TARGET,
+                format!("{ALLOW_TARGET:#} '{text}' {why}"),
+                "give a name, an address or a network, each with :PORT if only that",
+            )
         }));
     });
     let Some(url) = agent.nats.as_deref().filter(|_| !agent.stdio) else {
@@ -109,7 +113,8 @@ fn wait_for_work(agent: &Agent, (address, access): (&FleetAddress, &Access), all
 /// Connects, however long it takes until the server is there: where machines are started together, nobody knows which is first.
 fn connect(address: &FleetAddress, access: &Access) -> Result<Connection, Failed> {
     let server = address.to_string();
-    let there = move |is_there: bool| complain(&if is_there { format!("connected to {server}") } else { format!("{server} is away; trying again") });
+    let there =
+        move |is_there: bool| complain(&if is_there { format!("{server} is back") } else { format!("{server} is away; trying again") });
     nats::warn_if_exposed(address, access);
     let mut is_told = false;
     loop {
@@ -151,7 +156,10 @@ impl Guard {
     fn check(&self, plan: &Plan) -> Result<(), RunError> {
         let refused = |message: &str, help: String| Err(RunError { kind: RunErrorKind::Refused, ..RunError::input(message, help) });
         if plan.connection().proxy.is_some() {
-            return refused("this agent sends nothing through a proxy: where it would lead is not seen", "send the load without one".to_owned());
+            return refused(
+                "this agent sends nothing through a proxy: where it would lead is not seen",
+                "send the load without one".to_owned(),
+            );
         }
         if plan.connection().unix_socket.is_some() {
             return refused("this agent opens no sockets in its file system", "give the address of the target".to_owned());
@@ -173,7 +181,8 @@ fn answer(guard: Option<Guard>, known: &KnownSecrets) -> Result<Exit, Failed> {
     let (orders, answers) = streams().map_err(broken)?;
     let mut site = Site { known: known.clone(), guard, script: None };
     let quit = || std::process::exit(Exit::NotCarriedOut as i32);
-    sites::serve(orders, answers, quit, move |plan, contents, job, gate, stop| site.begin((plan, contents), job, gate, stop)).map_err(broken)?;
+    sites::serve(orders, answers, quit, move |plan, contents, job, gate, stop| site.begin((plan, contents), job, gate, stop))
+        .map_err(broken)?;
     Ok(Exit::Done)
 }
 

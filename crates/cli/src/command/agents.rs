@@ -2,8 +2,8 @@
 
 use analysis::quantity::time;
 use clap::Args;
-use plan::setting::AGENTS;
 use plan::PlanErrors;
+use plan::setting::AGENTS;
 use serde::Serialize;
 use sites::{AgentCard, AgentClock};
 
@@ -51,7 +51,9 @@ pub fn carry_out(agents: &Agents) -> Result<Exit, Failed> {
     }
     if listed.is_empty() {
         let place = address.group().map_or_else(String::new, |group| format!("in group {group} "));
-        return super::print(format!("\n  No agent {place}waits at {address}: start one with loadline agent --nats {address}\n\n").as_bytes());
+        return super::print(
+            format!("\n  No agent {place}waits at {address}: start one with loadline agent --nats {address}\n\n").as_bytes(),
+        );
     }
     let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
     rows.extend(listed.iter().map(cells));

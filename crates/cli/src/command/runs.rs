@@ -288,7 +288,10 @@ mod tests {
     fn a_narrow_terminal_does_without_what_is_least() {
         let row = ["ab12", "2026-11-20 12:00:00", "run", "healthz", "-c 50", "1a2b3c4", "1,000/s, none failed"].map(str::to_owned).to_vec();
         let rows = || vec![HEADS.map(str::to_owned).to_vec(), row.clone()];
-        assert!(laid_out(rows(), &FIGURES, &LEAST, usize::MAX).contains("ab12  2026-11-20 12:00:00  run   healthz  -c 50  1a2b3c4   1,000/s, none failed"));
+        assert!(
+            laid_out(rows(), &FIGURES, &LEAST, usize::MAX)
+                .contains("ab12  2026-11-20 12:00:00  run   healthz  -c 50  1a2b3c4   1,000/s, none failed")
+        );
         let narrow = laid_out(rows(), &FIGURES, &LEAST, 60);
         assert!(narrow.contains("  ab12  healthz  -c 50  1,000/s, none failed\n"), "{narrow}");
     }

@@ -67,9 +67,7 @@ fn agent(session: &mut Session, words: &str) -> Running {
 /// Those of a list, with what they do.
 fn listed(session: &mut Session, url: &str) -> Vec<(String, String)> {
     let told: serde_json::Value = serde_json::from_str(&session.loadline(&format!("agents {url} --json")).exits(0).stdout).unwrap();
-    let card = |card: &serde_json::Value| {
-        (card["name"].as_str().unwrap().to_owned(), card["busy"].as_str().unwrap_or("idle").to_owned())
-    };
+    let card = |card: &serde_json::Value| (card["name"].as_str().unwrap().to_owned(), card["busy"].as_str().unwrap_or("idle").to_owned());
     told.as_array().unwrap().iter().map(card).collect()
 }
 
@@ -92,7 +90,11 @@ fn those_who_wait_are_listed_and_send_the_same_load_as_one() {
         assert!(all.stdout.contains(part), "{part}: {}", all.stdout);
     }
     let target = server.url("/healthz");
-    session.loadline(&format!("run {target} -n 600 -c 12 -t 3 --agents {url}/eu --out json=r.json")).exits(0).complains_of_nothing().says("eu-2 ");
+    session
+        .loadline(&format!("run {target} -n 600 -c 12 -t 3 --agents {url}/eu --out json=r.json"))
+        .exits(0)
+        .complains_of_nothing()
+        .says("eu-2 ");
     assert_eq!(server.counts().path("/healthz"), 600);
     let result = session.json("r.json");
     let names: Vec<&str> = result["sites"].as_array().unwrap().iter().map(|site| site["name"].as_str().unwrap()).collect();
@@ -116,7 +118,11 @@ fn a_busy_agent_says_so_and_is_idle_again_when_its_commander_is_killed() {
     let (name, busy) = listed(&mut session, &url).remove(0);
     assert!(name == "one" && busy.contains("a load of "), "{name} {busy}");
     let ran = session.loadline(&format!("run {target} -n 4 --agents {url}")).exits(3);
-    assert!(prose(&ran.stderr).contains("no agent at nats://127.0.0.1") && ran.stderr.contains("one is busy with a load of"), "{}", ran.stderr);
+    assert!(
+        prose(&ran.stderr).contains("no agent at nats://127.0.0.1") && ran.stderr.contains("one is busy with a load of"),
+        "{}",
+        ran.stderr
+    );
     let running = running.signal(Signal::KILL);
     let running = running.once(|| are_idle(&mut session, &url, 1));
     drop(running);
@@ -130,7 +136,8 @@ fn a_server_that_restarts_within_the_lease_costs_nothing() {
     let Some(mut nats) = Nats::start(&[]) else { return };
     let (server, mut session, url) = (server(), Session::new(), nats.url());
     let _agents = ["a", "b"].map(|name| agent(&mut session, &format!("--nats {url} --name {name}")));
-    let running = session.start(&format!("run {} -n 9000 -c 4 -t 2 --rate 1500/s --agents {url} --out json=r.json", server.url("/healthz")));
+    let running =
+        session.start(&format!("run {} -n 9000 -c 4 -t 2 --rate 1500/s --agents {url} --out json=r.json", server.url("/healthz")));
     let running = running.once(|| server.counts().path("/healthz") > 1000);
     nats.kill();
     std::thread::sleep(Duration::from_millis(700));
@@ -200,11 +207,12 @@ fn load_goes_only_where_the_owner_of_the_agent_lets_it() {
     assert!(prose(&ran.stderr).contains("whoever started this agent allows 127.0.0.1:"), "{}", ran.stderr);
     let (leads_away, _) = crate::serve::counting("127.0.0.1", Some(other.url("/healthz")));
     let _two = agent(&mut session, &format!("--nats {url} --group two --allow-target {leads_away}"));
-    let ran = session.loadline(&format!("run http://{leads_away}/ -n 4 -c 2 --follow 3 --agents {url}/two"));
+    let ran =
+        session.loadline(&format!("run http://{leads_away}/ -n 4 -c 2 --follow 3 --agents {url}/two --also-target {}", other.url("/")));
     assert!(prose(&ran.stdout).contains("load may not be sent to 127.0.0.1:"), "{}\n{}", ran.stdout, ran.stderr);
     let elsewhere = format!("steps:\n  - get: /healthz\n  - get: {}\n", other.url("/healthz"));
     session = session.file("two.yaml", &format!("target: {}\n{elsewhere}", server.url("/")));
-    assert_ne!(session.loadline(&format!("run two.yaml -n 4 -c 2 --agents {url}/default")).exit, 0);
+    assert_ne!(session.loadline(&format!("run two.yaml -n 4 -c 2 --agents {url}/default --also-target {}", other.url("/"))).exit, 0);
     let ran = session.loadline(&format!("run {target} -n 4 -c 2 --proxy {} --agents {url}/default", other.url("/")));
     assert!(prose(&ran.stderr).contains("sends nothing through a proxy"), "{}", ran.stderr);
     assert_eq!(other.counts().received, 0);
@@ -232,7 +240,11 @@ fn who_is_let_in_is_the_servers_to_say() {
     let session = Session::new();
     let file = session.path("nats.conf");
     // The pair of keys of the documentation of NATS.
-    fs::write(&file, "authorization { users: [ {user: me, password: s3cret}, {nkey: UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4} ] }\n").unwrap();
+    fs::write(
+        &file,
+        "authorization { users: [ {user: me, password: s3cret}, {nkey: UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4} ] }\n",
+    )
+    .unwrap();
     let Some(nats) = Nats::start(&["-c", &file.display().to_string()]) else { return };
     let mut session = session.file("seed", "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY\n");
     let with_password = format!("nats://me:s3cret@127.0.0.1:{}", nats.port);
@@ -276,7 +288,12 @@ fn mistakes_are_told_all_at_once() {
     let mut session = Session::new();
     let ran = session.loadline("agent --nats http://a --group 'e u' --allow-target http://b --nats-creds nowhere").exits(2);
     let said = prose(&ran.stderr);
-    for part in ["--nats 'http://a' does not begin with nats://", "--group 'e u' is no group", "--allow-target 'http://b' is a URL", "--nats-creds 'nowhere' cannot be read"] {
+    for part in [
+        "--nats 'http://a' does not begin with nats://",
+        "--group 'e u' is no group",
+        "--allow-target 'http://b' is a URL",
+        "--nats-creds 'nowhere' cannot be read",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let ran = session.loadline("run http://127.0.0.1:9/ --agents nats://127.0.0.1:9/eu").exits(3);

@@ -151,7 +151,10 @@ impl Agent {
     /// Why a commander cannot have it.
     fn refusal(&self, (schema, loadline, token): (&str, &str, &str)) -> Option<String> {
         if (schema, loadline) != (SITE_SCHEMA, &self.card.loadline) {
-            return Some(format!("it has loadline {}, and this is loadline {loadline}: use the same version on both sides", self.card.loadline));
+            return Some(format!(
+                "it has loadline {}, and this is loadline {loadline}: use the same version on both sides",
+                self.card.loadline
+            ));
         }
         if token.is_empty() || token.len() > TOKEN_LETTERS_MAX || !token.chars().all(|letter| letter.is_ascii_alphanumeric()) {
             return Some("its session has no proper name".to_owned());
@@ -164,7 +167,7 @@ impl Agent {
         let client = &self.connection.client;
         let heard = client.subscribe(format!("{SESSION}.{token}.orders")).await.map_err(|why| why.to_string())?;
         let called = link::call(&self.command).map_err(|why| format!("its program does not start: {}", plan::plainly(&why)))?;
-        let (outlet, inlet, ending, carried) = stream::open(client.clone(), heard, format!("{SESSION}.{token}.answers"));
+        let (outlet, inlet, ending, carried) = stream::open(&self.connection, heard, format!("{SESSION}.{token}.answers"));
         self.connection.runtime.spawn(carried);
         *self.session() = Some(Session { by: by.clone(), since: Instant::now(), ending: ending.clone() });
         let agent = self.clone();

@@ -15,6 +15,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
+use super::Connection;
 use crate::LEASE;
 use crate::link::End;
 
@@ -205,8 +206,10 @@ impl Read for Inlet {
 }
 
 /// What is known of the end of both streams.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ending {
+    /// It lasts until both are over.
+    _connection: Connection,
     /// Why, when it has come.
     why: Mutex<Option<String>>,
     has_come: Condvar,
@@ -217,6 +220,11 @@ pub(super) struct Ending {
 }
 
 impl Ending {
+    fn of(connection: Connection) -> Self {
+        let (has_come, cut) = (Condvar::new(), Notify::new());
+        Self { _connection: connection, why: Mutex::default(), has_come, cut, last_words: Mutex::default() }
+    }
+
     /// To be told to the other side with the end of the stream.
     pub(super) fn say_at_last(&self, why: String) {
         *self.last_words.lock().unwrap_or_else(PoisonError::into_inner) = why;
@@ -245,14 +253,14 @@ impl End for Ending {
 
 /// The two streams of a session, and the task that carries them.
 pub(super) fn open(
-    client: Client,
+    connection: &Connection,
     heard: Subscriber,
     to: String,
 ) -> (Outlet, Inlet, Arc<Ending>, impl Future<Output = ()> + Send + 'static) {
     let (out, leaving) = mpsc::channel(WAITING_MAX);
     let (arriving, pieces) = mpsc::channel(WAITING_MAX);
-    let ending = Arc::new(Ending::default());
-    let carried = carry(client, heard, to, leaving, arriving, ending.clone());
+    let ending = Arc::new(Ending::of(connection.clone()));
+    let carried = carry(connection.client.clone(), heard, to, leaving, arriving, ending.clone());
     (Outlet(out), Inlet { pieces, rest: Bytes::new() }, ending, carried)
 }
 
