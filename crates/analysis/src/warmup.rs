@@ -269,7 +269,7 @@ mod tests {
                     result: Ok(200),
                 });
             }
-            collector.absorb(SourceId(0), &recorder.swap(Snapshot::empty(second as u32 + 1)));
+            collector.absorb(SourceId(0), recorder.swap(Snapshot::empty(second as u32 + 1)));
             while collector.tick().is_some() {}
         }
         let end = Nanos::from_secs(30);

@@ -36,7 +36,7 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
             Message::Clock(source, error) => collector.note_clock(source, error),
             Message::Counts(source, counts) => {
                 last_told = last_told.max(Nanos(u64::from(counts.interval + 1) * INTERVAL.0));
-                collector.absorb(source, &counts);
+                collector.absorb(source, *counts);
                 while let Some((tick, counted)) = collector.tick_counted() {
                     watch(&tick, counted);
                 }

@@ -90,8 +90,8 @@ impl Follower {
                     let Some(counts) = &mut self.counts else { continue };
                     // After a gap nothing adds up any more.
                     let Ok(counted) = measure::IntervalCounts::try_from(*counted) else { break };
-                    counts.absorb(SourceId(0), &counted.counts);
                     self.rows.add(&counted.counts.tally);
+                    counts.absorb(SourceId(0), counted.counts);
                     while let Some(tick) = counts.tick() {
                         heard.push(RunNews::Second(Box::new(tick)));
                     }

@@ -6,6 +6,7 @@
 //! Memory does not grow with time either: the timeline holds at most [`TICKS_MAX`] intervals. When it is full,
 //! neighbours are put together and intervals count twice as long from then on.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::{Nanos, Plan};
@@ -80,16 +81,19 @@ impl Collector {
         }
     }
 
-    /// Takes the counts of one interval of one source.
-    pub fn absorb(&mut self, source: SourceId, snapshot: &Snapshot) {
+    /// Takes the counts of one interval of one source. Those of a single source are kept as they are: a copy of their histograms is a megabyte.
+    pub fn absorb(&mut self, source: SourceId, snapshot: Snapshot) {
         let handed_over = self.sources.entry(source).or_insert(0);
         *handed_over = (*handed_over).max(snapshot.interval + 1);
         *self.cpu.entry(source).or_default() += snapshot.cpu;
         if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
-            site.add(snapshot);
+            site.add(&snapshot);
         }
-        self.totals.add(snapshot);
-        self.open.entry(snapshot.interval).or_insert_with(|| Snapshot::empty(snapshot.interval)).add(snapshot);
+        self.totals.add(&snapshot);
+        match self.open.entry(snapshot.interval) {
+            Entry::Vacant(place) => _ = place.insert(snapshot),
+            Entry::Occupied(mut open) => open.get_mut().add(&snapshot),
+        }
     }
 
     /// A site joins, before any of its sources tells something: it has a row of its own.
@@ -308,8 +312,8 @@ mod tests {
         if backwards {
             snapshots.reverse();
         }
-        for (source, snapshot) in &snapshots {
-            collector.absorb(*source, snapshot);
+        for (source, snapshot) in snapshots {
+            collector.absorb(source, snapshot);
             while collector.tick().is_some() {}
         }
         collector.finish(end(10)).0
@@ -396,7 +400,7 @@ mod tests {
     fn of_ten_hours_ten_minutes_are_kept_to_be_left_out() {
         let mut collector = Collector::new(finding(), 1, Nanos::SECOND);
         for second in 0..36_000u32 {
-            collector.absorb(SourceId(0), &Snapshot { due: 1, succeeded: 1, answered: 1, ..Snapshot::empty(second) });
+            collector.absorb(SourceId(0), Snapshot { due: 1, succeeded: 1, answered: 1, ..Snapshot::empty(second) });
             while collector.tick().is_some() {}
         }
         let (summary, _) = collector.finish(end(36_000));
@@ -443,7 +447,7 @@ mod tests {
         let mut collector = Collector::new(fixtures::plan("http://a.test/"), 1, Nanos::SECOND);
         let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::NEVER });
         recorder.due(Nanos::ZERO);
-        collector.absorb(SourceId(0), &recorder.swap(Snapshot::default()));
+        collector.absorb(SourceId(0), recorder.swap(Snapshot::default()));
         let _ = collector.finish(end(1));
     }
 
@@ -464,7 +468,7 @@ mod tests {
             }
             spare.clear(second + 1);
             let full = recorder.swap(spare);
-            collector.absorb(SourceId(0), &full);
+            collector.absorb(SourceId(0), full.clone());
             spare = full;
             while collector.tick().is_some() {}
             sizes.push((collector.timeline.len(), collector.open.len()));

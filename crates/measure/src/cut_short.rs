@@ -30,8 +30,8 @@ pub fn cut_short(plan: Plan, interval: Nanos, mut intervals: Vec<IntervalCounts>
     let load_until = plan.end().min(until);
     let mut collector = Collector::new(plan, 1, interval);
     collector.absorb_site(site);
-    for each in &intervals {
-        collector.absorb(SourceId(0), &each.counts);
+    for each in intervals {
+        collector.absorb(SourceId(0), each.counts);
         while collector.tick().is_some() {}
     }
     let (mut summary, _) = collector.finish(End { how, load_until, drained_at: until });
@@ -93,7 +93,7 @@ mod tests {
         let mut collector = Collector::new(plan.clone(), 1, Nanos::SECOND);
         let mut kept = Vec::new();
         for counted in intervals(10, 0) {
-            collector.absorb(SourceId(0), &counted.counts);
+            collector.absorb(SourceId(0), counted.counts);
             let (_, counted) = collector.tick_counted().unwrap();
             kept.push(counted);
         }

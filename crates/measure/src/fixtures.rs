@@ -86,7 +86,7 @@ impl Making {
             self.interval += 1;
             self.recorder.cpu(Nanos::from_millis(310));
             let full = self.recorder.swap(Snapshot::empty(self.interval));
-            self.collector.absorb(SourceId(0), &full);
+            self.collector.absorb(SourceId(0), full.clone());
             while self.collector.tick().is_some() {}
         }
     }
