@@ -4,11 +4,16 @@ What Helm renders is held against Kubernetes' own descriptions of its objects, a
 by a label is there, that no pod may do more than it has to, and that loadline knows every flag it is started with.
 """
 
+import contextlib
 import json
 import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -36,9 +41,9 @@ def helm(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def rendered(*words, release="loadline", version=VERSIONS[-1]):
+def rendered(*words, release="loadline", version=VERSIONS[-1], chart=CHART):
     """What the chart makes of these values, where its agents are installed already."""
-    status, out, err = helm("template", release, str(CHART), "--is-upgrade", "--namespace", "load", "--kube-version", version, *words)
+    status, out, err = helm("template", release, str(chart), "--is-upgrade", "--namespace", "load", "--kube-version", version, *words)
     assert status == 0, err
     return out
 
@@ -58,6 +63,19 @@ def of_kind(things, kind):
 
 def container(things, name):
     return next(one for pod in pods(things) for one in pod["spec"]["containers"] if one["name"] == name)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def begin(stack, words):
+    """A program that runs until the test ends."""
+    begun = stack.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True))
+    stack.callback(begun.terminate)
+    return begun
 
 
 def plain(case):
@@ -259,6 +277,53 @@ class Chart(unittest.TestCase):
     def test_the_chart_is_of_this_version_of_loadline(self):
         version = re.search(r'^version = "(.*)"', Path("Cargo.toml").read_text(), re.MULTILINE)[1]
         self.assertEqual(yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"], version)
+
+    def test_notes_name_what_is_there(self):
+        with tempfile.TemporaryDirectory() as place:
+            chart = Path(shutil.copytree(CHART, Path(place) / "loadline"))
+            (chart / "templates/notes.yaml").write_text('notes: {{ include "loadline/templates/NOTES.txt" . | toYaml }}')
+            for case, path in CASES.items():
+                things = objects(rendered("--values", str(path), chart=chart))
+                notes = next(thing["notes"] for thing in things if "notes" in thing)
+                there = {f"{thing['kind']}/{thing['metadata']['name']}".lower() for thing in things if "kind" in thing}
+                named = set(re.findall(r"(?:job|service)/[-a-z0-9]+", notes))
+                self.assertTrue(named and named <= there, f"{case}: {notes}")
+
+    def test_what_pods_are_started_with_works_together(self):
+        """The words of all three pods, with addresses of this machine in place of the cluster's."""
+        server = shutil.which("nats-server", path=f"{os.environ['PATH']}:/usr/sbin")
+        if server is None:
+            self.skipTest("there is no nats-server (scripts/tools.sh nats-server)")
+        with contextlib.ExitStack() as stack:
+            home = stack.enter_context(tempfile.TemporaryDirectory())
+            port = free_port()
+            demo = begin(stack, [LOADLINE, "demo", "--serve", "127.0.0.1:0"])
+            target = next(found[0] for line in demo.stdout if (found := re.search(r"http://127\.0\.0\.1:[0-9]+", line)))
+            run = {"enabled": True, "agents": 1, "args": ["run", "-c", "2", "-n", "100", "--quiet", "--out", "json=-", f"{target}/healthz"]}
+            things = objects(rendered("--set", "agents.allowTargets={loopback}", "--set-json", f"run={json.dumps(run)}"))
+            secret = {key: text.replace("loadline-nats:4222", f"127.0.0.1:{port}") for key, text in of_kind(things, "Secret")[0]["stringData"].items()}
+
+            def words(name):
+                variables = {one["name"]: secret[one["valueFrom"]["secretKeyRef"]["key"]] for one in container(things, name)["env"] if "valueFrom" in one}
+                return [re.sub(r"\$\((\w+)\)", lambda found: variables[found[1]], word) for word in container(things, name)["args"]]
+
+            begin(stack, [server, "--addr", "127.0.0.1", *(str(port) if word == "4222" else word for word in words("nats"))])
+            begin(stack, [LOADLINE, *words("agent")])
+            listing = [LOADLINE, "agents", f"{secret['url']}/loadline", "--json"]
+            until = time.monotonic() + 60
+            while not (found := subprocess.run(listing, capture_output=True, text=True, check=False).stdout.strip().removeprefix("[]")):
+                self.assertLess(time.monotonic(), until, "no agent came")
+                time.sleep(0.2)
+            self.assertEqual([agent["group"] for agent in json.loads(found)], ["loadline"])
+            # As in the pod: nothing of the environment but what it is given. A log has both streams.
+            environment = {one["name"]: home for one in container(things, "run")["env"] if one.get("value") == "/results"}
+            done = subprocess.run([LOADLINE, *words("run")], cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertEqual(json.loads(done.stdout)["requests"]["succeeded"], 100)
+            kept = subprocess.run([LOADLINE, "runs"], env=environment, capture_output=True, text=True, check=True).stdout
+            self.assertIn("healthz", kept)
+            stranger = listing[:2] + [f"nats://127.0.0.1:{port}", "--json"]
+            self.assertNotEqual(subprocess.run(stranger, capture_output=True, check=False).returncode, 0, "NATS lets in who has no token")
 
     def test_plain_manifests_are_what_the_chart_makes(self):
         self.assertEqual({path.name for path in MANIFESTS.glob("*.yaml")}, {f"{case}.yaml" for case in PLAIN})
