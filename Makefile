@@ -7,11 +7,14 @@ BIN    := $(BUILT)/release/loadline
 # As packages carry it.
 DIST   := $(BUILT)/dist/loadline
 
+DOCKER ?= docker
+IMAGE  ?= loadline:$(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+
 # Where Debian has servers: not on the path of every user.
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
-.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean image kubernetes kubernetes-test targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -41,6 +44,10 @@ install: dist completions man ## install binary, completions and man pages under
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(BUILT)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 
+image: dist ## make a container image of that binary: IMAGE=registry.test/loadline:0.1.0, DOCKER=podman
+	install -D -m 755 $(DIST) $(BUILT)/image/loadline
+	$(DOCKER) build -f deploy/Dockerfile -t $(IMAGE) $(if $(BASE),--build-arg BASE=$(BASE)) $(BUILT)/image
+
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/loadline $(DESTDIR)$(PREFIX)/share/bash-completion/completions/loadline \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_loadline $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/loadline.fish \
@@ -61,7 +68,7 @@ test: fmt licences web ## everything that must hold: formatting, licences, lints
 	scripts/peers.sh hey vegeta
 	$(MAKE) --no-print-directory lint doc counts beside
 	LOADLINE_TEST_TOOLS=all $(CARGO) test --workspace --locked
-	$(MAKE) --no-print-directory web-test api-test
+	$(MAKE) --no-print-directory web-test api-test kubernetes-test
 	$(MAKE) --no-print-directory targets-test TARGETS=nethttp
 	$(MAKE) --no-print-directory proofs
 
@@ -72,6 +79,10 @@ web-test: ## open a page of every kind in a real Chromium and use it
 api-test: ## hold the API of loadline serve against its description (docs/api/openapi.json)
 	scripts/tools.sh python3
 	scripts/api.sh
+
+kubernetes-test: ## hold the Helm chart and the plain manifests in deploy/ against Helm and Kubernetes' own descriptions
+	$(CARGO) test --workspace --locked --no-run --quiet
+	scripts/kubernetes.sh test $(BUILT)/debug/loadline
 
 screenshots: ## take pictures of every kind of page, for the guide
 	scripts/tools.sh chromium
@@ -125,6 +136,9 @@ proofs: ## run some parts of make validate for a moment: does everything still w
 
 readme-chart: build ## draw the README's charts anew from a sweep of the demo API
 	scripts/readme-chart.sh $(BIN) docs/images
+
+kubernetes: ## write the plain manifests in deploy/kubernetes anew from the chart (make kubernetes-test fails while they are stale)
+	scripts/kubernetes.sh write
 
 pages: ## write the generated tables of docs/ anew from the code (a test fails while they are stale)
 	LOADLINE_WRITE_PAGES=1 $(CARGO) test --quiet --locked -p loadline-docs -- --test-threads=1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the load testers that are written in Go into target/peers, for the tests that compare reports and exchange results.
+# Builds programs that are written in Go into target/peers: load testers, for the tests that compare reports and exchange results, and Helm.
 #
 #   scripts/peers.sh hey vegeta
 #
-# Debian has neither of them in the version whose behaviour ours has, so they come from the Go module proxy, at a fixed version, and
+# Debian has none of them in the version that is wanted, so they come from the Go module proxy, at a fixed version, and
 # are kept: a second call does nothing.
 set -euo pipefail
 
@@ -16,8 +16,10 @@ case "$peers" in
 esac
 mkdir -p "$peers"
 
+# A module at its version, and where in it the program is.
 module_of() {
     case "$1" in
+        helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;
         vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;
         *) echo "peers.sh: no module is known for '$1'" >&2; exit 2 ;;
@@ -25,7 +27,8 @@ module_of() {
 }
 
 for peer in "$@"; do
-    module=$(module_of "$peer")
+    found=$(module_of "$peer")
+    read -r module place <<< "$found"
     # The version is part of the mark, so that another one is built when this file names another one.
     mark="$peers/.$peer-${module##*@}"
     if [ -x "$peers/$peer" ] && [ -e "$mark" ]; then
@@ -40,7 +43,7 @@ for peer in "$@"; do
     # Not `go install`, which asks the proxy for all versions first; the version is known.
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    (cd "$work" && go mod init peers && go mod edit -require "$module" && go build -mod=mod -o "$peers/$peer" "${module%@*}") 2> "$work/log" || {
+    (cd "$work" && go mod init peers && go mod edit -require "$module" && go build -mod=mod -o "$peers/$peer" "${module%@*}$place") 2> "$work/log" || {
         cat "$work/log" >&2
         exit 1
     }
