@@ -96,12 +96,12 @@ impl Commander {
         &self,
         calls: &[Call],
         (plan, groups): (&Plan, &[Vec<Part>]),
-        so_far: &SoFar,
+        (so_far, allowed): (&SoFar, &[String]),
         stop: &Stop,
     ) -> Result<RemoteMessages, RunError> {
         let mut fleet = self.take();
         fleet.call(calls)?;
-        fleet.begin(plan, groups, so_far, stop)?;
+        fleet.begin(plan, groups, (so_far, allowed), stop)?;
         let sources_of = |parts: &Vec<Part>| parts.iter().map(|part| SourceId(part.of_run.index())).collect();
         let rest: Vec<BTreeSet<SourceId>> = groups.iter().map(sources_of).collect();
         let taking_part = fleet.sites.iter().zip(&rest).filter(|(_, sources)| !sources.is_empty());
@@ -138,6 +138,8 @@ struct Fleet {
 #[derive(Debug)]
 struct Site {
     name: String,
+    /// The words by which it was called.
+    command: Vec<OsString>,
     is_here: bool,
     orders: Sender<Arc<str>>,
     child: Arc<Mutex<Child>>,
@@ -246,25 +248,29 @@ impl Fleet {
                         format!("give the file of a loadline for its processor and its system with {AGENT_BINARY}"),
                     ));
                 }
-                Event::Gone(why, _) => return Err(RunError::run(why, calls[number].help.clone())),
+                // It never was there.
+                Event::Gone(why, _) => {
+                    return Err(RunError::run(why.replacen(" is gone", " did not answer", 1), calls[number].help.clone()));
+                }
             }
         }
         Ok(())
     }
 
     /// Gets everybody ready and agrees on the moment.
-    fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<(), RunError> {
+    fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], (so_far, allowed): (&SoFar, &[String]), stop: &Stop) -> Result<(), RunError> {
         let taking_part: Vec<usize> = (0..groups.len()).filter(|number| !groups[*number].is_empty()).collect();
         let text: Arc<str> = line(&Order::Plan(plan.encode(&Contents::default()))).into();
-        let here = taking_part.iter().map(|number| &self.sites[*number]).filter(|site| site.is_here).map(|site| site.greeting.process);
-        let mut processes = Some(here.chain([std::process::id()]).collect::<Vec<u32>>());
-        for number in &taking_part {
+        let called = taking_part.iter().map(|number| (&self.sites[*number].command[..], self.sites[*number].greeting.process));
+        let called: Vec<(&[OsString], u32)> = called.collect();
+        for (number, processes) in taking_part.iter().zip(together(&called)) {
             let site = &self.sites[*number];
             let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
-            // One of this machine's looks for others on its cores; each other machine has one site.
-            let processes = if site.is_here { processes.take() } else { Some(vec![site.greeting.process]) };
+            let own = site.is_here.then(std::process::id);
+            let processes = processes.map(|all| all.into_iter().chain(own).collect());
             let _ = site.orders.send(text.clone());
-            site.tell(&Order::Prepare(Box::new(Job { sources, so_far: so_far.clone(), is_here: site.is_here, processes })));
+            let (so_far, allowed, is_here) = (so_far.clone(), allowed.to_vec(), site.is_here);
+            site.tell(&Order::Prepare(Box::new(Job { sources, so_far, is_here, processes, allowed })));
         }
         drop(text);
         {
@@ -445,9 +451,20 @@ impl Site {
                 Event::Gone(farewell(&name, wrong.as_deref(), status, &complaint), status.and_then(|status| status.code())),
             ));
         })?;
-        let (name, is_here) = (call.name.clone(), call.is_here);
+        let (name, words, is_here) = (call.name.clone(), call.command.clone(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
-        Ok(Self { name, is_here, orders, child, greeting, heard: Instant::now(), is_gone: false, ahead: 0, clock_error: None })
+        Ok(Self {
+            name,
+            command: words,
+            is_here,
+            orders,
+            child,
+            greeting,
+            heard: Instant::now(),
+            is_gone: false,
+            ahead: 0,
+            clock_error: None,
+        })
     }
 
     fn greet(&mut self, greeting: Greeting) -> Result<(), RunError> {
@@ -470,6 +487,16 @@ impl Site {
     fn tell(&self, order: &Order) {
         let _ = self.orders.send(line(order).into());
     }
+}
+
+/// The processes on the machine of each site, for one site of each machine, which looks for others on its cores. Whoever is called by the same
+/// words is on the same machine.
+fn together(called: &[(&[OsString], u32)]) -> Vec<Option<Vec<u32>>> {
+    let of = |(place, (words, _)): (usize, &(&[OsString], u32))| {
+        let is_first = called[..place].iter().all(|(other, _)| other != words);
+        is_first.then(|| called.iter().filter(|(other, _)| other == words).map(|(_, process)| *process).collect())
+    };
+    called.iter().enumerate().map(of).collect()
 }
 
 /// How a process ended; it is killed if it does not by itself in this time. Others may want to kill it meanwhile.
@@ -615,5 +642,17 @@ impl Iterator for RemoteLoad {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_is_called_twice_has_one_site_that_looks_for_others() {
+        let [a, b] = ["a", "b"].map(|host| ["ssh", host].map(OsString::from));
+        let found = together(&[(&a, 7), (&b, 8), (&a, 9)]);
+        assert_eq!(found, [Some(vec![7, 9]), Some(vec![8]), None]);
     }
 }

@@ -35,7 +35,7 @@ impl Machines {
         let calls: Vec<Call> = hosts
             .iter()
             .map(|host| Call {
-                name: named(host, hosts),
+                name: Self::name_of(host, hosts),
                 command: called(host, &start_script(sum)),
                 is_here: false,
                 delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
@@ -45,6 +45,14 @@ impl Machines {
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
         Ok(Self { calls, greetings, commander })
+    }
+
+    /// What a machine is called: as its host, with a number where one is named several times.
+    #[must_use]
+    pub fn name_of(host: &SshHost, hosts: &[SshHost]) -> String {
+        let alike = hosts.iter().filter(|other| other.to == host.to).count();
+        let number = hosts.iter().take_while(|other| !std::ptr::eq(*other, host)).filter(|other| other.to == host.to).count() + 1;
+        if alike > 1 { format!("{} ({number})", host.to) } else { host.to.clone() }
     }
 
     /// How many they are.
@@ -99,16 +107,9 @@ impl Sites for Machines {
         false
     }
 
-    fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
-        self.commander.start(&self.calls, (plan, groups), so_far, stop)
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: (&SoFar, &[String]), stop: &Stop) -> Result<RemoteMessages, RunError> {
+        self.commander.start(&self.calls, (plan, groups), terms, stop)
     }
-}
-
-/// What a machine is called: as its host, with a number where one is named several times.
-fn named(host: &SshHost, hosts: &[SshHost]) -> String {
-    let alike = hosts.iter().filter(|other| other.to == host.to).count();
-    let number = hosts.iter().take_while(|other| !std::ptr::eq(*other, host)).filter(|other| other.to == host.to).count() + 1;
-    if alike > 1 { format!("{} ({number})", host.to) } else { host.to.clone() }
 }
 
 /// The parts by machine: of each population's threads as many as the machine has of all cores.

@@ -15,8 +15,8 @@ use script::Script;
 use sites::Job;
 
 use crate::exit::{Exit, Failed};
-use crate::memory;
 use crate::workload::Workload;
+use crate::{allowed, memory};
 
 /// How the commander is spoken with.
 #[derive(Debug, Args)]
@@ -53,18 +53,23 @@ struct Site {
 
 impl Site {
     fn begin(&mut self, plan: &str, job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
-        let Job { sources, so_far, is_here, processes } = job;
+        let Job { sources, so_far, is_here, processes, allowed } = job;
         let plan = Plan::decode(plan).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
         let all = plan.parts();
         let parts: Vec<_> = sources.iter().filter_map(|source| all.get(*source as usize)).copied().collect();
         let inputs = MemoryInputs::of_plan(&plan);
         let inputs = if is_here { inputs.with_local_files() } else { inputs };
         let reader = Reader::new(inputs, self.known.clone());
-        let runner = Runner::threads().as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
+        let fence = allowed::fence_of(&allowed)?;
+        let runner = Runner::within(&fence).as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
         let scenarios = Scenarios::new(&reader, Wishes::default());
         // Data files that were typed stand in place of those that the scenario names.
         let _ = scenarios.of(&LoadRecord::from(plan.clone()));
-        let workload = Workload::new(&plan, &scenarios, &runner, stop)?;
+        let mut workload = Workload::new(&plan, &scenarios, &runner, stop)?;
+        // The commander looks for its own machine.
+        if !is_here && !allowed.is_empty() {
+            workload = workload.looked_at()?;
+        }
         let (messages, script) = workload.start(&parts, so_far, stop)?;
         self.script = script;
         memory::make_room();
