@@ -345,6 +345,18 @@ fn what_comes_from_machines_and_processes_stays_where_tests_may_go() {
     assert!(asked.load(Ordering::SeqCst) > 0);
     assert_eq!(heard.load(Ordering::SeqCst), 0);
     served.running.signal(Signal::INT).end().exits(0);
+    // Where it is allowed, it goes there.
+    let mut session = with_ssh(session);
+    let served = Served::new(&mut session, "--allow-target 127.0.0.0/8 --agents ssh:a,ssh:b");
+    for test in [&of_machines as &dyn Fn(Value) -> Value, &of_processes] {
+        let before = heard.load(Ordering::SeqCst);
+        served
+            .post("/api/v1/runs", &test(with(json!({"url": format!("http://{redirecting}/"), "also_target": also, "follow": 3}))))
+            .is(202);
+        served.idle();
+        assert!(heard.load(Ordering::SeqCst) > before);
+    }
+    served.running.signal(Signal::INT).end().exits(0);
 }
 
 #[test]
