@@ -26,8 +26,8 @@ const children = [];
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 
 /** A program that goes on, once it has said what it is looked for. */
-function started(words, wanted, stream = "stdout") {
-  const child = spawn(loadline, words, { env, cwd: home });
+function started(words, wanted, stream = "stdout", more = {}) {
+  const child = spawn(loadline, words, { env: { ...env, ...more }, cwd: home });
   children.push(child);
   child.said = "";
   child.ended = new Promise((done) => child.on("close", (code) => done(code)));
@@ -231,6 +231,41 @@ const tests = {
       assert.deepEqual(complaints, []);
       await close();
     }
+  },
+
+  async "a test comes from the machines that are chosen, and one that is off is told beside the button"() {
+    const bin = mkdtempSync(join(home, "bin-"));
+    // Runs what ssh would run there on this machine.
+    const ssh = `#!/bin/sh\nfor last; do host=$before; before=$last; done\n[ "$host" = off ] && { echo "no route to host" >&2; exit 255; }\nHOME="${bin}/$host"; mkdir -p "$HOME"; export HOME; unset XDG_DATA_HOME; cd /\nexec /bin/sh -c "$last"\n`;
+    writeFileSync(join(bin, "ssh"), ssh, { mode: 0o755 });
+    const words = ["serve", "--listen", "127.0.0.1:0", "--db", join(home, "machines.db"), "--agents", "ssh:eu-1,ssh:off"];
+    const { url } = await started(words, /http:\/\/127\.0\.0\.1:\d+\//, "stdout", { PATH: `${bin}:${env.PATH}` });
+    const { page, complaints, close } = await open("/new", {}, url);
+    const place = page.getByLabel("Where the load comes from");
+    assert.deepEqual(await place.locator("option").allInnerTexts(), ["eu-1, off", "eu-1 alone", "off alone", "the machine that serves"]);
+    await page.getByLabel("Target", { exact: true }).fill(`${api}/healthz`);
+    await page.getByLabel("Clients", { exact: true }).fill("2");
+    await page.getByLabel("For", { exact: true }).fill("1s");
+    const typed = page.locator(".typed code");
+    await typed.filter({ hasText: "--agents ssh:eu-1,ssh:off" }).waitFor();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.locator(".others").filter({ hasText: "Off did not answer: it ended with status 255 (no route to host)" }).waitFor();
+    // That it was refused is what the browser's console complains of.
+    complaints.length = 0;
+    await page.getByText("Connections, limits, and how it is saved").click();
+    assert.ok(await page.getByLabel("Processes").isHidden());
+    await place.selectOption({ label: "the machine that serves" });
+    await typed.filter({ hasNotText: "--agents" }).waitFor();
+    await page.getByLabel("Processes").fill("2");
+    await typed.filter({ hasText: "--processes 2" }).waitFor();
+    await place.selectOption({ label: "eu-1 alone" });
+    await typed.filter({ hasText: "--agents ssh:eu-1" }).waitFor();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.waitForURL("**/live");
+    await page.waitForFunction(() => document.getElementById("app").dataset.state === "ended");
+    assert.match(await page.locator("#sites tbody").innerText(), /eu-1/);
+    assert.deepEqual(complaints, []);
+    await close();
   },
 
   async "a test is started, followed live to its end, and found again"() {

@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgAction, Args};
-use engine::{RunError, Runner};
-use measure::Summary;
+use engine::{Fence, RunError, Runner};
 use plan::setting::{AGENT_BINARY, AGENTS};
 use plan::{PlanError, PlanErrors, SshHost};
 use resolve::Reader;
-use sites::{FleetAddress, Machines};
+use sites::{Access, FleetAddress, Machines};
 
 use crate::exit::Failed;
 use crate::nats::{self, NatsArgs};
@@ -31,12 +30,6 @@ pub struct AgentsArgs {
     nats: NatsArgs,
 }
 
-/// A place that load comes from.
-enum Origin {
-    Ssh(SshHost),
-    Fleet(FleetAddress),
-}
-
 impl AgentsArgs {
     /// Where loads are carried out. Machines are called now, since how much they carry is part of every plan; `reader` learns of it. Every
     /// mistake goes to `errors`, and nobody is called where there was one before.
@@ -44,45 +37,38 @@ impl AgentsArgs {
     /// # Errors
     /// If a machine cannot be called.
     pub fn runner(&self, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
-        let origins: Vec<Origin> = self.agents.iter().filter_map(|text| read(text, errors)).collect();
-        let access = self.nats.access(errors);
-        if self.agents.is_empty() {
-            if self.agent_binary.is_some() {
-                errors.push(PlanError::new(
-                    AGENT_BINARY,
-                    format!("{AGENT_BINARY} is about other machines, and there is none"),
-                    format!("name them with {AGENTS}"),
-                ));
-            }
-            return Ok(workload::runner());
+        let agents = self.decide(errors);
+        if agents.is_empty() || !errors.is_empty() {
+            return Ok(workload::runner(&Fence::open()));
         }
-        if !errors.is_empty() {
-            return Ok(workload::runner());
-        }
-        let (mut hosts, mut calls) = (Vec::new(), Vec::new());
-        for origin in origins {
-            match origin {
-                Origin::Ssh(host) => hosts.push(host),
-                Origin::Fleet(address) => {
-                    let connection = nats::connect(&address, &access)?;
-                    calls.extend(sites::agents_of(&connection, &address, &nats::who()).map_err(Failed::from)?);
-                }
-            }
-        }
-        if !hosts.is_empty() {
-            let program = self.agent_binary.clone().unwrap_or_else(workload::program);
-            let bytes = std::fs::read(&program).map_err(|why| {
-                let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
-                Failed::from(RunError::<Summary>::input(message, "give the file of a loadline"))
-            })?;
-            let sum = resolve::fingerprint(&bytes);
-            drop(bytes);
-            calls.splice(0..0, sites::over_ssh(&hosts, Path::new("ssh"), (&program, &sum)));
-        }
-        let machines = Machines::call(calls).map_err(Failed::from)?;
-        let number = |of: u32| NonZeroU32::new(of).unwrap_or(NonZeroU32::MIN);
-        reader.learn_machines(number(machines.count()), number(machines.cores()), number(machines.connections_max()));
+        let machines = agents.call()?;
+        teach(reader, &machines);
         Ok(Runner::threads().with_sites(Arc::new(machines)))
+    }
+
+    /// The machines that are named. Every mistake goes to `errors`.
+    pub fn decide(&self, errors: &mut PlanErrors) -> Agents {
+        if let (true, Some(_)) = (self.agents.is_empty(), &self.agent_binary) {
+            errors.push(PlanError::new(
+                AGENT_BINARY,
+                format!("{AGENT_BINARY} is about other machines, and there is none"),
+                format!("name them with {AGENTS}"),
+            ));
+        }
+        let (mut hosts, mut fleets) = (Vec::new(), Vec::new());
+        for text in &self.agents {
+            match read(text, errors) {
+                Some(Origin::Ssh(host)) => hosts.push(host),
+                Some(Origin::Fleet(address)) => fleets.push(address),
+                None => {}
+            }
+        }
+        Agents { hosts, fleets, access: self.nats.access(errors), binary: self.agent_binary.clone() }
+    }
+
+    /// Whether there are any.
+    pub const fn are_named(&self) -> bool {
+        !self.agents.is_empty()
     }
 
     /// Notes that a load cannot come from other machines, and why.
@@ -91,6 +77,99 @@ impl AgentsArgs {
             errors.push(PlanError::new(AGENTS, format!("{AGENTS}: {why}"), "leave it out"));
         }
     }
+}
+
+/// Machines that a load may come from, not called yet.
+#[derive(Debug, Clone, Default)]
+pub struct Agents {
+    hosts: Vec<SshHost>,
+    /// Those that wait at these NATS servers.
+    fleets: Vec<FleetAddress>,
+    /// What lets us in there.
+    access: Access,
+    /// The file of another loadline than this one that is copied to hosts.
+    binary: Option<PathBuf>,
+}
+
+impl Agents {
+    /// Whether there are none: the load comes from here.
+    pub const fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && self.fleets.is_empty()
+    }
+
+    /// What they are called: hosts as in reports, fleets by their addresses, since who waits there is not known.
+    pub fn names(&self) -> Vec<String> {
+        let hosts = self.hosts.iter().map(|host| Machines::name_of(host, &self.hosts));
+        hosts.chain(self.fleets.iter().map(FleetAddress::whole)).collect()
+    }
+
+    /// As they are typed, without what lets us in.
+    pub fn typed(&self) -> String {
+        let hosts = self.hosts.iter().map(ToString::to_string);
+        hosts.chain(self.fleets.iter().map(FleetAddress::whole)).collect::<Vec<_>>().join(",")
+    }
+
+    /// Those of these names; all where nothing is said. A name that none of them has goes to `errors`.
+    pub fn chosen(&self, chosen: Option<&[String]>, errors: &mut PlanErrors) -> Self {
+        let Some(chosen) = chosen else { return self.clone() };
+        let names = self.names();
+        for unknown in chosen.iter().filter(|name| !names.contains(name)) {
+            let help = match &names[..] {
+                [] => "leave it out; whoever starts loadline serve names machines with --agents".to_owned(),
+                names => format!("give some of {}, or [] for the machine that serves", names.join(", ")),
+            };
+            errors.push(PlanError::new(AGENTS, format!("{AGENTS:#} '{unknown}' is none of the machines that tests may come from"), help));
+        }
+        let is_chosen = |name: &String| chosen.contains(name);
+        let hosts = self.hosts.iter().zip(&names).filter(|(_, name)| is_chosen(name)).map(|(host, _)| host.clone()).collect();
+        let fleets = self.fleets.iter().filter(|address| is_chosen(&address.whole())).cloned().collect();
+        Self { hosts, fleets, ..self.clone() }
+    }
+
+    /// The program that is copied to hosts, and its checksum; nothing where there are none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn program(&self) -> Result<Option<(PathBuf, String)>, RunError> {
+        if self.hosts.is_empty() {
+            return Ok(None);
+        }
+        let program = self.binary.clone().unwrap_or_else(workload::program);
+        let bytes = std::fs::read(&program).map_err(|why| {
+            let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
+            RunError::input(message, "give the file of a loadline")
+        })?;
+        let sum = resolve::fingerprint(&bytes);
+        Ok(Some((program, sum)))
+    }
+
+    /// Calls them.
+    ///
+    /// # Errors
+    /// If one cannot be called.
+    pub fn call(&self) -> Result<Machines, RunError> {
+        let mut calls = match self.program()? {
+            Some((program, sum)) => sites::over_ssh(&self.hosts, Path::new("ssh"), (&program, &sum)),
+            None => Vec::new(),
+        };
+        for address in &self.fleets {
+            let connection = nats::connect(address, &self.access)?;
+            calls.extend(sites::agents_of(&connection, address, &nats::who())?);
+        }
+        Machines::call(calls)
+    }
+}
+
+/// Lets plans be decided for what these machines carry.
+pub fn teach(reader: &Reader, machines: &Machines) {
+    let number = |of: u32| NonZeroU32::new(of).unwrap_or(NonZeroU32::MIN);
+    reader.learn_machines(number(machines.count()), number(machines.cores()), number(machines.connections_max()));
+}
+
+/// A place that load comes from.
+enum Origin {
+    Ssh(SshHost),
+    Fleet(FleetAddress),
 }
 
 fn read(text: &str, errors: &mut PlanErrors) -> Option<Origin> {

@@ -46,6 +46,17 @@ pub fn warn_of(draft: &Draft, (known, voice): (&KnownSecrets, Remarks)) {
     }
 }
 
+/// Says that a saved load came from other machines, where it is sent from this one now.
+pub fn warn_of_machines(saved: &str, machines: &[String], (known, voice): (&KnownSecrets, Remarks)) {
+    if let (Remarks::Talking, [_, ..]) = (voice, machines) {
+        let machines = report::visible(&machines.join(", "));
+        let message = format!(
+            "warning: the load of '{saved}' came from {machines}, and now it comes from this machine\n  help: name them with --agents"
+        );
+        complain_without(known, &message);
+    }
+}
+
 /// Decides a load on this machine and reads everything it names. Every mistake goes to `errors`.
 pub fn decide(load: LoadRecord, scenarios: &Scenarios, errors: &mut PlanErrors) -> Option<Plan> {
     scenarios.decide(load, OwnLoad::Whole, errors)
@@ -84,6 +95,8 @@ pub struct Again {
     pub checks: Vec<String>,
     /// Why its figures are not the server's, where they are not.
     pub invalid: Option<String>,
+    /// The other machines that it came from, by name.
+    pub machines: Vec<String>,
 }
 
 /// The load of a saved result, and its checks; or that of a plan written by hand: an object with a `url` and other settings,
@@ -100,6 +113,8 @@ pub fn saved(setting: &'static str, from: &str, at: &At) -> Result<Again, PlanEr
         #[serde(default)]
         checks: Vec<Judged>,
         validity: Option<Validity>,
+        #[serde(default)]
+        sites: Vec<SiteNamed>,
         url: Option<serde::de::IgnoredAny>,
     }
     #[derive(Deserialize)]
@@ -109,6 +124,12 @@ pub fn saved(setting: &'static str, from: &str, at: &At) -> Result<Again, PlanEr
     #[derive(Deserialize)]
     struct Judged {
         check: String,
+    }
+    #[derive(Deserialize)]
+    struct SiteNamed {
+        name: String,
+        /// Of a process here there is none.
+        clock_error_ns: Option<serde::de::IgnoredAny>,
     }
     let shown = if setting == "from" { format!("--from '{from}'") } else { format!("'{from}'") };
     let again = "give a file written with --out json=FILE, a saved run such as @last, or a plan such as {\"url\": \"http://127.0.0.1/\"}";
@@ -126,7 +147,7 @@ pub fn saved(setting: &'static str, from: &str, at: &At) -> Result<Again, PlanEr
                 "name settings as the plan in a result does, such as {\"url\": \"http://127.0.0.1/\", \"connections\": 10}",
             )
         })?;
-        return Ok(Again { load, checks: Vec::new(), invalid: None });
+        return Ok(Again { load, checks: Vec::new(), invalid: None, machines: Vec::new() });
     }
     Summary::check_schema(read.schema.as_deref())
         .map_err(|why| PlanError::new(setting, format!("{shown} cannot be used: {why}"), again))?;
@@ -135,7 +156,8 @@ pub fn saved(setting: &'static str, from: &str, at: &At) -> Result<Again, PlanEr
         serde_json::from_value(plan).map_err(|why| PlanError::new(setting, format!("{shown} is damaged: its plan holds {why}"), again))?;
     let invalid = read.validity.filter(|validity| validity.standing == "invalid");
     let invalid = invalid.map(|_| "the load generator was at its limit when it was measured".to_owned());
-    Ok(Again { load, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid })
+    let machines = read.sites.into_iter().filter(|site| site.clock_error_ns.is_some()).map(|site| site.name).collect();
+    Ok(Again { load, checks: read.checks.into_iter().map(|judged| judged.check).collect(), invalid, machines })
 }
 
 /// The result that a user names: the path of its file, or a saved run such as `@last`.

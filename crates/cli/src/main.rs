@@ -4,6 +4,7 @@
 //! that `loadline --version` costs what starting a process costs.
 
 mod agents;
+mod allowed;
 mod bench;
 mod calibration;
 mod command;

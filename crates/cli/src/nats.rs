@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use engine::RunError;
 use plan::setting::{NATS_CREDENTIALS, NATS_NKEY, SettingName};
 use plan::{PlanError, PlanErrors};
 use sites::{Access, Connection, FleetAddress};
 
-use crate::exit::Failed;
 use crate::inputs::plainly;
 use crate::screen::complain;
 
@@ -69,9 +69,9 @@ pub fn address(setting: SettingName, text: &str, errors: &mut PlanErrors) -> Opt
 ///
 /// # Errors
 /// If the server cannot be reached, or does not let us in.
-pub fn connect(address: &FleetAddress, access: &Access) -> Result<Connection, Failed> {
+pub fn connect(address: &FleetAddress, access: &Access) -> Result<Connection, RunError> {
     warn_if_exposed(address, access);
-    Connection::open(address, access, |_| ()).map_err(Failed::from)
+    Connection::open(address, access, |_| ())
 }
 
 /// Says what it means that a server lets everybody in.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ::replay::LogFacts;
 use analysis::warmup::leave_out;
-use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, measured};
+use engine::{Fence, Messages, Prepared, RunError, Runner, SoFar, Stop, measured};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use plan::{Part, Plan};
 use resolve::Scenarios;
@@ -17,10 +17,11 @@ use script::{DoneArguments, Globals, Script, Source};
 use sites::Processes;
 use template::Ready;
 
-/// Where loads are carried out: here, and in further processes where this one cannot or should not carry all of it.
-pub fn runner() -> Runner {
+/// Where loads are carried out: here, and in further processes where this one cannot or should not carry all of it; only to where the fence
+/// lets them.
+pub fn runner(fence: &Fence) -> Runner {
     let words = ["agent", "--stdio"].map(OsString::from);
-    Runner::threads().with_sites(Arc::new(Processes::new([program().into_os_string()].into_iter().chain(words).collect())))
+    Runner::within(fence).with_sites(Arc::new(Processes::new([program().into_os_string()].into_iter().chain(words).collect())))
 }
 
 /// The file of this program. It may have been replaced since this process began; what the system keeps of it has a name of its own.
@@ -186,9 +187,9 @@ impl<'a> Workload<'a> {
     /// # Errors
     /// As the engine's; and if the script fails.
     pub fn start(self, parts: &[Part], so_far: SoFar, stop: &Stop) -> Result<(Messages, Option<Box<Script>>), RunError> {
-        let Self { plan, by, runner, .. } = self;
+        let Self { plan, by, runner, prepared, .. } = self;
         let shares = || parts.iter().map(|part| part.share);
-        let prepared = || runner.prepare(plan);
+        let prepared = || prepared.map_or_else(|| runner.prepare(plan), Ok);
         let messages = match by {
             Kind::Script(mut script) => {
                 let messages = script.start(plan, &runner, shares(), &mut || (), stop)?;

@@ -4,7 +4,8 @@
 //! wherever its owner says, and somewhere else a second later, and a redirect leads on. So what is judged is the pair of a name
 //! and the very address that would be connected to, after it was looked up, and that address stays for the whole run.
 //!
-//! What lies behind a proxy is not seen here: whoever sets up a fence has to refuse it.
+//! What lies behind a proxy is not seen here: whoever sets up a fence has to refuse it. Parts of a load that go to other processes and machines
+//! take the fence along in words: a name leads there wherever it leads there.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 pub struct Fence {
     lets: Arc<Lets>,
     help: Arc<str>,
+    patterns: Arc<[String]>,
 }
 
 type Lets = dyn Fn(&str, SocketAddr) -> bool + Send + Sync;
@@ -23,14 +25,26 @@ impl Fence {
     /// Lets everything through.
     #[must_use]
     pub fn open() -> Self {
-        Self::new("", |_, _| true)
+        Self::new("", Vec::new(), |_, _| true)
     }
 
     /// Lets those pairs of a host as written and an address through of which `lets` says so; `help` is what whoever is refused
-    /// can do about it.
+    /// can do about it, and `patterns` the same in words, of which a process elsewhere makes this fence again.
     #[must_use]
-    pub fn new(help: &str, lets: impl Fn(&str, SocketAddr) -> bool + Send + Sync + 'static) -> Self {
-        Self { lets: Arc::new(lets), help: help.into() }
+    pub fn new(help: &str, patterns: Vec<String>, lets: impl Fn(&str, SocketAddr) -> bool + Send + Sync + 'static) -> Self {
+        Self { lets: Arc::new(lets), help: help.into(), patterns: patterns.into() }
+    }
+
+    /// What both let through. Whoever is refused by the other is told what to do about that one.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let (ours, theirs) = (self.lets, other.lets);
+        Self { lets: Arc::new(move |host, address| ours(host, address) && theirs(host, address)), ..other }
+    }
+
+    /// It in words; none where it is open.
+    pub(crate) fn patterns(&self) -> &[String] {
+        &self.patterns
     }
 
     /// What a refused user can do.
@@ -63,7 +77,7 @@ mod tests {
 
     #[test]
     fn one_address_outside_is_enough_to_refuse_a_name() {
-        let fence = Fence::new("ask", |_, address| address.ip().is_loopback());
+        let fence = Fence::new("ask", vec!["loopback".to_owned()], |_, address| address.ip().is_loopback());
         let of = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<SocketAddr>>();
         assert_eq!(fence.look("a.test", &of(&["127.0.0.1:80"])), Ok(()));
         let why = fence.look("a.test", &of(&["127.0.0.1:80", "192.0.2.1:80"])).unwrap_err();

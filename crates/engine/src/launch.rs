@@ -16,7 +16,7 @@ use crate::site::{RemoteMessages, SiteRole, Sites, SoFar};
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
 use crate::worker::{Behaviour, Fixed};
-use crate::{RunError, Runner, Stop};
+use crate::{Fence, RunError, Runner, Stop};
 
 /// Carries a plan out on threads of this process and waits for its end. `watch` is called on this thread once an interval.
 ///
@@ -63,6 +63,8 @@ pub(crate) struct Remote {
     pub(crate) sites: Arc<dyn Sites>,
     /// The parts of each.
     pub(crate) groups: Vec<Vec<Part>>,
+    /// What they are to let addresses through by, as here.
+    pub(crate) fence: Fence,
     /// What was found on the way to the target from here, where the sites are here too.
     pub(crate) network: Option<Network>,
 }
@@ -215,14 +217,14 @@ impl Prepared {
             Place::Threads(network, role) => {
                 Sources::Threads(Threads::start(&tasks, network, behaviour, parts, (patience, role.as_ref()), stop)?)
             }
-            Place::Sites(Remote { sites, groups, .. }) => {
+            Place::Sites(Remote { sites, groups, fence, .. }) => {
                 let Some(so_far) = so_far else {
                     return Err(RunError::input(
                         "what sends these requests is part of this program, and no other process can do it",
                         "send less, so that one process carries it",
                     ));
                 };
-                Sources::Remote(sites.start(&plan, &groups, &so_far, stop)?)
+                Sources::Remote(sites.start(&plan, &groups, (&so_far, fence.patterns()), stop)?)
             }
             #[cfg(any(test, feature = "simulated"))]
             Place::Simulated(simulation) => {

@@ -94,7 +94,7 @@ impl Runner {
             Kind::Threads(Here { fence, sites, role }) => {
                 let groups = self.divide(plan)?;
                 if let Some(sites) = sites.as_ref().filter(|sites| !groups.is_empty() && !sites.are_here()) {
-                    let remote = Remote { sites: sites.clone(), groups, network: None };
+                    let remote = Remote { sites: sites.clone(), groups, fence: fence.clone(), network: None };
                     return self.prepared(plan, &body::encode(&plan.request().body, plan.contents())?, Place::Sites(remote));
                 }
                 // Processes of one machine share its ports.
@@ -106,7 +106,7 @@ impl Runner {
                 match (body::encode(&plan.request().body, plan.contents()), Network::prepare_within(plan, connections, look, fence)) {
                     (Ok(body), Ok(network)) => match sites {
                         Some(sites) if !groups.is_empty() => {
-                            (body, Place::Sites(Remote { sites: sites.clone(), groups, network: Some(network) }))
+                            (body, Place::Sites(Remote { sites: sites.clone(), groups, fence: fence.clone(), network: Some(network) }))
                         }
                         _ => (body, Place::Threads(network, role.clone())),
                     },
@@ -163,12 +163,13 @@ impl Runner {
         Ok(groups)
     }
 
-    /// Looks at another server that a plan leads to besides its target.
+    /// Looks at another server that a plan leads to besides its target. What comes from other machines is looked at there.
     ///
     /// # Errors
     /// If its name leads nowhere, or to an address that may not be connected to.
     pub fn look_at(&self, plan: &Plan, other: &plan::Target) -> Result<(), RunError> {
         match &self.0 {
+            Kind::Threads(Here { sites: Some(sites), .. }) if !sites.are_here() => Ok(()),
             Kind::Threads(here) => Network::look_at(plan, other, &here.fence),
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(_) => Ok(()),

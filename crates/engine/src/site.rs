@@ -27,11 +27,12 @@ pub trait Sites: fmt::Debug + Send + Sync {
     /// Whether they are processes of this machine: then the target is looked at here, once for all.
     fn are_here(&self) -> bool;
 
-    /// Starts these parts, one group a site, at the same moment, and gives what all sites tell, until the last has ended.
+    /// Starts these parts, one group a site, at the same moment, and gives what all sites tell, until the last has ended. `terms` are what they
+    /// begin from, and in the words of a [`crate::Fence`] where they may connect to; without words, everywhere.
     ///
     /// # Errors
     /// If a site cannot begin.
-    fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError>;
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: (&SoFar, &[String]), stop: &Stop) -> Result<RemoteMessages, RunError>;
 }
 
 /// What sites tell, in the order in which it arrives.

@@ -98,11 +98,11 @@ impl Calibration {
     }
 }
 
-/// Whether its requests and answers cost about what those to the null server do.
+/// Whether it came from this machine, and its requests and answers cost about what those to the null server do.
 fn is_plain(run: &SummaryRecord) -> bool {
     let answered: u64 = run.status.values().sum::<u64>() + run.excluded.requests;
     let plain = matches!(run.plan.request().body, Body::Empty) && run.plan.connection().keepalive == Keepalive::Reuse;
-    plain && answered > 0 && run.bytes.received as f64 / answered as f64 <= ANSWER_BYTES_MAX
+    plain && run.other_machines().next().is_none() && answered > 0 && run.bytes.received as f64 / answered as f64 <= ANSWER_BYTES_MAX
 }
 
 fn is_encrypted(plan: &Plan) -> bool {
@@ -148,6 +148,14 @@ mod tests {
         assert_eq!(kept.ceiling(1, 5_000, false), Some(60_000.0));
         assert_eq!(kept.ceiling(2, 100, false), Some(100_000.0), "a third of the way from one thread to four");
         assert_eq!((kept.ceiling(8, 100, false), kept.ceiling(4, 100, true)), (None, None), "nothing is guessed");
+    }
+
+    #[test]
+    fn a_load_from_other_machines_is_not_held_against_what_this_one_can_send() {
+        let (kept, (_, mut run)) = (calibrated(), measure::fixtures::summaries().swap_remove(0));
+        assert!(kept.ceiling_of(&run).is_some() && kept.ceiling_for(&run.plan, &run).is_some());
+        run.edit_for_test().sites = vec![measure::fixtures::other_machine("eu-1")];
+        assert!(kept.ceiling_of(&run).is_none() && kept.ceiling_for(&run.plan, &run).is_none());
     }
 
     #[test]

@@ -7,9 +7,10 @@ use plan::{Draft, Nanos, Plan, Random, Setting};
 
 use crate::observed::{Place, Process, SERIES, Unit, Value};
 use crate::profiled::{self, Frame, Function, RunProfile};
+use crate::site_row::SiteCounts;
 use crate::{
     Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Machine, Outcome, Quirk, Quirks, Recorder, Resolution,
-    ServerObservation, Snapshot, SourceId, Span, StepCounts, SuccessRule, Summary, Tally,
+    ServerObservation, SiteMember, SiteRow, Snapshot, SourceId, Span, StepCounts, SuccessRule, Summary, Tally,
 };
 
 /// A plan for the URL, with everything else as by default and two threads.
@@ -161,6 +162,12 @@ fn closed_all_well() -> Summary {
     }
     (0..200).for_each(|_| making.recorder.closed(Closer::Us));
     making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_millis(10_012))
+}
+
+/// A site on another machine, of which nothing is told yet.
+#[must_use]
+pub fn other_machine(name: &str) -> SiteRow {
+    SiteCounts::new(SiteMember { name: name.to_owned(), sources: vec![SourceId(0)], clock_error: Some(Nanos::from_millis(1)) }).finish()
 }
 
 /// Two journeys of two steps and of one, with a check that is broken now and then and a value that is not there.

@@ -304,6 +304,11 @@ impl Summary {
 }
 
 impl SummaryRecord {
+    /// The sites on other machines; none where the load came from the one that told of it.
+    pub fn other_machines(&self) -> impl Iterator<Item = &SiteRow> {
+        self.sites.iter().filter(|site| site.clock_error.is_some())
+    }
+
     /// The intervals in which load was offered. What follows is the drain: a moment without new requests, for which no chart should bend.
     pub fn load_ticks(&self) -> impl Iterator<Item = &Tick> {
         self.timeline.iter().filter(|tick| tick.from < self.ended.load_until)

@@ -24,7 +24,7 @@ use crate::json::write_json;
 use crate::png::Density;
 use crate::server_side::{self, Rows};
 use crate::style::Tone;
-use crate::text::verdict_tone;
+use crate::text::{first_of_machines, verdict_tone};
 use crate::{ResultFile, Style, profiles, story, visible};
 
 /// The metrics of the table, in its order.
@@ -352,11 +352,12 @@ pub(crate) fn markdown(compared: &Comparison) -> String {
         say(&format!("- request: {}", escaped(&story::request_of(&summary.plan))));
         let machine = &summary.machine;
         say(&format!(
-            "- from: {}, {}, {}, {}",
+            "- from: {}, {}, {}, {}{}",
             escaped(&machine.processor),
             counted(machine.cores.into(), "core"),
             escaped(&machine.system),
-            escaped(&machine.loadline)
+            escaped(&machine.loadline),
+            first_of_machines(summary)
         ));
         say(&format!("- started: {}", escaped(&summary.started)));
     }

@@ -13,6 +13,7 @@ use analysis::{Reading, Standing, capitalised, disturbances};
 use measure::{Histogram, Summary};
 use plan::Nanos;
 
+use crate::text::first_of_machines;
 use crate::{Format, Style, journeys, profiles, story, visible};
 
 /// Markdown.
@@ -77,11 +78,12 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     let machine = &summary.machine;
     writeln!(
         out,
-        "\nMeasured {} by {} on {}, {}.",
+        "\nMeasured {} by {} on {}, {}{}.",
         visible::markdown(&summary.started),
         visible::markdown(&machine.loadline),
         visible::markdown(&machine.processor),
-        quantity::counted(machine.cores.into(), "core")
+        quantity::counted(machine.cores.into(), "core"),
+        first_of_machines(summary)
     )
 }
 

@@ -675,10 +675,25 @@ fn profiled(summary: &Summary, page: &mut Page) {
 /// The cores' worth of time that loadline used, of those of its machine where it was one.
 pub(crate) fn cores_used(summary: &Summary) -> String {
     let used = quantity::decimal(summary.generator.cpu_share, 2);
-    if summary.sites.iter().any(|site| site.clock_error.is_some()) {
+    if summary.other_machines().next().is_some() {
         return format!("{used} cores on all machines");
     }
     format!("{used} of {}", counted(summary.machine.cores.into(), "core"))
+}
+
+/// The program and the machine that a run was measured by.
+pub(crate) fn measured_on(summary: &Summary) -> String {
+    let machine = &summary.machine;
+    let (cores, first) = (counted(machine.cores.into(), "core"), first_of_machines(summary));
+    format!("{} on {} with {cores}, {}{first}", visible(&machine.loadline), visible(&machine.processor), visible(&machine.system))
+}
+
+/// What stands behind a machine that is one of several.
+pub(crate) fn first_of_machines(summary: &Summary) -> String {
+    match summary.other_machines().count() {
+        0 | 1 => String::new(),
+        several => format!(", the first of {several} machines"),
+    }
 }
 
 /// The threads that a load came from, and their processes where it was several.
@@ -699,7 +714,8 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     if let Some(late) = lateness(summary) {
         text.push_str(&format!("; {late}"));
     }
-    page.entry("this machine", Tone::Normal, &text);
+    let whose = if summary.other_machines().next().is_some() { "the machines" } else { "this machine" };
+    page.entry(whose, Tone::Normal, &text);
     if let Some(used) = CeilingUse::of(summary) {
         page.entry("", if used.is_near() { Tone::Caution } else { Tone::Normal }, &used.in_words());
     }
@@ -760,19 +776,10 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     for warning in &summary.warnings {
         page.entry("warning", Tone::Caution, &visible(warning));
     }
-    let machine = &summary.machine;
     let memory = generator.memory_bytes_max.map_or_else(String::new, |most| format!(", {} of memory used at most", bytes(most as f64)));
     page.entry(
         "measured by",
         Tone::Aside,
-        &format!(
-            "{} on {} with {}, {}{memory}; started {}, seed {}",
-            visible(&machine.loadline),
-            visible(&machine.processor),
-            counted(machine.cores.into(), "core"),
-            visible(&machine.system),
-            visible(&summary.started),
-            summary.plan.seed()
-        ),
+        &format!("{}{memory}; started {}, seed {}", measured_on(summary), visible(&summary.started), summary.plan.seed()),
     );
 }

@@ -19,10 +19,10 @@ use crate::{Inputs, KnownSecrets, LocalInputs};
 /// What comes through a pipe is kept in memory.
 const PIPE_BYTES_MAX: u64 = 1 << 30;
 
-/// What machines carry that a load comes from.
+/// What the machines carry that a load comes from, all together.
 #[derive(Debug, Clone, Copy)]
-struct Machines {
-    count: NonZeroU32,
+struct Capacity {
+    machines: NonZeroU32,
     cores: NonZeroU32,
     connections_max: NonZeroU32,
 }
@@ -33,8 +33,8 @@ pub struct Reader {
     files: RefCell<Vec<(String, Arc<[u8]>)>>,
     data: RefCell<Vec<(String, Arc<Data>)>>,
     secrets: KnownSecrets,
-    /// Those that the load comes from, if it is not this one.
-    machines: Cell<Option<Machines>>,
+    /// Where the load comes from other machines than this one.
+    capacity: Cell<Option<Capacity>>,
 }
 
 impl Reader {
@@ -47,7 +47,7 @@ impl Reader {
     /// Of these inputs.
     #[must_use]
     pub fn new(inputs: impl Inputs + 'static, secrets: KnownSecrets) -> Rc<Self> {
-        Rc::new(Self { inputs: Box::new(inputs), files: RefCell::default(), data: RefCell::default(), secrets, machines: Cell::new(None) })
+        Rc::new(Self { inputs: Box::new(inputs), files: RefCell::default(), data: RefCell::default(), secrets, capacity: Cell::new(None) })
     }
 
     /// Where it reads from.
@@ -57,25 +57,25 @@ impl Reader {
     }
 
     /// The load comes from so many other machines, which have so many cores and may have so many connections open, all together.
-    pub fn learn_machines(&self, count: NonZeroU32, cores: NonZeroU32, connections_max: NonZeroU32) {
-        self.machines.set(Some(Machines { count, cores, connections_max }));
+    pub fn learn_machines(&self, machines: NonZeroU32, cores: NonZeroU32, connections_max: NonZeroU32) {
+        self.capacity.set(Some(Capacity { machines, cores, connections_max }));
     }
 
     /// How many machines a load comes from.
     pub(crate) fn machines(&self) -> NonZeroU32 {
-        self.machines.get().map_or(NonZeroU32::MIN, |machines| machines.count)
+        self.capacity.get().map_or(NonZeroU32::MIN, |all| all.machines)
     }
 
     /// The cores that a load has.
     #[must_use]
     pub fn cores(&self) -> NonZeroU32 {
-        self.machines.get().map_or_else(|| self.inputs.cores(), |machines| machines.cores)
+        self.capacity.get().map_or_else(|| self.inputs.cores(), |all| all.cores)
     }
 
     /// The connections that one process may have open, or all machines.
     #[must_use]
     pub fn connections_max(&self) -> NonZeroU32 {
-        self.machines.get().map_or_else(|| self.inputs.connections_max(), |machines| machines.connections_max)
+        self.capacity.get().map_or_else(|| self.inputs.connections_max(), |all| all.connections_max)
     }
 
     /// The secrets that are known so far.

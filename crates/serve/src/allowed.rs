@@ -69,6 +69,12 @@ impl AllowedTargets {
         if wrong.is_empty() { Ok(Self(patterns)) } else { Err(wrong) }
     }
 
+    /// The patterns as they were given, from which the same are read again.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        self.0.iter().map(|pattern| pattern.text.clone()).collect()
+    }
+
     /// Whether load may go to this address, reached by this name.
     #[must_use]
     pub fn lets(&self, host: &str, address: SocketAddr) -> bool {
@@ -81,8 +87,7 @@ impl AllowedTargets {
 
 impl fmt::Display for AllowedTargets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let texts: Vec<&str> = self.0.iter().map(|pattern| pattern.text.as_str()).collect();
-        f.write_str(&texts.join(", "))
+        f.write_str(&self.texts().join(", "))
     }
 }
 

@@ -99,6 +99,10 @@ pub(crate) fn answer(desk: &dyn Backend, live: &Live, courses: &Courses, mut req
             request.query.end()?;
             over_time(&store(desk)?, &name, kind)
         }
+        Operation::Agents => {
+            request.query.end()?;
+            Ok(answer::json(StatusCode::OK, &serde_json::json!({ "agents": desk.agents() })))
+        }
         Operation::Check => {
             let test = read(&request.body)?;
             request.query.end()?;

@@ -32,6 +32,9 @@ pub struct StartTest {
     pub check: Vec<String>,
     /// Conditions to give up on, as after `--abort-on`.
     pub abort_on: Vec<String>,
+    /// The names of the machines that it comes from, of those that the server was given; none of them: the machine that serves. All of them
+    /// where nothing is said.
+    pub agents: Option<Vec<String>>,
     /// What to call it.
     pub name: Option<String>,
     /// Words to find it by.
@@ -163,6 +166,9 @@ pub trait Backend: Send + Sync + 'static {
     /// # Errors
     /// In words, if the result cannot be read.
     fn course(&self, result: &str) -> Result<Vec<f64>, String>;
+
+    /// The names of the machines that tests may come from, beside this one.
+    fn agents(&self) -> Vec<String>;
 
     /// Says what is wrong with a test, and how else it could be written.
     fn check(&self, test: &StartTest) -> TestPreview;

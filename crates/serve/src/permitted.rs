@@ -24,6 +24,7 @@ const PERMITTED: &[&str] = &[
     "pause",
     "warmup",
     "threads",
+    "processes",
     "method",
     "header",
     "data",
@@ -179,8 +180,7 @@ mod tests {
         let known: Vec<&str> = settings.chain(plan::Sources::KEYS).collect();
         assert!(known.len() > 50, "{why}");
         let files = FILES.iter().map(|(setting, _)| *setting);
-        let mut listed: Vec<&str> =
-            PERMITTED.iter().chain(BESIDE_FILES).copied().chain(files).chain(["processes", "proxy", "replay"]).collect();
+        let mut listed: Vec<&str> = PERMITTED.iter().chain(BESIDE_FILES).copied().chain(files).chain(["proxy", "replay"]).collect();
         let mut known_sorted = known.clone();
         known_sorted.sort_unstable();
         listed.sort_unstable();

@@ -38,6 +38,8 @@ pub enum Operation {
     Describe,
     /// Exchanges the token for a cookie.
     SignIn,
+    /// The machines that tests may come from.
+    Agents,
     /// Saved runs.
     List,
     /// Starts a test.
@@ -90,6 +92,7 @@ pub const ROUTES: &[Route] = &[
     get("/assets/app.css", Operation::Style),
     get("/api/v1/openapi.json", Operation::Describe),
     post("/api/v1/session", Operation::SignIn),
+    get("/api/v1/agents", Operation::Agents),
     get("/api/v1/runs", Operation::List),
     post("/api/v1/runs", Operation::Start),
     post("/api/v1/check", Operation::Check),

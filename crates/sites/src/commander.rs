@@ -68,6 +68,14 @@ impl Call {
         }
     }
 
+    /// The words by which a program is called lead to the same machine; an agent is one by itself.
+    fn place(&self) -> Vec<OsString> {
+        match &self.way {
+            Way::Program { command, .. } => command.clone(),
+            Way::Agent(contact) => vec![contact.id().into()],
+        }
+    }
+
     fn delivery(&self) -> Option<Delivery> {
         match &self.way {
             Way::Program { delivery, .. } => delivery.clone(),
@@ -109,12 +117,12 @@ impl Commander {
         &self,
         calls: &[Call],
         (plan, groups): (&Plan, &[Vec<Part>]),
-        so_far: &SoFar,
+        (so_far, allowed): (&SoFar, &[String]),
         stop: &Stop,
     ) -> Result<RemoteMessages, RunError> {
         let mut fleet = self.take();
         fleet.call(calls)?;
-        fleet.begin(plan, groups, so_far, stop)?;
+        fleet.begin(plan, groups, (so_far, allowed), stop)?;
         let sources_of = |parts: &Vec<Part>| parts.iter().map(|part| SourceId(part.of_run.index())).collect();
         let rest: Vec<BTreeSet<SourceId>> = groups.iter().map(sources_of).collect();
         let taking_part = fleet.sites.iter().zip(&rest).filter(|(_, sources)| !sources.is_empty());
@@ -153,6 +161,8 @@ struct Fleet {
 #[derive(Debug)]
 struct Site {
     name: String,
+    /// What its machine is known by: the same of two sites is the same machine.
+    place: Vec<OsString>,
     is_here: bool,
     orders: Sender<Arc<[u8]>>,
     end: Arc<dyn End>,
@@ -276,7 +286,10 @@ impl Fleet {
                         format!("give the file of a loadline for its processor and its system with {AGENT_BINARY}"),
                     ));
                 }
-                Event::Gone(why, _) => return Err(RunError::run(why, calls[number].help.clone())),
+                // It never was there.
+                Event::Gone(why, _) => {
+                    return Err(RunError::run(why.replacen(" is gone", " did not answer", 1), calls[number].help.clone()));
+                }
             }
         }
         Ok(())
@@ -292,13 +305,13 @@ impl Fleet {
     }
 
     /// Gets everybody ready and agrees on the moment.
-    fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<(), RunError> {
+    fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], (so_far, allowed): (&SoFar, &[String]), stop: &Stop) -> Result<(), RunError> {
         let taking_part: Vec<usize> = (0..groups.len()).filter(|number| !groups[*number].is_empty()).collect();
         let named: BTreeMap<String, u32> = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), self.number_of(bytes))).collect();
         let text: Arc<[u8]> = frame(&Order::Plan(plan.encode(), named.clone())).into();
-        let here = taking_part.iter().map(|number| &self.sites[*number]).filter(|site| site.is_here).map(|site| site.greeting.process);
-        let mut processes = Some(here.chain([std::process::id()]).collect::<Vec<u32>>());
-        for number in &taking_part {
+        let called = taking_part.iter().map(|number| (&self.sites[*number].place[..], self.sites[*number].greeting.process));
+        let processes = together(&called.collect::<Vec<_>>());
+        for (number, processes) in taking_part.iter().zip(processes) {
             let Self { sites, files, .. } = self;
             let site = &mut sites[*number];
             let numbers: BTreeSet<u32> = named.values().copied().collect();
@@ -308,10 +321,11 @@ impl Fleet {
             }
             (site.files, site.asked) = (numbers, None);
             let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
-            // One of this machine's looks for others on its cores; each other machine has one site.
-            let processes = if site.is_here { processes.take() } else { Some(vec![site.greeting.process]) };
+            let own = site.is_here.then(std::process::id);
+            let processes = processes.map(|all| all.into_iter().chain(own).collect());
             let _ = site.orders.send(text.clone());
-            site.tell(&Order::Prepare(Box::new(Job { sources, so_far: so_far.clone(), is_here: site.is_here, processes })));
+            let (so_far, allowed, is_here) = (so_far.clone(), allowed.to_vec(), site.is_here);
+            site.tell(&Order::Prepare(Box::new(Job { sources, so_far, is_here, processes, allowed })));
         }
         drop(text);
         {
@@ -476,10 +490,11 @@ impl Site {
             let why = wrong.map_or_else(|| ended.why(), |text| format!(": it said '{}'", text.escape_debug()));
             let _ = arrivals.send((number, Arrival::Gone(format!("{name} is gone{why}"), status)));
         })?;
-        let (name, is_here) = (call.name.clone(), call.is_here);
+        let (name, place, is_here) = (call.name.clone(), call.place(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
         Ok(Self {
             name,
+            place,
             is_here,
             orders,
             end,
@@ -537,6 +552,16 @@ impl Site {
     fn tell(&self, order: &Order) {
         let _ = self.orders.send(frame(order).into());
     }
+}
+
+/// The processes on the machine of each site, for one site of each machine, which looks for others on its cores. Whoever is called by the same
+/// words is on the same machine.
+fn together(called: &[(&[OsString], u32)]) -> Vec<Option<Vec<u32>>> {
+    let of = |(place, (words, _)): (usize, &(&[OsString], u32))| {
+        let is_first = called[..place].iter().all(|(other, _)| other != words);
+        is_first.then(|| called.iter().filter(|(other, _)| other == words).map(|(_, process)| *process).collect())
+    };
+    called.iter().enumerate().map(of).collect()
 }
 
 /// Writes orders until there are no more, or the site takes none.
@@ -641,5 +666,17 @@ impl Iterator for RemoteLoad {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_is_called_twice_has_one_site_that_looks_for_others() {
+        let [a, b] = ["a", "b"].map(|host| ["ssh", host].map(OsString::from));
+        let found = together(&[(&a, 7), (&b, 8), (&a, 9)]);
+        assert_eq!(found, [Some(vec![7, 9]), Some(vec![8]), None]);
     }
 }

@@ -90,6 +90,14 @@ impl FleetAddress {
         Ok(Self { server, group: Some(group).filter(|group| !group.is_empty()), count })
     }
 
+    /// All of it as it is written, without the user and the password.
+    #[must_use]
+    pub fn whole(&self) -> String {
+        let group = self.group.as_ref().map_or_else(String::new, |group| format!("/{group}"));
+        let count = self.count.map_or_else(String::new, |count| format!("?count={count}"));
+        format!("{self}{group}{count}")
+    }
+
     /// Which agents, if not all at the server.
     #[must_use]
     pub fn group(&self) -> Option<&str> {
@@ -401,6 +409,11 @@ pub struct Contact {
 }
 
 impl Contact {
+    /// The agent's own name among all.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Begins a session.
     pub(crate) fn claim(&self) -> io::Result<Link> {
         let Connection { client, runtime, .. } = &self.connection;
@@ -496,7 +509,7 @@ mod tests {
     fn an_address_names_a_server_a_group_and_a_number() {
         let address = FleetAddress::read("nats://me:secret@10.0.0.1:4222/eu?count=3").unwrap();
         assert_eq!((address.group(), address.count()), (Some("eu"), NonZeroU32::new(3)));
-        assert_eq!(address.to_string(), "nats://10.0.0.1:4222");
+        assert_eq!((address.to_string().as_str(), address.whole().as_str()), ("nats://10.0.0.1:4222", "nats://10.0.0.1:4222/eu?count=3"));
         assert!(!format!("{address:?}").contains("secret"));
         let all = FleetAddress::read("tls://nats.test").unwrap();
         assert_eq!((all.group(), all.count(), all.to_string()), (None, None, "tls://nats.test".to_owned()));

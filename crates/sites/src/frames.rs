@@ -76,6 +76,8 @@ pub struct Job {
     pub is_here: bool,
     /// All processes of the run on the site's machine, for the site that looks for others on its cores.
     pub processes: Option<Vec<u32>>,
+    /// Where it may connect to, as patterns; with none, everywhere.
+    pub allowed: Vec<String>,
 }
 
 /// What a site says.

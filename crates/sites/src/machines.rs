@@ -35,6 +35,14 @@ impl Machines {
         Ok(Self { calls, greetings, commander })
     }
 
+    /// What a machine is called: as its host, with a number where one is named several times.
+    #[must_use]
+    pub fn name_of(host: &SshHost, hosts: &[SshHost]) -> String {
+        let alike = hosts.iter().filter(|other| other.to == host.to).count();
+        let number = hosts.iter().take_while(|other| !std::ptr::eq(*other, host)).filter(|other| other.to == host.to).count() + 1;
+        if alike > 1 { format!("{} ({number})", host.to) } else { host.to.clone() }
+    }
+
     /// How many they are.
     #[must_use]
     pub fn count(&self) -> u32 {
@@ -87,8 +95,8 @@ impl Sites for Machines {
         false
     }
 
-    fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
-        self.commander.start(&self.calls, (plan, groups), so_far, stop)
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: (&SoFar, &[String]), stop: &Stop) -> Result<RemoteMessages, RunError> {
+        self.commander.start(&self.calls, (plan, groups), terms, stop)
     }
 }
 
@@ -100,7 +108,7 @@ pub fn over_ssh(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)) ->
         [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
     };
     let call = |host: &SshHost| Call {
-        name: named(host, hosts),
+        name: Machines::name_of(host, hosts),
         way: Way::Program {
             command: called(host, &start_script(sum)),
             delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
@@ -109,13 +117,6 @@ pub fn over_ssh(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)) ->
         help: host.by_hand(),
     };
     hosts.iter().map(call).collect()
-}
-
-/// What a machine is called: as its host, with a number where one is named several times.
-fn named(host: &SshHost, hosts: &[SshHost]) -> String {
-    let alike = hosts.iter().filter(|other| other.to == host.to).count();
-    let number = hosts.iter().take_while(|other| !std::ptr::eq(*other, host)).filter(|other| other.to == host.to).count() + 1;
-    if alike > 1 { format!("{} ({number})", host.to) } else { host.to.clone() }
 }
 
 /// The parts by machine: of each population's threads as many as the machine has of all cores.

@@ -58,8 +58,8 @@ impl Sites for Processes {
         true
     }
 
-    fn start(&self, plan: &Plan, groups: &[Vec<Part>], so_far: &SoFar, stop: &Stop) -> Result<RemoteMessages, RunError> {
-        let messages = self.commander.start(&self.calls(groups.len()), (plan, groups), so_far, stop)?;
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: (&SoFar, &[String]), stop: &Stop) -> Result<RemoteMessages, RunError> {
+        let messages = self.commander.start(&self.calls(groups.len()), (plan, groups), terms, stop)?;
         let files = machine::raise_files_limit();
         let is_more = plan.processes().is_none_or(|wanted| (wanted.get() as usize) < groups.len());
         let mut why = is_more.then(|| format!("the load comes from {} processes: one may open {files} files", groups.len()));

@@ -36,6 +36,8 @@ export interface Test {
   sweep?: Plan; find?: Plan; compare?: Plan;
   slo?: string[];
   other?: string;
+  /** Names of the machines that it comes from; none of them: the machine that serves. All of them where nothing is said. */
+  agents?: string[];
 }
 export interface Stage { from: number; to: number; seconds: number | null }
 export interface Checked { mistakes: Mistake[]; command: string; load: string | null; stages: Stage[] }
@@ -50,6 +52,7 @@ export const beside = (a: string, b: string): Promise<Page> => get(`compare?${ne
 export const overTime = (name: string, kind: string): Promise<Page> => get(`trend?${new URLSearchParams({ name, kind })}`);
 export const state = (): Promise<State> => get("live");
 export const check = (test: Test): Promise<Checked> => post("check", test);
+export const agents = (): Promise<{ agents: string[] }> => get("agents");
 export const startTest = (test: Test): Promise<unknown> => post("runs", test);
 /** What is said of a saved run; what is left out stays. */
 export interface Change { name?: string; note?: string; tags?: string[]; baseline?: true }

@@ -3,7 +3,7 @@
 import { Chart, type Spec } from "../charts/chart";
 import { clock, figure } from "../data/numbers";
 import { element } from "../parts/element";
-import { Refused, check, read, startTest, type Checked, type Mistake, type Plan, type Stage, type Test } from "./api";
+import { Refused, agents, check, read, startTest, type Checked, type Mistake, type Plan, type Stage, type Test } from "./api";
 import { failed, frame, sentence, titled } from "./frame";
 
 /** Typing is waited for that long before it is checked. */
@@ -26,6 +26,9 @@ const EXPERIMENTS: [string, string][] = [
   ["compare", "whether another target is slower, in pairs"],
 ];
 
+/** No machine is called so: what begins with a dash would be an option of ssh. */
+const HERE = "-";
+
 /** A scenario that is small and whole. */
 const EXAMPLE = `target: http://127.0.0.1:8080
 load: {users: 10, duration: 30s}
@@ -39,7 +42,7 @@ interface Field { root: HTMLElement; input: HTMLInputElement | HTMLTextAreaEleme
 
 export async function start(root: HTMLElement): Promise<void> {
   titled("Start a test");
-  const form = new Form();
+  const form = new Form((await agents()).agents);
   frame(root, "all", "/new", form.root);
   const from = new URLSearchParams(location.search).get("from");
   if (from !== null) {
@@ -67,7 +70,8 @@ class Form {
   private readonly file = element("input", { type: "file", accept: ".yaml,.yml", "aria-label": "Take the scenario from a file" });
   private readonly upload = element("div", { class: "field wide" });
 
-  constructor() {
+  /** With the machines that a test may come from, beside the one that serves. */
+  constructor(machines: string[]) {
     this.stages = new StageRows(() => this.changed());
     const request = element("fieldset", {}, element("legend", {}, "Request"),
       this.select("what", "What is sent", [["", "one request"], ["scenario", "journeys of a scenario"]]),
@@ -100,6 +104,7 @@ class Form {
       this.text("duration", "For", { placeholder: "such as 10s or 5m" }),
       this.text("warmup", "Warm-up before", { placeholder: "none, 5s, auto" }),
       this.select("arrivals", "Arrivals", [["", "poisson: as independent users come"], ["even", "even: at equal distances"]]),
+      ...(machines.length === 0 ? [] : [this.select("agents", "Where the load comes from", [["", machines.join(", ")], ...(machines.length === 1 ? [] : machines.map((name): [string, string] => [name, `${name} alone`])), [HERE, "the machine that serves"]])]),
       this.picture,
     );
     const checks = element("fieldset", {}, element("legend", {}, "Promises"),
@@ -115,6 +120,7 @@ class Form {
       this.text("connect-timeout", "Give connecting up after", { placeholder: "5s" }),
       this.text("follow", "Redirects followed", { placeholder: "0", inputmode: "numeric" }),
       this.text("threads", "Threads", { inputmode: "numeric", placeholder: "as many as cores" }),
+      this.text("processes", "Processes", { inputmode: "numeric", placeholder: "as many as files need" }),
       this.text("seed", "Seed", { inputmode: "numeric", placeholder: "1" }),
       this.text("connect-to", "Connect to", { placeholder: "HOST:PORT instead of the target's" }),
       this.text("user", "User and password", { placeholder: "name:password", autocomplete: "off", type: "password" }),
@@ -151,7 +157,7 @@ class Form {
       this.set(field, Array.isArray(value) ? value.join("\n") : String(value));
     };
     const rate = typeof plan["rate"] === "string" ? plan["rate"] : null;
-    for (const key of ["url", "method", "header", "duration", "warmup", "pause", "timeout", "follow", "threads", "seed", "sni"]) move(key, key);
+    for (const key of ["url", "method", "header", "duration", "warmup", "pause", "timeout", "follow", "threads", "processes", "seed", "sni"]) move(key, key);
     move("connect_timeout", "connect-timeout");
     move("connect_to", "connect-to");
     for (const key of ["data", "json"]) if (plan[key] !== undefined) { this.set("body", key); move(key, "content"); }
@@ -196,7 +202,7 @@ class Form {
     this.tried = true;
     clearTimeout(this.waiting);
     this.button.disabled = true;
-    this.load.textContent = "Looking for the target…";
+    this.load.textContent = this.from_here() ? "Looking for the target…" : "Calling the machines…";
     try {
       await startTest(this.test());
       location.href = "/live";
@@ -221,6 +227,10 @@ class Form {
     if (target === this.fields.get("what")?.input) this.choose(this.journeys() ? "own" : "maintained");
     this.show_body();
     this.changed();
+  }
+
+  private from_here(): boolean {
+    return !this.fields.has("agents") || this.value("agents") === HERE;
   }
 
   private journeys(): boolean {
@@ -259,6 +269,7 @@ class Form {
     if (arrivals) arrivals.root.hidden = closed;
     const most = this.fields.get("max_connections");
     if (most) most.root.hidden = closed;
+    show("processes", this.from_here());
     const duration = this.fields.get("duration");
     if (duration) duration.root.hidden = experiment === "find" || !chooses && (this.chosen() === "stages" || this.chosen() === "own");
   }
@@ -270,6 +281,7 @@ class Form {
     const journeys = this.journeys();
     if (journeys) plan["scenario_text"] = this.value("scenario"); else give("method", "method");
     for (const key of ["url", "warmup", "timeout", "follow", "threads", "seed", "user", "bearer", "sni"]) give(key, key);
+    if (this.from_here()) give("processes", "processes");
     give("connect_timeout", "connect-timeout");
     give("connect_to", "connect-to");
     const lines = (field: string) => this.value(field).split("\n").map((line) => line.trim()).filter((line) => line !== "");
@@ -291,6 +303,8 @@ class Form {
     const words = (field: string) => this.value(field).split(/\s+/).filter((word) => word !== "");
     const text = (field: string) => { const value = this.value(field).trim(); return value === "" ? null : value; };
     const test: Test = { plan, check: lines("check"), abort_on: lines("abort-on"), name: text("name"), tag: words("tag"), note: text("note") };
+    const from = this.value("agents");
+    if (from !== "") test.agents = from === HERE ? [] : [from];
     const settings: Plan = {};
     const set = (...names: string[]) => { for (const name of names) { const value = this.value(name).trim(); if (value !== "") settings[name.replaceAll("-", "_")] = value; } };
     if (experiment === "sweep") { set("levels", "rates", "repeat"); Object.assign(test, { sweep: settings, slo: lines("slo") }); }
@@ -465,7 +479,7 @@ const LABELS: Record<string, string> = {
   connections: "Clients", rate: "Clients per second", duration: "For", pause: "Pause between requests", warmup: "Warm-up before", header: "Headers", data: "Content of the body",
   json: "Content of the body", check: "Checks", "abort-on": "Give up once", timeout: "Give a request up after", "connect-timeout": "Give connecting up after", follow: "Redirects followed",
   slo: "What is to be kept", levels: "Levels of clients", rates: "Or levels of rates", repeat: "Measure each level", budget: "Search for at most", "rate-max": "Never load with more than",
-  pairs: "Pairs of runs", margin: "A change that does not matter",
+  agents: "Where the load comes from", pairs: "Pairs of runs", margin: "A change that does not matter",
   "connect-to": "Connect to", user: "User and password", bearer: "Bearer token", sni: "Name in TLS", tag: "Tags",
 };
 

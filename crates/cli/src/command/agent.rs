@@ -6,7 +6,6 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ use crate::exit::{Exit, Failed};
 use crate::nats::{self, NatsArgs};
 use crate::screen::complain;
 use crate::workload::{self, Workload};
-use crate::{interrupt, memory};
+use crate::{allowed, interrupt, memory};
 
 /// A server that is not there is tried again so often.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -78,7 +77,7 @@ pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Some(url) = agent.nats.as_deref().filter(|_| !agent.stdio) else {
         let Ok(allowed) = allowed else { return Err(errors.into()) };
         // Whoever may log in on this machine may send load from it; whoever reaches a NATS server may not.
-        let guard = given.then(|| Guard { allowed: Arc::new(allowed), scripts: agent.allow_scripts });
+        let guard = given.then(|| Guard { allowed, scripts: agent.allow_scripts });
         return answer(guard, known);
     };
     let address = nats::address(NATS, url, &mut errors);
@@ -140,16 +139,14 @@ fn told(news: &News) -> String {
 
 /// What the owner of an agent lets others do.
 struct Guard {
-    allowed: Arc<AllowedTargets>,
+    allowed: AllowedTargets,
     /// Whether scripts may run outside of their sandbox.
     scripts: bool,
 }
 
 impl Guard {
     fn fence(&self) -> Fence {
-        let allowed = self.allowed.clone();
-        let help = format!("whoever started this agent allows {allowed}; more with {ALLOW_TARGET}");
-        Fence::new(&help, move |host, address| allowed.lets(host, address))
+        allowed::fence(self.allowed.clone(), "this agent")
     }
 
     /// Refuses what the fence does not see.
@@ -203,7 +200,7 @@ struct Site {
 
 impl Site {
     fn begin(&mut self, (plan, contents): (&str, Contents), job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
-        let Job { sources, so_far, is_here, processes } = job;
+        let Job { sources, so_far, is_here, processes, allowed } = job;
         let is_here = is_here && self.guard.is_none();
         let plan = Plan::decode(plan, contents).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
         self.guard.as_ref().map_or(Ok(()), |guard| guard.check(&plan))?;
@@ -212,15 +209,19 @@ impl Site {
         let inputs = MemoryInputs::of_plan(&plan);
         let inputs = if is_here { inputs.with_local_files() } else { inputs };
         let reader = Reader::new(inputs, self.known.clone());
-        let fence = self.guard.as_ref().map_or_else(Fence::open, Guard::fence);
+        let mut fence = allowed::fence_of(&allowed)?;
+        if let Some(guard) = &self.guard {
+            fence = fence.and(guard.fence());
+        }
         let runner = Runner::within(&fence).as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
         let scenarios = Scenarios::new(&reader, Wishes::default());
         // Data files that were typed stand in place of those that the scenario names.
         let _ = scenarios.of(&LoadRecord::from(plan.clone()));
-        if self.guard.is_some() {
-            workload::look_elsewhere(&plan, &scenarios, &runner)?;
+        let mut workload = Workload::new(&plan, &scenarios, &runner, stop)?;
+        // The commander looks for its own machine.
+        if self.guard.is_some() || !is_here && !allowed.is_empty() {
+            workload = workload.looked_at()?;
         }
-        let workload = Workload::new(&plan, &scenarios, &runner, stop)?;
         let (messages, script) = workload.start(&parts, so_far, stop)?;
         self.script = script;
         memory::make_room();

@@ -19,7 +19,7 @@ use analysis::comparison::{Comparison, Subject};
 use analysis::gate::{self, Judgement};
 use analysis::quantity::{counted, percent};
 use clap::Args;
-use engine::{Runner, Stop, Urgency};
+use engine::{Fence, Runner, Stop, Urgency};
 use experiment::compare::{Event, Settings};
 use experiment::{Bench, Judge, Load, Measurement};
 use history::Kind;
@@ -124,7 +124,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     let reader = inputs::reader(known);
     let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, (&reader, voice), &mut errors);
     inputs::read(&mut draft, &mut errors);
-    let runner = measuring.agents.runner(&reader, &mut errors)?;
+    let (runner, is_elsewhere) = (measuring.agents.runner(&reader, &mut errors)?, measuring.agents.are_named());
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }
@@ -139,6 +139,9 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
             continue;
         }
         importing.tell(&format!("'{path}'"), &side.left_out, (known, voice));
+        if !is_elsewhere {
+            inputs::warn_of_machines(path, &side.machines, (known, voice));
+        }
         left_out.append(&mut side.left_out);
         told.push(path);
     }
@@ -285,11 +288,12 @@ pub fn with_itself(
         left_out: Vec::new(),
         from_file: false,
         invalid: None,
+        machines: Vec::new(),
     });
     let seed = seed_of(&sides);
     let plans = plans(&sides, wanted, seed, errors);
     let Some([plan, _]) = plans.first().filter(|_| errors.is_empty()) else { return Ok(None) };
-    let runner = workload::runner();
+    let runner = workload::runner(&Fence::open());
     look(&sides[0], plan, &runner)?;
     let screen = output_args.screen(known);
     let stop = Stop::new();
@@ -354,6 +358,8 @@ struct PreparedSide {
     from_file: bool,
     /// Why the figures of the result it comes from are not the server's.
     invalid: Option<String>,
+    /// The other machines that it came from.
+    machines: Vec<String>,
 }
 
 /// The request of a pasted curl command in the draft, if there is one, and the addresses: of A, of B, and of both commands. An address
@@ -420,6 +426,7 @@ fn sides(
                 left_out: left_out.clone(),
                 from_file: false,
                 invalid: None,
+                machines: Vec::new(),
             };
             Some([side(a), side(b)])
         }
@@ -471,7 +478,7 @@ fn targets(
         if let Some(scenarios) = (!name.contains("://")).then(|| importing.file_of_side(name, host.clone(), reader)).flatten() {
             // It says where, how much and what, as a plan does.
             read.push(scenarios);
-            files.push(Some((File::Scenario, Again { load: named(), checks: Vec::new(), invalid: None })));
+            files.push(Some((File::Scenario, Again { load: named(), checks: Vec::new(), invalid: None, machines: Vec::new() })));
             continue;
         }
         files.push(match is_file(name).then(|| inputs::saved("compare", name, at)) {
@@ -500,7 +507,7 @@ fn targets(
     let mut sides = names.into_iter().zip(files).map(|(name, file)| {
         let is_a_file = file.is_some();
         let from_file = matches!(file, Some((File::Saved, _)));
-        let invalid = file.as_ref().and_then(|(_, again)| again.invalid.clone());
+        let (invalid, machines) = file.as_ref().map(|(_, again)| (again.invalid.clone(), again.machines.clone())).unwrap_or_default();
         let (url, load) = match file {
             Some((_, again)) => (importing.target(), again.load.repeated(over.clone().into())),
             None => (Some(name.clone()), base.clone().overlaid(over.clone().into())),
@@ -521,7 +528,7 @@ fn targets(
         lasting(&mut load, &scenarios);
         // Written down as every URL is: without its secrets.
         let name = if is_a_file { name } else { name.parse::<plan::Target>().map_or(name, |target| target.to_string()) };
-        PreparedSide { subject: Subject { name, command: None }, load, scenarios, left_out: left_of_saved, from_file, invalid }
+        PreparedSide { subject: Subject { name, command: None }, load, scenarios, left_out: left_of_saved, from_file, invalid, machines }
     });
     Some([sides.next()?, sides.next()?])
 }

@@ -258,7 +258,8 @@ const GUIDES: &[Guide] = &[
         command: "serve",
         examples: &[
             ("For browsers of this machine", "loadline serve"),
-            ("Load may also go to these", "loadline serve --allow-target loopback --allow-target .staging.test"),
+            ("Load may also go to these", "loadline serve --allow-target loopback --allow-target '*.staging.test'"),
+            ("Tests come from these machines", "loadline serve --agents ssh:me@10.0.0.5,ssh:eu-2"),
         ],
         options: &[],
     },

@@ -63,7 +63,7 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Run { draft, importing, from, name, out, force, debug, detail, mut measuring, regression } = run;
     let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
     let is_again = from.is_some();
-    let saved = from.map(|from| again(&from, &mut measuring, &mut errors));
+    let saved = from.map(|from| again(&from, &mut measuring, known, &mut errors));
     if debug {
         return if errors.is_empty() {
             try_once::carry_out(Try::of_run(draft, saved, importing, out, force), known)
@@ -91,10 +91,13 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
 }
 
 /// What is run again, held against what it was held against. Every mistake goes to `errors`.
-fn again(from: &str, measuring: &mut MeasuringArgs, errors: &mut PlanErrors) -> LoadRecord {
+fn again(from: &str, measuring: &mut MeasuringArgs, known: &KnownSecrets, errors: &mut PlanErrors) -> LoadRecord {
     match inputs::saved("from", from, &measuring.history()) {
         Ok(saved) => {
             measuring.promises.take_up(saved.checks);
+            if !measuring.agents.are_named() {
+                inputs::warn_of_machines(from, &saved.machines, (known, measuring.voice()));
+            }
             saved.load
         }
         Err(error) => {

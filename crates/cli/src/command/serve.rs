@@ -9,12 +9,13 @@ use std::fmt::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
-use engine::{Fence, Runner, Stop};
+use engine::{RunError, Runner, Stop, Urgency};
 use history::{Follower, HistoryError, Kind, Moment, RunNews, Store};
 use measure::Tick;
 use plan::{Draft, Plan, PlanError, PlanErrors, Setting, Stage};
@@ -26,9 +27,11 @@ use serve::{
     AllowedTargets, Backend, Begun, Guard, Live, Mistake, NotStarted, RunEnd, Server, ServerConfig, StageShown, StartTest, TestPreview,
     Token,
 };
+use sites::Machines;
 
-use self::test::Test;
+use self::test::{Test, not_started};
 use super::print;
+use crate::agents::{Agents, AgentsArgs};
 use crate::exit::{Exit, Failed};
 use crate::exporting::Exporting;
 use crate::inputs::{self, plainly};
@@ -36,7 +39,7 @@ use crate::keeping::At;
 use crate::profiling::Profiling;
 use crate::screen::complain;
 use crate::server_monitor::ObserveArgs;
-use crate::{interrupt, saved};
+use crate::{allowed, interrupt, saved, workload};
 
 /// Where, for whom, and what may be loaded.
 #[derive(Debug, Args)]
@@ -56,6 +59,9 @@ pub struct Serve {
     /// Let tests go here: a name, *.NAME, an address, a network such as 10.1.0.0/16, loopback, private, any; each with :PORT if only that (repeatable) [default: loopback and private]
     #[arg(long, value_name = "PATTERN", action = ArgAction::Append)]
     allow_target: Vec<String>,
+
+    #[command(flatten)]
+    agents: AgentsArgs,
 
     #[command(flatten)]
     at: At,
@@ -82,7 +88,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 
 /// Serves until Ctrl-C; a test under way is ended, and saved.
 pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
-    let Serve { listen, token_file, host, allow_target, at, lookout } = serve;
+    let Serve { listen, token_file, host, allow_target, agents, at, lookout } = serve;
     let mut errors = PlanErrors::default();
     let address = match listen.parse::<SocketAddr>() {
         Ok(address) => Some(address),
@@ -99,15 +105,20 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
         }
     });
     let chosen = token_file.as_deref().map(token_in).transpose().map_err(|error| errors.push(error));
+    let agents = agents.decide(&mut errors);
     let lookout = lookout.decide(&mut errors);
     let (Some(address), Ok(allowed), Ok(chosen), true) = (address, allowed, chosen, errors.is_empty()) else { return Err(errors.into()) };
+    if !agents.is_empty() {
+        // A machine may be off for now, but not the file that is to be copied there.
+        agents.program()?;
+    }
     // What is wrong with the history is told now, and runs that were ended from outside are taken in.
     let path = at.open()?.path().to_owned();
     let listener = bound(address)?;
     let address = listener.local_addr().map_err(|why| cannot(address, &why))?;
     let token = chosen.or_else(|| (!address.ip().is_loopback()).then(Token::fresh));
     let live = Live::default();
-    let desk = Arc::new(LocalBackend { at, path, allowed: Arc::new(allowed), lookout, under_way: Arc::default() });
+    let desk = Arc::new(LocalBackend { at, path, allowed, agents, lookout, under_way: Arc::default() });
     let house = ServerConfig { guard: Guard::new(address, host, token.clone()), live: live.clone(), desk: Some(desk.clone()) };
     let server = Server::start(listener, house).map_err(|why| cannot(address, &why))?;
     let asks = match (token_file, &token) {
@@ -121,7 +132,7 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
         (None, Some(token)) => Asks::For(token),
         (None, None) => Asks::Nothing,
     };
-    print(greeting(address, &asks, &desk.allowed).as_bytes())?;
+    print(greeting(address, &asks, &desk).as_bytes())?;
     let over = Arc::new(AtomicBool::new(false));
     let (watching, shown, ended) = (desk.clone(), live.clone(), over.clone());
     let follower = std::thread::Builder::new().name("follower".to_owned()).spawn(move || watching.follow(&shown, &ended));
@@ -158,7 +169,7 @@ enum Asks<'t> {
     ForThatOf(PathBuf),
 }
 
-fn greeting(address: SocketAddr, asks: &Asks<'_>, allowed: &AllowedTargets) -> String {
+fn greeting(address: SocketAddr, asks: &Asks<'_>, desk: &LocalBackend) -> String {
     let mut text = "\n".to_owned();
     // Every address of this machine is one to be opened.
     let shown = if address.ip().is_unspecified() { format!("<this machine>:{}", address.port()) } else { address.to_string() };
@@ -173,7 +184,10 @@ fn greeting(address: SocketAddr, asks: &Asks<'_>, allowed: &AllowedTargets) -> S
             "Whoever has this address and the token can start tests. It is not encrypted: put a proxy with TLS or a tunnel in front.";
         let _ = writeln!(text, "  {whoever}");
     }
-    let _ = writeln!(text, "  Tests may go to: {allowed}");
+    let _ = writeln!(text, "  Tests may go to: {}", desk.allowed);
+    if !desk.agents.is_empty() {
+        let _ = writeln!(text, "  Tests come from: {}, called when one begins", desk.agents.names().join(", "));
+    }
     text + "  Ctrl-C ends it.\n"
 }
 
@@ -210,7 +224,9 @@ fn token_in(path: &std::path::Path) -> Result<Token, PlanError> {
 struct LocalBackend {
     at: At,
     path: PathBuf,
-    allowed: Arc<AllowedTargets>,
+    allowed: AllowedTargets,
+    /// The machines that tests may come from, beside this one.
+    agents: Agents,
     lookout: test::Lookout,
     under_way: Arc<Mutex<Option<UnderWay>>>,
 }
@@ -270,40 +286,51 @@ impl Backend for LocalBackend {
 
     fn check(&self, test: &StartTest) -> TestPreview {
         let draft = test.plan.draft();
-        let (decided, errors) = Test::decide(&self.at, test, &secrets_of(draft));
+        let (decided, mut errors) = Test::decide(&self.at, test, &secrets_of(draft), None);
+        let agents = self.agents.chosen(test.agents.as_deref(), &mut errors);
+        let load = decided.filter(|_| errors.is_empty()).map(|test| test.load());
         // What can be drawn is drawn, whatever else is wrong.
         let stages = match &draft.rate {
             Some(Setting::Value(timetable)) => timetable.stages().iter().map(|stage| stage_shown(stage, draft)).collect(),
             _ => Vec::new(),
         };
         let hidden = plan::Secrets::of_draft(draft);
-        TestPreview {
-            mistakes: mistakes(errors, draft),
-            command: hidden.conceal(&command(test)),
-            load: decided.as_ref().map(Test::load),
-            stages,
-        }
+        TestPreview { mistakes: mistakes(errors, draft), command: hidden.conceal(&command(test, &agents)), load, stages }
+    }
+
+    fn agents(&self) -> Vec<String> {
+        self.agents.names()
     }
 
     fn start(&self, test: StartTest, live: &Live) -> Result<(), NotStarted> {
         let known = secrets_of(test.plan.draft());
-        let (decided, errors) = Test::decide(&self.at, &test, &known);
-        if decided.is_none() {
-            return Err(NotStarted::Mistakes(mistakes(errors, test.plan.draft())));
+        let (decided, mut errors) = Test::decide(&self.at, &test, &known, None);
+        let agents = self.agents.chosen(test.agents.as_deref(), &mut errors);
+        let refused = move |errors: PlanErrors, test: &StartTest| NotStarted::Mistakes(mistakes(errors, test.plan.draft()));
+        if decided.is_none() || !errors.is_empty() {
+            return Err(refused(errors, &test));
         }
-        let fence = fence(&self.allowed);
+        let fence = allowed::fence(self.allowed.clone(), allowed::SERVE);
         let (live, at, (told, heard)) = (live.clone(), self.at.clone(), mpsc::channel());
         let (under_way, lookout) = (self.under_way.clone(), self.lookout.clone());
         let stop = Stop::new();
         let raised = stop.clone();
         // What is decided stays on its thread, so it is decided there, once more.
         let carry_out = move || {
-            let (decided, _) = Test::decide(&at, &test, &known);
-            let ended = decided.map(|decided| decided.carry_out(&known, &Runner::within(&fence), &live, &lookout, (&stop, &told)));
+            let machines = called(agents, &stop).map_err(|error| not_started(&error, &known));
+            let ended = machines.and_then(|machines| {
+                // How much machines carry is part of every plan.
+                let (decided, errors) = Test::decide(&at, &test, &known, machines.as_ref());
+                let decided = decided.ok_or_else(|| refused(errors, &test))?;
+                let runner = match machines {
+                    Some(machines) => Runner::within(&fence).with_sites(Arc::new(machines)),
+                    None => workload::runner(&fence),
+                };
+                decided.carry_out(&known, &runner, &live, &lookout, (&stop, &told))
+            });
             end(&under_way, || match ended {
-                Some(Ok(ended)) => live.end(&ended),
-                Some(Err(why)) => drop(told.send(Err(why))),
-                None => {}
+                Ok(ended) => live.end(&ended),
+                Err(why) => drop(told.send(Err(why))),
             });
         };
         {
@@ -413,6 +440,28 @@ impl LocalBackend {
     }
 }
 
+/// Calls the machines that a test comes from, if it is not this one. They are let go with it, so that one that is off is missed by no other
+/// test; and not waited for where the server is to end.
+///
+/// # Errors
+/// If one cannot be called.
+fn called(agents: Agents, stop: &Stop) -> Result<Option<Machines>, RunError> {
+    if agents.is_empty() {
+        return Ok(None);
+    }
+    let (sender, called) = mpsc::channel();
+    let call = move || sender.send(agents.call());
+    let unable = |why: std::io::Error| RunError::run(format!("no thread could be made: {}", plainly(&why)), "raise the limit of threads");
+    std::thread::Builder::new().name("call".to_owned()).spawn(call).map_err(unable)?;
+    loop {
+        match called.recv_timeout(LOOK) {
+            Ok(called) => return called.map(Some),
+            Err(RecvTimeoutError::Timeout) if stop.urgency() == Urgency::None => {}
+            Err(_) => return Err(RunError::run("the machines were not waited for", "start the test again")),
+        }
+    }
+}
+
 /// What a test has to hide.
 fn secrets_of(draft: &Draft) -> KnownSecrets {
     let known = KnownSecrets::default();
@@ -454,19 +503,13 @@ fn mistakes(errors: PlanErrors, draft: &Draft) -> Vec<Mistake> {
     errors.0.into_iter().map(without).map(Mistake::from).collect()
 }
 
-fn fence(allowed: &Arc<AllowedTargets>) -> Fence {
-    let allowed = allowed.clone();
-    let help = format!("whoever started loadline serve allows {allowed}; more with --allow-target");
-    Fence::new(&help, move |host, address| allowed.lets(host, address))
-}
-
 /// What is said of a run that begins now.
 pub fn begun(kind: Kind, name: &str, plan: &Plan) -> Begun {
     Begun { kind: kind.to_string(), name: report::visible(name), title: report::request_of(plan), started: Moment::now().to_string() }
 }
 
-/// The test as it would be typed.
-fn command(test: &StartTest) -> String {
+/// The test as it would be typed, from these machines.
+fn command(test: &StartTest, agents: &Agents) -> String {
     let plan = test.plan.draft();
     let mut words = vec!["loadline".to_owned(), test.kind().name().to_owned()];
     words.extend(plan.url.as_deref().map(quoted));
@@ -480,6 +523,9 @@ fn command(test: &StartTest) -> String {
     words.extend(flags(&test.sweep));
     words.extend(flags(&test.find));
     words.extend(flags(&test.compare));
+    if !agents.is_empty() {
+        words.extend(["--agents".to_owned(), quoted(&agents.typed())]);
+    }
     let StartTest { slo, check, abort_on, name, tag, note, .. } = test;
     let named = [("--name", name), ("--note", note)].into_iter().filter_map(|(flag, text)| Some((flag, text.as_ref()?)));
     let lists = [("--slo", slo), ("--check", check), ("--abort-on", abort_on), ("--tag", tag)];
@@ -530,7 +576,7 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(
-            command(&asked),
+            command(&asked, &Agents::default()),
             "loadline run 'http://127.0.0.1/?a=1&b=2' --header 'X-A: it'\\''s' --insecure --pause=-1 --rate '0/s to 50/s for 1m' \
              --threads 2 --check 'p99 < 200ms' --tag a --tag b --name x"
         );
@@ -541,18 +587,18 @@ mod tests {
         let asked = |plan: serde_json::Value| serde_json::from_value::<StartTest>(serde_json::json!({ "plan": plan })).unwrap();
         let text = "target: http://a.test\nsteps: [{get: /}]\n";
         assert_eq!(
-            command(&asked(serde_json::json!({"scenario_text": text, "connections": 5}))),
+            command(&asked(serde_json::json!({"scenario_text": text, "connections": 5})), &Agents::default()),
             "loadline run scenario.yaml --connections 5"
         );
         assert_eq!(
-            command(&asked(serde_json::json!({"url": "http://127.0.0.1/", "scenario_text": text}))),
+            command(&asked(serde_json::json!({"url": "http://127.0.0.1/", "scenario_text": text})), &Agents::default()),
             "loadline run http://127.0.0.1/ --scenario scenario.yaml"
         );
     }
 
     #[test]
     fn experiments_are_told_as_they_would_be_typed() {
-        let told = |json: serde_json::Value| command(&serde_json::from_value(json).unwrap());
+        let told = |json: serde_json::Value| command(&serde_json::from_value(json).unwrap(), &Agents::default());
         let plan = serde_json::json!({"url": "http://127.0.0.1/", "duration": "2s"});
         let sweep = serde_json::json!({"plan": plan, "sweep": {"levels": "1,10", "all_levels": true}, "slo": ["p99 < 50ms"]});
         assert_eq!(told(sweep), "loadline sweep http://127.0.0.1/ --duration 2s --all-levels --levels 1,10 --slo 'p99 < 50ms'");

@@ -12,26 +12,28 @@ const SSH: &str = "#!/bin/sh
 for last; do host=$before; before=$last; done
 home=\"$HOMES/$host\"; mkdir -p \"$home\"; echo \"$*\" >> \"$HOMES/calls\"
 [ \"$host\" = nowhere ] && { echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255; }
+[ \"$host\" = silent ] && exec cat > /dev/null
 HOME=\"$home\"; export HOME; unset XDG_DATA_HOME; cd /
 exec /bin/sh -c \"$last\"
 ";
 
 /// A session in which ssh is that program.
-fn session() -> Session {
+pub fn session() -> Session {
     let session = Session::new().file("ssh", SSH);
     fs::set_permissions(session.path("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
     session
 }
 
 /// The variables that a command needs for it: those of a session are for one command.
-fn with_ssh(session: Session) -> Session {
+pub fn with_ssh(session: Session) -> Session {
     let (bin, homes) = (session.path(""), session.path("homes"));
     let path = format!("{}:/usr/bin:/bin", bin.display());
     session.env("PATH", &path).env("HOMES", &homes.display().to_string())
 }
 
-fn calls(session: &Session) -> usize {
-    session.read("homes/calls").lines().count()
+/// How often it was called.
+pub fn calls(session: &Session) -> usize {
+    if session.files().contains(&"homes/calls".to_owned()) { session.read("homes/calls").lines().count() } else { 0 }
 }
 
 #[test]
@@ -49,6 +51,23 @@ fn a_load_from_two_machines_is_the_same_load_and_the_program_is_copied_once() {
     let mut session = with_ssh(session);
     session.loadline(&line).exits(0);
     assert_eq!((calls(&session), server.counts().path("/healthz")), (8, 800));
+}
+
+#[test]
+fn a_load_of_other_machines_that_is_sent_from_here_says_so() {
+    let server = server();
+    let mut session = with_ssh(session());
+    let url = server.url("/healthz");
+    session.loadline(&format!("run {url} -n 8 -c 2 -t 2 --agents ssh:a,ssh:b --out json=r.json --name far")).exits(0);
+    let said = "warning: the load of 'r.json' came from a, b, and now it comes from this machine\n  help: name them with --agents";
+    session.loadline("run --from r.json").exits(0).complains(said);
+    session.loadline("run --from r.json -q").exits(0).complains_of_nothing();
+    session.loadline(&format!("compare r.json {url} --pairs 1 -n 8 --force")).exits_either(0, 4).complains(said);
+    let mut session = with_ssh(session);
+    session.loadline("run --from r.json --agents ssh:b --out json=b.json").exits(0).complains_of_nothing();
+    assert_eq!(session.json("b.json")["sites"][0]["name"], "b");
+    session.loadline(&format!("run {url} -n 8 -c 2 -t 2 --processes 2 --out json=here.json")).exits(0);
+    session.loadline("run --from here.json").exits(0).complains_of_nothing();
 }
 
 #[test]
@@ -76,7 +95,10 @@ fn a_machine_that_cannot_be_reached_is_told_in_sshs_words_with_what_to_try() {
     let mut session = with_ssh(session());
     let ran = session.loadline("run http://127.0.0.1:9/ -n 4 -c 2 -t 2 --agents ssh:nowhere").exits(3);
     let said = prose(&ran.stderr);
-    assert!(said.contains("nowhere is gone: it ended with status 255 (ssh: connect to host nowhere port 22: No route to host)"), "{said}");
+    assert!(
+        said.contains("nowhere did not answer: it ended with status 255 (ssh: connect to host nowhere port 22: No route to host)"),
+        "{said}"
+    );
     assert!(said.contains("help: try it: ssh -o BatchMode=yes nowhere true"), "{said}");
 }
 
@@ -103,7 +125,7 @@ fn mistakes_are_told_before_anybody_is_called() {
     let said = prose(&ran.stderr);
     assert!(said.contains("--agents 'web1' is no machine") && said.contains("--agents 'ssh:-oProxyCommand=x' is no machine"), "{said}");
     assert!(said.contains("--rate 0/s sends nothing"), "{said}");
-    assert!(!session.files().contains(&"homes/calls".to_owned()));
+    assert_eq!(calls(&session), 0);
     session.loadline("run http://127.0.0.1:9/ --agent-binary x").exits(2).complains("--agent-binary is about other machines");
 }
 
@@ -169,7 +191,7 @@ impl Drop for Sshd {
 }
 
 /// The agents whose program was copied into this folder.
-fn agents_in(folder: &std::path::Path) -> Vec<i32> {
+pub fn agents_in(folder: &std::path::Path) -> Vec<i32> {
     let is_there = |process: &i32| fs::read_link(format!("/proc/{process}/exe")).is_ok_and(|file| file.starts_with(folder));
     let all = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     all.filter(is_there).collect()

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use crate::agents::{self, agents_in, calls, with_ssh};
 use crate::export::Receiver;
 use crate::profile::{BUSY, pprof};
 use crate::session::{Running, Session, server};
@@ -167,14 +168,14 @@ fn sweeps_searches_and_comparisons_are_started_over_the_api_and_shown_while_they
     let target = server();
     let mut session = Session::new();
     let served = Served::new(&mut session, "");
-    let plan = json!({"url": target.url("/healthz"), "duration": "300ms"});
+    let plan = json!({"url": target.url("/healthz"), "duration": "300ms", "threads": 2, "processes": 2});
     let slow = target.url("/healthz?delay_ms=2");
     for (kind, test) in [
-        ("sweep", json!({"plan": plan, "sweep": {"levels": "1,2", "cooldown": "0s"}, "slo": ["p99 < 10s"], "name": "many"})),
+        ("sweep", json!({"plan": plan, "sweep": {"levels": "2,4", "cooldown": "0s"}, "slo": ["p99 < 10s"], "name": "many"})),
         ("compare", json!({"plan": plan, "other": slow, "compare": {"pairs": 1, "cooldown": "0s"}, "name": "many"})),
         (
             "find",
-            json!({"plan": {"url": target.url("/healthz")}, "find": {"quick": true, "budget": "30s", "rate_max": "40/s"}, "slo": ["p90 < 2s"], "name": "many"}),
+            json!({"plan": {"url": target.url("/healthz"), "threads": 2, "processes": 2}, "find": {"quick": true, "budget": "30s", "rate_max": "40/s"}, "slo": ["p90 < 2s"], "name": "many"}),
         ),
     ] {
         let checked = served.post("/api/v1/check", &test).is(200).json();
@@ -188,7 +189,172 @@ fn sweeps_searches_and_comparisons_are_started_over_the_api_and_shown_while_they
         assert_eq!((&ended["page"]["kind"], &ended["trouble"]), (&kind.into(), &Value::Null));
         let id = ended["saved"].as_str().unwrap();
         assert_eq!(served.get(&format!("/api/v1/runs/{id}")).is(200).json()["kind"], kind);
+        let result = served.get(&format!("/api/v1/runs/{id}/result")).is(200).json();
+        let first = result.pointer("/trials/0/summary").or_else(|| result.pointer("/pairs/0/a")).unwrap();
+        assert_eq!(first["generator"]["processes"], 2, "{kind}");
         assert_eq!(served.idle()["state"], "ended");
+    }
+    let too_many = json!({"plan": {"url": target.url("/healthz"), "threads": 1000, "processes": 1000}});
+    let said = served.post("/api/v1/runs", &too_many).is(422).json();
+    assert!(said["mistakes"][0]["message"].as_str().unwrap().starts_with("processes: 1000 is more than "), "{said}");
+    served.running.signal(Signal::INT).end().exits(0);
+}
+
+/// The sites of the last saved run.
+fn sites(served: &Served) -> Vec<String> {
+    let result = served.get("/api/v1/runs/@last/result").is(200).json();
+    let names = |sites: &Vec<Value>| sites.iter().map(|site| site["name"].as_str().unwrap().to_owned()).collect();
+    result["sites"].as_array().map(names).unwrap_or_default()
+}
+
+#[test]
+fn tests_come_from_the_machines_of_the_server_or_from_those_that_are_chosen_of_them() {
+    let target = server();
+    let mut session = with_ssh(agents::session());
+    let served = Served::new(&mut session, "--agents ssh:a,ssh:me@b:2222");
+    assert!(served.said.contains("Tests come from: a, me@b, called when one begins"), "{}", served.said);
+    assert_eq!(served.get("/api/v1/agents").is(200).json(), json!({"agents": ["a", "me@b"]}));
+    let plan = json!({"url": target.url("/healthz"), "requests": 40, "connections": 4, "threads": 2});
+    for (chosen, expected) in [(None, vec!["a", "me@b"]), (Some(json!(["me@b"])), vec!["me@b"]), (Some(json!([])), vec![])] {
+        let mut test = json!({"plan": plan});
+        if let Some(chosen) = chosen {
+            test["agents"] = chosen;
+        }
+        let before = calls(&session);
+        let command = served.post("/api/v1/check", &test).is(200).json()["command"].as_str().unwrap().to_owned();
+        assert_eq!(command.contains("--agents ssh:a,ssh:me@b:2222"), expected.len() == 2, "{command}");
+        assert_eq!(command.contains("--agents ssh:me@b:2222"), expected.len() == 1, "{command}");
+        assert_eq!(calls(&session), before, "nobody is called for a look");
+        served.post("/api/v1/runs", &test).is(202);
+        served.idle();
+        assert_eq!(sites(&served), expected);
+        assert!(agents_in(&session.path("homes")).is_empty(), "they are let go");
+    }
+    assert_eq!(target.counts().path("/healthz"), 120);
+    let said = served.post("/api/v1/runs", &json!({"plan": plan, "agents": ["a", "c"]})).is(422).json();
+    assert_eq!((&said["mistakes"][0]["setting"], said["mistakes"].as_array().unwrap().len()), (&"agents".into(), 1), "{said}");
+    assert_eq!(said["mistakes"][0]["message"], "agents: 'c' is none of the machines that tests may come from");
+    // A sweep calls each once.
+    let before = calls(&session);
+    let sweep =
+        json!({"plan": {"url": target.url("/healthz"), "duration": "300ms", "threads": 2}, "sweep": {"levels": "2,4", "cooldown": "0s"}});
+    served.post("/api/v1/runs", &sweep).is(202);
+    let mut lines = served.listen();
+    assert_eq!(event(&mut lines, "ended")["trouble"], Value::Null);
+    assert_eq!(calls(&session), before + 2);
+    served.idle();
+    // What goes on there ends with the server.
+    let long = json!({"plan": {"url": target.url("/healthz"), "connections": 2, "duration": "10m", "threads": 2}, "name": "long"});
+    served.post("/api/v1/runs", &long).is(202);
+    event(&mut served.listen(), "tick");
+    assert_eq!(agents_in(&session.path("homes")).len(), 2);
+    served.running.signal(Signal::INT).end().exits(0);
+    assert!(agents_in(&session.path("homes")).is_empty());
+    session.loadline("runs --name long").exits(0).says("interrupted");
+}
+
+#[test]
+fn a_machine_that_is_off_is_told_by_its_name_to_whoever_starts_a_test_and_the_others_serve() {
+    let target = server();
+    let mut session = with_ssh(agents::session());
+    let served = Served::new(&mut session, "--agents ssh:a,ssh:nowhere");
+    let plan = json!({"url": target.url("/healthz"), "requests": 4, "connections": 2, "threads": 2});
+    let said = served.post("/api/v1/runs", &json!({"plan": plan})).is(422).json();
+    assert!(said["message"].as_str().unwrap().starts_with("nowhere did not answer: it ended with status 255 (ssh: "), "{said}");
+    assert_eq!(said["help"], "try it: ssh -o BatchMode=yes nowhere true");
+    served.post("/api/v1/runs", &json!({"plan": plan, "agents": ["a"]})).is(202);
+    served.idle();
+    assert_eq!(sites(&served), ["a"]);
+    served.running.signal(Signal::INT).end().exits(0);
+    // One that says nothing does not keep the server from its end.
+    let mut session = with_ssh(session);
+    let served = Served::new(&mut session, "--agents ssh:silent");
+    let before = calls(&session);
+    std::thread::scope(|threads| {
+        let asked = threads.spawn(|| served.post("/api/v1/runs", &json!({"plan": plan})));
+        let deadline = Instant::now() + PATIENCE;
+        while calls(&session) == before {
+            assert!(Instant::now() < deadline, "nobody is called");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        kill_process(Pid::from_raw(served.running.pid() as i32).unwrap(), Signal::INT).unwrap();
+        assert_eq!(asked.join().unwrap().is(422).json()["message"], "the machines were not waited for");
+    });
+    served.running.end().exits(0);
+    let ran = session.loadline("serve --listen 127.0.0.1:0 --agents ssh:-oX=y --agent-binary nothing").exits(2);
+    assert!(ran.stderr.contains("--agents 'ssh:-oX=y' is no machine"), "{}", ran.stderr);
+    session
+        .loadline("serve --listen 127.0.0.1:0 --agents ssh:a --agent-binary nothing")
+        .exits(2)
+        .complains("the program 'nothing' cannot be read");
+}
+
+#[test]
+fn what_comes_from_machines_and_processes_stays_where_tests_may_go() {
+    let mut session = with_ssh(agents::session());
+    let served = Served::new(&mut session, "--allow-target 127.0.0.1 --agents ssh:a,ssh:b");
+    let (elsewhere, heard) = counting("127.0.0.2", None);
+    let (redirecting, asked) = counting("127.0.0.1", Some(format!("http://{elsewhere}/")));
+    let also = json!([format!("http://{elsewhere}")]);
+    let load = json!({"requests": 4, "connections": 2, "threads": 2});
+    let with = |more: Value| {
+        let mut plan = load.clone();
+        plan.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        plan
+    };
+    let of_machines = |plan: Value| json!({"plan": plan});
+    let of_processes = |plan: Value| {
+        let mut test = json!({"plan": plan, "agents": []});
+        test["plan"]["processes"] = 2.into();
+        test
+    };
+    let journey =
+        |steps: &str| json!({"scenario_text": format!("target: http://{redirecting}\nload: {{users: 2, requests: 4}}\nsteps: {steps}\n")});
+    for (test, is_far) in [(&of_machines as &dyn Fn(Value) -> Value, true), (&of_processes, false)] {
+        // A redirect that the plan allows, to where the server does not.
+        let redirected = with(json!({"url": format!("http://{redirecting}/"), "also_target": also, "follow": 3}));
+        served.post("/api/v1/runs", &test(redirected)).is(202);
+        served.idle();
+        let result = served.get("/api/v1/runs/@last/result").is(200).json();
+        assert_eq!(
+            (&result["failures"][0]["class"], &result["failures"][0]["count"]),
+            (&"redirect.target".into(), &4.into()),
+            "{}",
+            result["failures"]
+        );
+        assert_eq!(result["sites"].as_array().unwrap().len(), 2);
+        // The target itself, and a server that a step names. Where it leads is seen on the machine.
+        for outside in
+            [with(json!({"url": format!("http://{elsewhere}/")})), journey(&format!("[{{get: /}}, {{get: 'http://{elsewhere}/x'}}]"))]
+        {
+            let before = asked.load(Ordering::SeqCst);
+            let answer = served.post("/api/v1/runs", &test(outside));
+            if is_far {
+                answer.is(202);
+                let ended = event(&mut served.listen(), "ended");
+                let trouble = ended["trouble"].as_str().unwrap();
+                assert!(trouble.ends_with(&format!(": load may not be sent to {elsewhere}")), "{trouble}");
+                assert!(trouble.starts_with("a: ") || trouble.starts_with("b: "), "{trouble}");
+                served.idle();
+            } else {
+                assert_eq!(answer.is(403).json()["message"], format!("load may not be sent to {elsewhere}"));
+            }
+            assert_eq!(asked.load(Ordering::SeqCst), before, "nothing is sent to others either");
+        }
+    }
+    assert!(asked.load(Ordering::SeqCst) > 0);
+    assert_eq!(heard.load(Ordering::SeqCst), 0);
+    served.running.signal(Signal::INT).end().exits(0);
+    // Where it is allowed, it goes there.
+    let mut session = with_ssh(session);
+    let served = Served::new(&mut session, "--allow-target 127.0.0.0/8 --agents ssh:a,ssh:b");
+    for test in [&of_machines as &dyn Fn(Value) -> Value, &of_processes] {
+        let before = heard.load(Ordering::SeqCst);
+        served
+            .post("/api/v1/runs", &test(with(json!({"url": format!("http://{redirecting}/"), "also_target": also, "follow": 3}))))
+            .is(202);
+        served.idle();
+        assert!(heard.load(Ordering::SeqCst) > before);
     }
     served.running.signal(Signal::INT).end().exits(0);
 }

@@ -9,11 +9,12 @@ use super::times::{Times, times};
 use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, finished, watched, written};
 use crate::compare;
 use crate::server_side::{self, Rows};
+use crate::text::measured_on;
 use crate::visible::visible;
 use crate::{Style, journeys, profiles, story};
 use analysis::compare::{Metric, Verdict};
 use analysis::comparison::{Comparison, Side};
-use analysis::quantity::{counted, figure};
+use analysis::quantity::figure;
 
 /// What the charts of a comparison draw.
 #[derive(Debug, Serialize)]
@@ -203,14 +204,5 @@ fn tables(compared: &Comparison) -> Vec<Table> {
 }
 
 fn measured_by(run: &Summary) -> String {
-    let machine = &run.machine;
-    format!(
-        "{} on {} with {}, {}; started {}; {}",
-        visible(&machine.loadline),
-        visible(&machine.processor),
-        counted(machine.cores.into(), "core"),
-        visible(&machine.system),
-        visible(&run.started),
-        story::request_of(&run.plan)
-    )
+    format!("{}; started {}; {}", measured_on(run), visible(&run.started), story::request_of(&run.plan))
 }

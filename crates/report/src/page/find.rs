@@ -15,6 +15,7 @@ use super::watched::{self, Climb};
 use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::find::table;
 use crate::server_side::{self, Rows};
+use crate::text::measured_on;
 use crate::visible::visible;
 use crate::{Style, profiles, story};
 
@@ -246,10 +247,6 @@ fn warnings(found: &CapacityReport) -> Vec<String> {
 }
 
 fn measured_by(found: &CapacityReport) -> String {
-    let machine = found.trials.first().map(|trial| &trial.summary.machine);
-    let by = machine.map_or_else(String::new, |machine| {
-        let cores = counted(machine.cores.into(), "core");
-        format!("{} on {} with {cores}, {}; ", visible(&machine.loadline), visible(&machine.processor), visible(&machine.system))
-    });
+    let by = found.trials.first().map_or_else(String::new, |trial| measured_on(&trial.summary) + "; ");
     format!("{by}started {}", visible(&found.started))
 }

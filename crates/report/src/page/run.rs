@@ -18,7 +18,7 @@ use super::times::{Times, times};
 use super::watched::{self, ChartSeries};
 use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::reason::reason;
-use crate::text::{UNSENT, connections, lateness, side_named};
+use crate::text::{UNSENT, connections, cores_used, first_of_machines, lateness, measured_on, side_named};
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, journeys, story};
 
@@ -388,16 +388,7 @@ fn figures(reading: &Reading<'_>) -> Vec<Figure> {
 }
 
 fn measured_by(summary: &Summary) -> String {
-    let machine = &summary.machine;
-    format!(
-        "{} on {} with {}, {}; started {}, seed {}",
-        visible(&machine.loadline),
-        visible(&machine.processor),
-        counted(machine.cores.into(), "core"),
-        visible(&machine.system),
-        visible(&summary.started),
-        summary.plan.seed()
-    )
+    format!("{}; started {}, seed {}", measured_on(summary), visible(&summary.started), summary.plan.seed())
 }
 
 /// The figures of this run beside those of a saved one.
@@ -646,8 +637,8 @@ fn machine(summary: &Summary) -> Table {
         pair(
             "used",
             format!(
-                "{} of its cores in {}, the busiest {:.0} % of one",
-                quantity::decimal(generator.cpu_share, 2),
+                "{} in {}, the busiest {:.0} % of one",
+                cores_used(summary),
                 crate::text::threads_of(generator),
                 generator.cpu_share_busiest * 100.0
             ),
@@ -664,7 +655,8 @@ fn machine(summary: &Summary) -> Table {
         let addresses: Vec<String> = summary.resolution.addresses.iter().map(|address| visible(address)).collect();
         rows.push(pair("sent to", excerpt(&addresses.join(", "), EXAMPLE_LETTERS_MAX)));
     }
-    Table::new("machine", "The machine it came from", &["", "value"], rows)
+    let title = format!("The machine it came from{}", first_of_machines(summary));
+    Table::new("machine", &title, &["", "value"], rows)
 }
 
 #[cfg(test)]
@@ -724,6 +716,31 @@ mod tests {
         assert_eq!((said.tone, said.evidence), (Tone::Caution, Some("health")));
         summary.edit_for_test().lag = summary.response_time.clone();
         assert!(limit(&summary).sentence.starts_with("The load generator had its part: "), "{}", limit(&summary).sentence);
+    }
+
+    #[test]
+    fn a_run_from_several_machines_is_not_told_as_one_of_the_first() {
+        let (_, mut summary) = fixtures::summaries().remove(0);
+        let told = |summary: &Summary| {
+            let reading = Reading::new(summary, &[]);
+            let machine = view(&reading, String::new()).tables.into_iter().find(|table| table.id == "machine").expect("every run has it");
+            let used = machine.rows.iter().find(|row| row[0] == "used").expect("what it used")[1].clone();
+            (machine.title, used, measured_by(summary))
+        };
+        let (title, used, by) = told(&summary);
+        assert_eq!(title, "The machine it came from");
+        assert!(
+            used.contains(&format!(" of {} in ", counted(summary.machine.cores.into(), "core"))) && !by.contains("the first"),
+            "{used}; {by}"
+        );
+        summary.edit_for_test().sites = ["eu-1", "eu-2"].map(fixtures::other_machine).into();
+        let (title, used, by) = told(&summary);
+        assert_eq!(title, "The machine it came from, the first of 2 machines");
+        assert!(used.contains(" cores on all machines in ") && by.contains(", the first of 2 machines; started "), "{used}; {by}");
+        let mut text = Vec::new();
+        (crate::text::FORMAT.render)(&Reading::new(&summary, &[]), &Style::PLAIN, &mut text).expect("memory takes all");
+        let text = String::from_utf8_lossy(&text);
+        assert!(text.contains("the machines ") && text.contains("the first of 2 machines"), "{text}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, 
 use crate::chart::sweep::{Ladder, times_count};
 use crate::server_side::{self, Rows};
 use crate::sweep::table::{self, CountUnit};
+use crate::text::measured_on;
 use crate::visible::visible;
 use crate::{Style, profiles, story};
 
@@ -263,10 +264,6 @@ pub(crate) fn text(sweep: &Sweep) -> String {
 }
 
 fn measured_by(sweep: &Sweep) -> String {
-    let machine = sweep.trials.first().map(|trial| &trial.summary.machine);
-    let by = machine.map_or_else(String::new, |machine| {
-        let cores = counted(machine.cores.into(), "core");
-        format!("{} on {} with {cores}, {}; ", visible(&machine.loadline), visible(&machine.processor), visible(&machine.system))
-    });
+    let by = sweep.trials.first().map_or_else(String::new, |trial| measured_on(&trial.summary) + "; ");
     format!("{by}started {}", visible(&sweep.started))
 }

@@ -12,6 +12,7 @@ use plan::Load;
 
 use super::table::{self, CountUnit};
 use crate::server_side::{self, Rows};
+use crate::text::first_of_machines;
 use crate::{profiles, story, visible};
 
 /// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
@@ -130,13 +131,15 @@ fn load(sweep: &Sweep) -> &'static str {
 /// Where the trials were measured from, and everything they and the whole of them warn of, one line each.
 pub(crate) fn conditions<'a>(trials: impl Iterator<Item = &'a Summary> + Clone, warnings: &'a [String]) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(machine) = trials.clone().next().map(|trial| &trial.machine) {
+    if let Some(trial) = trials.clone().next() {
+        let machine = &trial.machine;
         lines.push(format!(
-            "- from: {}, {}, {}, {}",
+            "- from: {}, {}, {}, {}{}",
             visible::markdown(&machine.processor),
             counted(machine.cores.into(), "core"),
             visible::markdown(&machine.system),
-            visible::markdown(&machine.loadline)
+            visible::markdown(&machine.loadline),
+            first_of_machines(trial)
         ));
     }
     if let Some(most) = CeilingUse::greatest(trials.clone()) {

@@ -6,12 +6,11 @@ use analysis::comparison::{Comparison, Subject};
 use analysis::gate::Check;
 use experiment::compare::{Event, Settings};
 use plan::{ComparisonDraft, Draft, LoadRecord, Plan, PlanErrors};
-use resolve::KnownSecrets;
+use resolve::Scenarios;
 use trial::RunError;
 
 use super::{Design, PAIRS_LAST, PreparedSide, lasting, plans, seed_of, suggested, unmeasured};
 use crate::bench::ServerBench;
-use crate::inputs;
 
 /// Two addresses under one load, decided.
 pub struct TwoTargets {
@@ -27,10 +26,10 @@ impl TwoTargets {
         mut load: LoadRecord,
         other: String,
         comparison: ComparisonDraft,
-        known: &KnownSecrets,
+        scenarios: Scenarios,
         errors: &mut PlanErrors,
     ) -> Option<Self> {
-        let (design, scenarios) = (Design::decide(comparison, errors), inputs::scenarios(known));
+        let design = Design::decide(comparison, errors);
         lasting(&mut load, &scenarios);
         let a = load.draft.url.clone().or_else(|| scenarios.own_load(&load).draft.url).unwrap_or_default();
         let sides = [a, other].map(|url| PreparedSide {
@@ -41,6 +40,7 @@ impl TwoTargets {
             left_out: Vec::new(),
             from_file: false,
             invalid: None,
+            machines: Vec::new(),
         });
         let seed = seed_of(&sides);
         let plans = plans(&sides, design.pairs.unwrap_or(PAIRS_LAST), seed, errors);

@@ -12,11 +12,14 @@ use engine::{RunError, RunErrorKind, Runner, Stop};
 use export::{Exports, Ready};
 use history::Kind;
 use measure::Summary;
-use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, Spelling};
+use plan::setting::PROCESSES;
+use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, Setting, Spelling};
 use report::{Experiment, page};
-use resolve::{KnownSecrets, is_scenario_file};
+use resolve::{KnownSecrets, Scenarios, is_scenario_file};
 use serve::{Live, NotStarted, RunEnd, StartTest};
+use sites::Machines;
 
+use crate::agents::teach;
 use crate::bench::Onlookers;
 use crate::command::compare::TwoTargets;
 use crate::command::find::CapacitySearch;
@@ -110,10 +113,12 @@ impl Lookout {
 }
 
 impl Test {
-    /// A test without mistakes; else all of them.
-    pub fn decide(at: &At, test: &StartTest, known: &KnownSecrets) -> (Option<Self>, PlanErrors) {
-        let mut errors = PlanErrors::default();
+    /// A test without mistakes; else all of them. It comes from these machines, or from here.
+    pub fn decide(at: &At, test: &StartTest, known: &KnownSecrets, machines: Option<&Machines>) -> (Option<Self>, PlanErrors) {
+        let (mut errors, scenarios) = (PlanErrors::default(), inputs::scenarios(known));
+        machines.into_iter().for_each(|machines| teach(scenarios.reader(), machines));
         let load = test.plan.load().clone();
+        errors.0.extend(too_many_processes(&load.draft));
         let refused: Vec<PlanError> = test.plan.refused().iter().cloned().chain(refused_values(&load)).collect();
         let is_refused = !refused.is_empty();
         refused.into_iter().for_each(|error| errors.push(error));
@@ -128,9 +133,9 @@ impl Test {
                 "give compare too, or leave it out",
             ));
         }
-        let scenario = if is_refused { None } else { inputs::scenarios(known).of(&load) };
+        let scenario = if is_refused { None } else { scenarios.of(&load) };
         let load = if is_refused { without_refused(load) } else { load };
-        let work = Self::work(load, (test, known), &mut errors);
+        let work = Self::work(load, test, scenarios, &mut errors);
         let checks = Promises::of(test.check.clone()).read(scenario.as_deref(), &mut errors);
         let guard = Aborts::of(test.abort_on.clone()).read(&mut errors);
         let given = test.name.clone().filter(|name| !name.trim().is_empty());
@@ -148,8 +153,7 @@ impl Test {
         (work.map(|work| Self { work, checks, guard, name, keeper }), errors)
     }
 
-    fn work(load: LoadRecord, (test, known): (&StartTest, &KnownSecrets), errors: &mut PlanErrors) -> Option<Work> {
-        let scenarios = inputs::scenarios(known);
+    fn work(load: LoadRecord, test: &StartTest, scenarios: Scenarios, errors: &mut PlanErrors) -> Option<Work> {
         match (&test.sweep, &test.find, &test.compare) {
             (Some(ladder), ..) => {
                 let slo = wished(test.slo.iter().filter_map(|text| text.parse().ok()).collect(), errors);
@@ -166,7 +170,7 @@ impl Test {
                     inputs::decide(load, &scenarios, errors);
                     return None;
                 };
-                TwoTargets::decide(load, other, comparison.clone(), known, errors).map(|two| Work::Compare(Box::new(two)))
+                TwoTargets::decide(load, other, comparison.clone(), scenarios, errors).map(|two| Work::Compare(Box::new(two)))
             }
             (None, None, None) => inputs::decide(load, &scenarios, errors).map(|plan| Work::Run(Box::new(plan))),
         }
@@ -317,12 +321,27 @@ fn save(json: &[u8], page: &str, mut keeper: RunSaver, trouble: Option<String>) 
     RunEnd { page: Some(page.to_owned()), saved, trouble: trouble.or(unsaved) }
 }
 
-fn not_started(error: &RunError, known: &KnownSecrets) -> NotStarted {
+/// Why a test did not begin, in the keys of a plan.
+pub fn not_started(error: &RunError, known: &KnownSecrets) -> NotStarted {
     let [message, help] = [&error.message, &error.help].map(|said| known.conceal(&said.spelt(Spelling::KEYS)));
     match error.kind {
         RunErrorKind::Refused => NotStarted::Refused { message, help },
         RunErrorKind::Input | RunErrorKind::Run => NotStarted::Unable { message, help },
     }
+}
+
+/// So many processes a core may be asked for from a browser: more take turns and memory from each other, and from whatever else the machine does.
+const PROCESSES_A_CORE_MAX: u32 = 4;
+
+fn too_many_processes(draft: &Draft) -> Option<PlanError> {
+    let Some(Setting::Value(processes)) = draft.processes else { return None };
+    let most = engine::machine::cores().get().saturating_mul(PROCESSES_A_CORE_MAX);
+    (processes.get() > most).then(|| {
+        let message = format!(
+            "{PROCESSES:#} {processes} is more than {most}, which is {PROCESSES_A_CORE_MAX} for each core of the machine that serves"
+        );
+        PlanError::new(PROCESSES, message, "ask for fewer, or start the test on the command line")
+    })
 }
 
 const SCENARIO_AS_TEXT: &str = "give what stands in it as scenario_text, or start the test on the command line";
