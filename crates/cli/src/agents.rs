@@ -34,27 +34,11 @@ impl AgentsArgs {
     /// # Errors
     /// If a machine cannot be called.
     pub fn runner(&self, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
-        let hosts: Vec<SshHost> = self.agents.iter().filter_map(|text| read(text, errors)).collect();
-        if self.agents.is_empty() {
-            if self.agent_binary.is_some() {
-                errors.push(PlanError::new(
-                    AGENT_BINARY,
-                    format!("{AGENT_BINARY} is about other machines, and there is none"),
-                    format!("name them with {AGENTS}"),
-                ));
-            }
+        let hosts = hosts(&self.agents, self.agent_binary.as_deref(), errors);
+        if hosts.is_empty() || !errors.is_empty() {
             return Ok(workload::runner());
         }
-        if !errors.is_empty() {
-            return Ok(workload::runner());
-        }
-        let program = self.agent_binary.clone().unwrap_or_else(workload::program);
-        let bytes = std::fs::read(&program).map_err(|why| {
-            let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
-            Failed::from(RunError::<Summary>::input(message, "give the file of a loadline"))
-        })?;
-        let sum = resolve::fingerprint(&bytes);
-        drop(bytes);
+        let (program, sum) = program(self.agent_binary.as_deref())?;
         let machines = Machines::call(&hosts, Path::new("ssh"), (&program, &sum)).map_err(Failed::from)?;
         let number = |of: u32| NonZeroU32::new(of).unwrap_or(NonZeroU32::MIN);
         reader.learn_machines(number(machines.count()), number(machines.cores()), number(machines.connections_max()));
@@ -67,6 +51,32 @@ impl AgentsArgs {
             errors.push(PlanError::new(AGENTS, format!("{AGENTS}: {why}"), "leave it out"));
         }
     }
+}
+
+/// The machines of these names.
+pub fn hosts(agents: &[String], binary: Option<&Path>, errors: &mut PlanErrors) -> Vec<SshHost> {
+    if agents.is_empty() && binary.is_some() {
+        errors.push(PlanError::new(
+            AGENT_BINARY,
+            format!("{AGENT_BINARY} is about other machines, and there is none"),
+            format!("name them with {AGENTS}"),
+        ));
+    }
+    agents.iter().filter_map(|text| read(text, errors)).collect()
+}
+
+/// The program that is copied to machines, and its checksum.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn program(binary: Option<&Path>) -> Result<(PathBuf, String), Failed> {
+    let program = binary.map_or_else(workload::program, Path::to_owned);
+    let bytes = std::fs::read(&program).map_err(|why| {
+        let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
+        Failed::from(RunError::<Summary>::input(message, "give the file of a loadline"))
+    })?;
+    let sum = resolve::fingerprint(&bytes);
+    Ok((program, sum))
 }
 
 fn read(text: &str, errors: &mut PlanErrors) -> Option<SshHost> {

@@ -23,6 +23,7 @@ mod name;
 mod observers;
 mod output_args;
 mod outputs;
+mod patterns;
 mod proceedings;
 mod profiling;
 mod promises;

@@ -400,7 +400,7 @@ impl Drop for Fleet {
 
 impl Delivery {
     /// Brings the program there.
-    fn carry_out(&self) -> Result<(), String> {
+    pub(crate) fn carry_out(&self) -> Result<(), String> {
         let [program, arguments @ ..] = &self.command[..] else { return Err("there is no way".to_owned()) };
         let file = File::open(&self.file).map_err(|why| plan::plainly(&why))?;
         let ran = Command::new(program).args(arguments).stdin(file).process_group(0).output();
@@ -523,7 +523,7 @@ fn keep_end(mut stream: ChildStderr, kept: &Mutex<Vec<u8>>) {
 }
 
 /// Why a site is gone, in words.
-fn farewell(name: &str, wrong: Option<&str>, status: Option<ExitStatus>, complaint: &str) -> String {
+pub(crate) fn farewell(name: &str, wrong: Option<&str>, status: Option<ExitStatus>, complaint: &str) -> String {
     let mut why = format!("{name} is gone");
     match (wrong, status.map(|status| (status.signal(), status.code()))) {
         (Some(text), _) => {

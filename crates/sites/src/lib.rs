@@ -9,12 +9,14 @@
 //! has told stays, also when it is gone before its end.
 
 mod commander;
+mod errand;
 mod lines;
 mod machines;
 mod processes;
 mod serving;
 
 pub use commander::{Call, Commander, Delivery};
+pub use errand::{Errand, ErrandError};
 pub use lines::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
 pub use machines::Machines;
 pub use processes::Processes;

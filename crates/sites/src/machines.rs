@@ -29,19 +29,7 @@ impl Machines {
     /// # Errors
     /// If a machine cannot be reached, has no place for it or cannot run it.
     pub fn call(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)) -> Result<Self, RunError> {
-        let called = |host: &SshHost, script: &str| -> Vec<OsString> {
-            [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
-        };
-        let calls: Vec<Call> = hosts
-            .iter()
-            .map(|host| Call {
-                name: named(host, hosts),
-                command: called(host, &start_script(sum)),
-                is_here: false,
-                delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
-                help: host.by_hand(),
-            })
-            .collect();
+        let calls = calls(hosts, ssh, (program, sum), "agent --stdio");
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
         Ok(Self { calls, greetings, commander })
@@ -104,6 +92,21 @@ impl Sites for Machines {
     }
 }
 
+/// How the program is called on each of these machines with these words of `sh`, and brought there.
+pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str), words: &str) -> Vec<Call> {
+    let called = |host: &SshHost, script: &str| -> Vec<OsString> {
+        [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
+    };
+    let call = |host: &SshHost| Call {
+        name: named(host, hosts),
+        command: called(host, &start_script(sum, words)),
+        is_here: false,
+        delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
+        help: host.by_hand(),
+    };
+    hosts.iter().map(call).collect()
+}
+
 /// What a machine is called: as its host, with a number where one is named several times.
 fn named(host: &SshHost, hosts: &[SshHost]) -> String {
     let alike = hosts.iter().filter(|other| other.to == host.to).count();
@@ -132,10 +135,10 @@ fn place_of(sum: &str) -> String {
     format!("d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/loadline\"; f=\"$d/agent-{}\"", &sum[..32])
 }
 
-/// Runs the program, or says that it is missing, or none for this machine. Some shells take what they cannot run for a script.
-fn start_script(sum: &str) -> String {
+/// Runs the program with these words, or says that it is missing, or none for this machine. Some shells take what they cannot run for a script.
+fn start_script(sum: &str, words: &str) -> String {
     format!(
-        "{}; [ -x \"$f\" ] || exit {IS_MISSING}; \"$f\" --version >/dev/null 2>&1 || exit {CANNOT_RUN}; exec \"$f\" agent --stdio",
+        "{}; [ -x \"$f\" ] || exit {IS_MISSING}; \"$f\" --version >/dev/null 2>&1 || exit {CANNOT_RUN}; exec \"$f\" {words}",
         place_of(sum)
     )
 }
