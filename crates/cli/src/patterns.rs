@@ -30,7 +30,7 @@ pub fn files_of(name: &str) -> io::Result<Vec<String>> {
         found = next;
     }
     if found.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "no file has such a name"));
+        return Err(io::Error::other("no file has such a name"));
     }
     found.sort();
     Ok(found)
@@ -79,10 +79,8 @@ fn is_match(pattern: &str, name: &str) -> bool {
                 continue;
             }
             Some('?') => Some(at + 1),
-            Some('[') => class(&pattern[at..], name[from]).map_or_else(
-                || (name[from] == '[').then_some(at + 1),
-                |(length, is_in)| is_in.then_some(at + length),
-            ),
+            Some('[') => class(&pattern[at..], name[from])
+                .map_or_else(|| (name[from] == '[').then_some(at + 1), |(length, is_in)| is_in.then_some(at + length)),
             Some(letter) => (*letter == name[from]).then_some(at + 1),
             None => None,
         };

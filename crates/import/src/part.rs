@@ -207,7 +207,8 @@ impl SurveyPart {
     /// What all of them say.
     #[must_use]
     pub fn traffic(self) -> Traffic {
-        let Self { personal, mut files, mut unread, requests, left_out, backwards, all, course, routes, users, agents, referers, .. } = self;
+        let Self { personal, mut files, mut unread, requests, left_out, backwards, all, course, routes, users, agents, referers, .. } =
+            self;
         files.sort_by(|a, b| (&a.name, a.lines, a.requests, a.bytes_read).cmp(&(&b.name, b.lines, b.requests, b.bytes_read)));
         unread.sort_by_key(|it| it.reason);
         let late = course.late;

@@ -267,8 +267,8 @@ impl Routes {
         }
         self.settle();
         let room = |held: usize, free: usize, most: usize| (most + free).saturating_sub(held) >= most / ROOM_PART;
-        let has_room = room(self.places.len(), self.free_places.len(), PLACES_MOST)
-            && room(self.counts.len(), self.free_counts.len(), ROUTES_MOST);
+        let has_room =
+            room(self.places.len(), self.free_places.len(), PLACES_MOST) && room(self.counts.len(), self.free_counts.len(), ROUTES_MOST);
         self.waiting = if has_room { 0 } else { WAITING };
         self.grown(method, path).unwrap_or(OTHERS)
     }
@@ -348,8 +348,7 @@ impl Routes {
     /// folded however few they are.
     fn fold(&mut self, place: u32) {
         let Place { below, folded, .. } = &self.places[place as usize];
-        let names: Vec<(Box<[u8]>, u32)> =
-            below.iter().filter(|(name, _)| is_name(name)).map(|(name, at)| (name.clone(), *at)).collect();
+        let names: Vec<(Box<[u8]>, u32)> = below.iter().filter(|(name, _)| is_name(name)).map(|(name, at)| (name.clone(), *at)).collect();
         let are_many = names.len() > NAMES_MOST || (*folded && names.len() > NAMES_KEPT);
         if !are_many && names.iter().all(|(name, _)| self.told(name).is_some()) {
             return;

@@ -21,7 +21,9 @@ struct Logged {
 
 /// What is asked for, with what is personal in some of it; up to `names` names stand below one path.
 fn target(what: u16, names: u16) -> String {
-    let name = |number: u16| format!("{}{}", ["red", "blue", "green"][usize::from(number % 3)], "abcdefghij".repeat(2).split_at(usize::from(number / 3 % 20)).0);
+    let name = |number: u16| {
+        format!("{}{}", ["red", "blue", "green"][usize::from(number % 3)], "abcdefghij".repeat(2).split_at(usize::from(number / 3 % 20)).0)
+    };
     match what % 8 {
         0 => "/".to_owned(),
         1 => format!("/users/{}", what / 8),
@@ -31,7 +33,12 @@ fn target(what: u16, names: u16) -> String {
         5 => format!("/js/app.a{}.js", what / 8 % 7),
         // One of the names is asked for by half of all.
         6 if what / 8 % 2 == 0 => "/shop/cart".to_owned(),
-        _ => format!("/shop/{}/{}{}", name(what / 16 % names), "x".repeat(usize::from(what / 16 % names / 60)), ["", "reviews"][usize::from(what % 2)]),
+        _ => format!(
+            "/shop/{}/{}{}",
+            name(what / 16 % names),
+            "x".repeat(usize::from(what / 16 % names / 60)),
+            ["", "reviews"][usize::from(what % 2)]
+        ),
     }
 }
 
@@ -181,7 +188,8 @@ fn names_that_are_folded_are_numbers_in_a_part() {
 #[test]
 fn samples_of_parts_are_a_sample_of_all() {
     let log = |from: u32| {
-        let lines = (0..6_000u32).map(|at| if at % 3 == 0 { "/items/7".to_owned() } else { format!("/items/{}?token=a{}", from + at, at % 5) });
+        let lines =
+            (0..6_000u32).map(|at| if at % 3 == 0 { "/items/7".to_owned() } else { format!("/items/{}?token=a{}", from + at, at % 5) });
         lines.fold(String::new(), |log, path| log + &format!("192.0.2.1|1700000000.250|GET {path} HTTP/1.1|200|1|0.1|-|-\n"))
     };
     let groups = [log(1_000), log(4_000), log(90_000)].map(|log| vec![("access.log".to_owned(), log)]);
@@ -203,7 +211,10 @@ fn samples_of_parts_are_a_sample_of_all() {
 fn a_part_that_is_none_says_why() {
     let damaged = |text: &str| SurveyPart::read(text.as_bytes()).unwrap_err().to_string();
     assert!(damaged("{").contains("damaged, or no part"), "{}", damaged("{"));
-    assert!(damaged("{\"schema\":\"loadline.traffic/1\"}").contains("version 'loadline.traffic/1', and this loadline reads loadline.traffic-part/1"));
+    assert!(
+        damaged("{\"schema\":\"loadline.traffic/1\"}")
+            .contains("version 'loadline.traffic/1', and this loadline reads loadline.traffic-part/1")
+    );
     let part = survey(Personal::LeftOut, &files(&[Logged { at_s: 0, user: 1, what: 1, status: 200, took_ms: 5, file: 0 }], 20)).part();
     let text = String::from_utf8(part.written()).unwrap();
     for (was, is, why) in [

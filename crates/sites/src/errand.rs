@@ -127,7 +127,10 @@ mod tests {
         assert_eq!(asked("read -r first; printf '%s.' \"$first\"", 10), Ok(b"key.".to_vec()));
         assert_eq!(asked("printf 12345678901", 10).unwrap_err().why, "web1 says more than 0 MiB");
         let failed = asked("echo begun; echo 'error: no log' >&2; exit 2", 10).unwrap_err();
-        assert_eq!((failed.why.as_str(), failed.complaint.as_str()), ("web1 is gone: it ended with status 2 (error: no log)", "error: no log\n"));
+        assert_eq!(
+            (failed.why.as_str(), failed.complaint.as_str()),
+            ("web1 is gone: it ended with status 2 (error: no log)", "error: no log\n")
+        );
         assert!(asked("exit 126", 10).unwrap_err().why.contains("cannot run this program"));
         // Its input is open until it ends.
         assert_eq!(asked("read -r first; timeout 0.2 cat; printf %s $?", 10), Ok(b"124".to_vec()));

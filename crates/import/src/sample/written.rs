@@ -42,7 +42,8 @@ impl<'de> Deserialize<'de> for Sample {
         }
         let mut registers = Distinct::default();
         distinct.into_iter().for_each(|(number, rank)| registers.0[usize::from(number)] = rank);
-        let mut sample = Self { distinct: Some(registers), bytes_mean: SEALED_BYTES_MEAN, ..Self::new(paths_most.min(KEPT_MOST), Key::default()) };
+        let mut sample =
+            Self { distinct: Some(registers), bytes_mean: SEALED_BYTES_MEAN, ..Self::new(paths_most.min(KEPT_MOST), Key::default()) };
         (sample.every, sample.too_long) = (every, too_long);
         paths.into_iter().for_each(|(path, times)| sample.take(path.as_bytes(), times));
         sample.shrink();

@@ -41,7 +41,11 @@ impl MachinesArgs {
             }
         }
         if !self.agents.is_empty() && logs.iter().any(|log| log == "-") {
-            errors.push(PlanError::new("log", "standard input is of this machine, and logs are read on others", "give files that are there"));
+            errors.push(PlanError::new(
+                "log",
+                "standard input is of this machine, and logs are read on others",
+                "give files that are there",
+            ));
         }
         hosts
     }
@@ -53,7 +57,11 @@ impl MachinesArgs {
     pub(super) fn ask(&self, hosts: &[SshHost], reading: &[String], logs: &[String]) -> Result<SurveyPart, Failed> {
         let (program, sum) = agents::program(self.agent_binary.as_deref())?;
         let key = random_key().map_err(|why| {
-            Failed::new(Exit::NotCarriedOut, format!("the system gives no random bytes: {}", plainly(&why)), "see whether /dev/urandom is there")
+            Failed::new(
+                Exit::NotCarriedOut,
+                format!("the system gives no random bytes: {}", plainly(&why)),
+                "see whether /dev/urandom is there",
+            )
         })?;
         let fixed = ["traffic", "--attended", "--partial", "-", "--partial-key", "-"].map(str::to_owned);
         let words: Vec<String> = fixed.iter().chain(reading).chain([&"--".to_owned()]).chain(logs).cloned().collect();
