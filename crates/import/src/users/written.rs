@@ -33,7 +33,8 @@ impl Serialize for Counter {
             .map(|(hash, user)| {
                 let mut before_ns = 0;
                 let spans = self.earlier.get(hash).into_iter().flatten().chain([&user.last]).map(|span| {
-                    let (gap_ns, length_ns) = (span.start_ns.saturating_sub(before_ns), span.end_ns.saturating_sub(span.start_ns));
+                    // What is too far apart for a number wraps, and wraps back.
+                    let (gap_ns, length_ns) = (span.start_ns.wrapping_sub(before_ns), span.end_ns.wrapping_sub(span.start_ns));
                     before_ns = span.end_ns;
                     (gap_ns, length_ns, span.requests)
                 });
@@ -72,8 +73,11 @@ impl TryFrom<WrittenUsers> for Counter {
             let (mut end_ns, mut of_spans) = (0_i64, 0_u64);
             let mut spans = Vec::with_capacity(written.len());
             for (gap_ns, length_ns, requests) in written {
-                let start_ns = end_ns.checked_add(gap_ns).ok_or("a user's times are none")?;
-                end_ns = start_ns.checked_add(length_ns.max(0)).ok_or("a user's times are none")?;
+                let start_ns = end_ns.wrapping_add(gap_ns);
+                end_ns = start_ns.wrapping_add(length_ns);
+                if end_ns < start_ns {
+                    return Err("a user's times are none");
+                }
                 of_spans = of_spans.saturating_add(requests);
                 spans.push(Span { start_ns, end_ns, requests });
             }
