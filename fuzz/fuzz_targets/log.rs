@@ -3,7 +3,7 @@
 //! Whatever the bytes: no panic, every line is a request or counted as none, and what was read can be written, and sent.
 #![no_main]
 
-use import::{FormChoice, KNOWN, Personal, Survey};
+use import::{FormChoice, KNOWN, Personal, Survey, SurveyPart};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -22,7 +22,10 @@ fuzz_target!(|bytes: &[u8]| {
     if survey.read("log", log).is_err() {
         return;
     }
-    let traffic = survey.finish();
+    let part = survey.part();
+    let again = SurveyPart::read(&part.written()).expect("a part that was written can be read").traffic();
+    let traffic = part.traffic();
+    assert_eq!((again.requests, again.lines, again.users), (traffic.requests, traffic.lines, traffic.users.clone()), "and says the same");
     assert_eq!(traffic.requests + traffic.unread_lines(), traffic.lines, "every line is counted once");
     let listed: u64 = traffic.routes.iter().chain(&traffic.others).map(|route| route.requests).sum();
     assert_eq!(listed, traffic.requests, "every request has a route");

@@ -48,13 +48,7 @@ impl AgentsArgs {
 
     /// The machines that are named. Every mistake goes to `errors`.
     pub fn decide(&self, errors: &mut PlanErrors) -> Agents {
-        if let (true, Some(_)) = (self.agents.is_empty(), &self.agent_binary) {
-            errors.push(PlanError::new(
-                AGENT_BINARY,
-                format!("{AGENT_BINARY} is about other machines, and there is none"),
-                format!("name them with {AGENTS}"),
-            ));
-        }
+        refuse_lone(&self.agents, self.agent_binary.as_deref(), errors);
         let (mut hosts, mut fleets) = (Vec::new(), Vec::new());
         for text in &self.agents {
             match read(text, errors) {
@@ -134,13 +128,7 @@ impl Agents {
         if self.hosts.is_empty() {
             return Ok(None);
         }
-        let program = self.binary.clone().unwrap_or_else(workload::program);
-        let bytes = std::fs::read(&program).map_err(|why| {
-            let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
-            RunError::input(message, "give the file of a loadline")
-        })?;
-        let sum = resolve::fingerprint(&bytes);
-        Ok(Some((program, sum)))
+        program(self.binary.as_deref()).map(Some)
     }
 
     /// Calls them.
@@ -172,17 +160,49 @@ enum Origin {
     Fleet(FleetAddress),
 }
 
+/// Notes that a program is named and nothing that it is copied to.
+fn refuse_lone(agents: &[String], binary: Option<&Path>, errors: &mut PlanErrors) {
+    if agents.is_empty() && binary.is_some() {
+        errors.push(PlanError::new(
+            AGENT_BINARY,
+            format!("{AGENT_BINARY} is about other machines, and there is none"),
+            format!("name them with {AGENTS}"),
+        ));
+    }
+}
+
+/// The machines of these names, each over ssh. Every mistake goes to `errors`.
+pub fn hosts(agents: &[String], binary: Option<&Path>, errors: &mut PlanErrors) -> Vec<SshHost> {
+    refuse_lone(agents, binary, errors);
+    agents.iter().filter_map(|text| read_host(text, "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, with commas between several", errors)).collect()
+}
+
+/// The program that is copied to machines, and its checksum.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn program(binary: Option<&Path>) -> Result<(PathBuf, String), RunError> {
+    let program = binary.map_or_else(workload::program, Path::to_owned);
+    let bytes = std::fs::read(&program).map_err(|why| {
+        let message = format!("the program '{}' cannot be read: {}", program.display(), plan::plainly(&why));
+        RunError::input(message, "give the file of a loadline")
+    })?;
+    let sum = resolve::fingerprint(&bytes);
+    Ok((program, sum))
+}
+
 fn read(text: &str, errors: &mut PlanErrors) -> Option<Origin> {
     if text.starts_with("nats:") || text.starts_with("tls:") {
         return nats::address(AGENTS, text, errors).map(Origin::Fleet);
     }
+    let help = "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, or nats://HOST:PORT/GROUP, with commas between several";
+    read_host(text, help, errors).map(Origin::Ssh)
+}
+
+fn read_host(text: &str, help: &str, errors: &mut PlanErrors) -> Option<SshHost> {
     let host = text.strip_prefix("ssh:").and_then(SshHost::read);
     if host.is_none() {
-        errors.push(PlanError::new(
-            AGENTS,
-            format!("{AGENTS:#} '{text}' is no machine"),
-            "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, or nats://HOST:PORT/GROUP, with commas between several",
-        ));
+        errors.push(PlanError::new(AGENTS, format!("{AGENTS:#} '{text}' is no machine"), help));
     }
-    host.map(Origin::Ssh)
+    host
 }

@@ -25,6 +25,7 @@ mod nats;
 mod observers;
 mod output_args;
 mod outputs;
+mod patterns;
 mod proceedings;
 mod profiling;
 mod promises;

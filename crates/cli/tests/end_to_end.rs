@@ -84,6 +84,8 @@ mod terminal;
 mod tools;
 #[path = "end_to_end/traffic.rs"]
 mod traffic;
+#[path = "end_to_end/traffic_parts.rs"]
+mod traffic_parts;
 #[path = "end_to_end/try_once.rs"]
 mod try_once;
 #[path = "end_to_end/wrk.rs"]

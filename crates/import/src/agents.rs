@@ -5,9 +5,9 @@
 //! lists of known agents were the alternative: long, never complete, and for the names of new robots of no use.
 
 use rustc_hash::FxHashSet;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::names::{NameCount, Names};
+use crate::names::{NameCount, NameCounts, Names};
 
 /// As many names of browsers are known again: a megabyte of them.
 const BROWSERS_MAX: usize = 4096;
@@ -83,8 +83,35 @@ impl Counter {
         self.names.add(name);
     }
 
-    pub(crate) fn finish(self) -> Option<Agents> {
+    pub(crate) fn counted(self) -> AgentCounts {
         let Self { requests, robots, tools, names, browsers: _ } = self;
+        AgentCounts { requests, robots, tools, names: names.counted() }
+    }
+}
+
+/// Programs that were counted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct AgentCounts {
+    pub(crate) requests: u64,
+    robots: u64,
+    tools: u64,
+    names: NameCounts,
+}
+
+impl AgentCounts {
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.robots += other.robots;
+        self.tools += other.tools;
+        self.names.absorb(other.names);
+    }
+
+    pub(crate) fn adds_up(&self) -> bool {
+        self.robots.saturating_add(self.tools) <= self.requests && self.names.requests() <= self.requests
+    }
+
+    pub(crate) fn finish(self) -> Option<Agents> {
+        let Self { requests, robots, tools, names } = self;
         (requests > 0).then(|| Agents { requests, robots, tools, listed: names.listed() })
     }
 }
@@ -127,10 +154,10 @@ mod tests {
             counter.add(Some(agent.as_bytes()));
         }
         counter.add(None);
-        let agents = counter.finish().unwrap();
+        let agents = counter.counted().finish().unwrap();
         assert_eq!((agents.requests, agents.robots, agents.tools), (7, 4, 2));
         let names: Vec<(&str, u64)> = agents.listed.iter().map(|agent| (agent.name.as_str(), agent.requests)).collect();
         assert_eq!(names, [("Googlebot", 2), ("bingbot", 1), ("curl", 1), ("facebookexternalhit", 1), ("python-requests", 1)]);
-        assert_eq!(Counter::default().finish(), None);
+        assert_eq!(Counter::default().counted().finish(), None);
     }
 }

@@ -6,9 +6,11 @@
 //! Invariant: every request counted is in exactly one hour.
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::stamp::SECOND_NS;
+
+mod written;
 
 const HOUR_S: i64 = 3600;
 /// Hours kept to the second: a hundred days, 35 MB.
@@ -28,12 +30,22 @@ struct Hour {
 }
 
 /// What is kept of an hour that was folded.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Figures {
     second: (u32, u16),
     minute: (u32, u8),
     /// Of windows of 1, 10 and 60 seconds: the sum of squares.
     squares: [u64; WINDOWS.len()],
+}
+
+impl Figures {
+    /// Those of both: the higher peaks. That both fall together is not known.
+    fn with(mut self, other: Self) -> Self {
+        self.second = self.second.max(other.second);
+        self.minute = self.minute.max(other.minute);
+        self.squares.iter_mut().zip(other.squares).for_each(|(mine, others)| *mine = mine.saturating_add(others));
+        self
+    }
 }
 
 /// Windows of the index of dispersion, in seconds.
@@ -107,8 +119,8 @@ pub(crate) struct Counter {
     /// The hour of the last request.
     current: Option<(i64, usize)>,
     time_of_day: [u64; 24],
-    first_ns: Option<i64>,
-    last_ns: i64,
+    /// When the first and the last request began.
+    span_ns: Option<(i64, i64)>,
     /// Requests in hours that had been folded already: their seconds are not known.
     pub(crate) late: u64,
 }
@@ -133,9 +145,54 @@ impl Counter {
             None => self.late += 1,
         }
         self.time_of_day[((at_s + i64::from(offset_s)).div_euclid(HOUR_S).rem_euclid(24)) as usize] += 1;
-        self.first_ns = Some(self.first_ns.map_or(start_ns, |first| first.min(start_ns)));
-        self.last_ns = if self.last_ns == 0 { start_ns } else { self.last_ns.max(start_ns) };
+        self.widen((start_ns, start_ns));
         true
+    }
+
+    #[inline]
+    fn widen(&mut self, (first_ns, last_ns): (i64, i64)) {
+        self.span_ns = Some(self.span_ns.map_or((first_ns, last_ns), |(first, last)| (first.min(first_ns), last.max(last_ns))));
+    }
+
+    /// Requests that were counted.
+    pub(crate) fn requests(&self) -> u64 {
+        self.hours.iter().fold(0, |sum, (_, hour)| sum.saturating_add(hour.requests))
+    }
+
+    /// Requests by the hour of the server's wall clock.
+    pub(crate) fn time_of_day(&self) -> &[u64; 24] {
+        &self.time_of_day
+    }
+
+    /// Adds what was counted elsewhere.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        other.span_ns.into_iter().for_each(|span_ns| self.widen(span_ns));
+        self.time_of_day.iter_mut().zip(other.time_of_day).for_each(|(mine, others)| *mine += others);
+        self.late += other.late;
+        for (hour, theirs) in other.hours {
+            let place = match self.places.get(&hour) {
+                Some(place) => *place,
+                None if theirs.seconds.is_none() => {
+                    self.places.insert(hour, self.hours.len());
+                    self.hours.push((hour, theirs));
+                    continue;
+                }
+                None => self.new_place(hour),
+            };
+            let it = &mut self.hours[place].1;
+            it.requests += theirs.requests;
+            match (&mut it.seconds, theirs.seconds) {
+                (Some(mine), Some(others)) => mine.iter_mut().zip(*others).for_each(|(mine, other)| *mine = mine.saturating_add(other)),
+                (mine, others) => {
+                    // Of one of both figures are left, and how they fall together is not known.
+                    self.late += theirs.requests;
+                    let folded = [mine.as_deref().map_or(it.figures, figures), others.as_deref().map_or(theirs.figures, figures)];
+                    self.dense -= usize::from(mine.take().is_some());
+                    it.figures = folded[0].with(folded[1]);
+                }
+            }
+        }
+        self.current = None;
     }
 
     fn place(&mut self, hour: i64) -> Option<usize> {
@@ -143,9 +200,16 @@ impl Counter {
             self.current = Some((hour, *place));
             return Some(*place);
         }
-        if self.hours.len() == HOURS_EVER {
+        if self.hours.len() >= HOURS_EVER {
             return None;
         }
+        let place = self.new_place(hour);
+        self.current = Some((hour, place));
+        Some(place)
+    }
+
+    /// A place for an hour that has none.
+    fn new_place(&mut self, hour: i64) -> usize {
         if self.dense == HOURS_MOST {
             let oldest = self.hours.iter_mut().filter(|(_, it)| it.seconds.is_some()).min_by_key(|(hour, _)| *hour);
             if let Some((_, oldest)) = oldest {
@@ -158,13 +222,12 @@ impl Counter {
         let seconds = vec![0u32; HOUR_S as usize].into_boxed_slice().try_into().expect("an hour has its seconds");
         self.hours.push((hour, Hour { requests: 0, seconds: Some(seconds), figures: Figures::default() }));
         self.places.insert(hour, self.hours.len() - 1);
-        self.current = Some((hour, self.hours.len() - 1));
-        Some(self.hours.len() - 1)
+        self.hours.len() - 1
     }
 
     /// The course, if there was a request.
     pub(crate) fn finish(mut self) -> Option<TrafficTimeline> {
-        let (first_s, last_s) = (self.first_ns?.div_euclid(SECOND_NS), self.last_ns.div_euclid(SECOND_NS));
+        let (first_s, last_s) = (self.span_ns?.0.div_euclid(SECOND_NS), self.span_ns?.1.div_euclid(SECOND_NS));
         self.hours.sort_by_key(|(hour, _)| *hour);
         let mut gaps_s = 0;
         for pair in self.hours.windows(2) {

@@ -4,6 +4,7 @@
 //! (Apache's common of its combined) are no danger, since a line must be read to its end; of forms that read as many lines it is
 //! the one with most places, and one that takes whatever follows only if no other does.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -260,6 +261,14 @@ impl FromStr for FieldRole {
             .ok_or_else(|| format!("write what it is and its name, such as path=request.uri; known are {}", known()))?;
         let role = ROLES.iter().find(|(name, _)| *name == role).ok_or_else(|| format!("'{role}' is none of {}", known()))?.1;
         Ok(Self { role, field: field.to_owned() })
+    }
+}
+
+/// As it is read.
+impl fmt::Display for FieldRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = ROLES.iter().find(|(_, role)| *role == self.role).map_or("", |(name, _)| name);
+        write!(f, "{name}={}", self.field)
     }
 }
 

@@ -1,7 +1,9 @@
 //! How often names stand in a log, in memory that does not grow with it: those that come first are counted, and the most frequent listed.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// So many names are told apart; further ones stand in no row.
 const NAMES_MOST: usize = 500;
@@ -46,11 +48,44 @@ impl Names {
         }
     }
 
-    /// The ten most frequent, most first.
-    pub(crate) fn listed(mut self) -> Vec<NameCount> {
+    /// What was counted.
+    pub(crate) fn counted(mut self) -> NameCounts {
         self.look_up();
-        let named = |(name, requests): (Box<[u8]>, u64)| NameCount { name: String::from_utf8_lossy(&name).into_owned(), requests };
-        let mut listed: Vec<NameCount> = self.all.into_iter().map(named).collect();
+        let mut counts = NameCounts::default();
+        self.all.into_iter().for_each(|(name, requests)| counts.add(String::from_utf8_lossy(&name).into_owned(), requests));
+        counts
+    }
+}
+
+/// Names that were counted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct NameCounts(BTreeMap<String, u64>);
+
+impl NameCounts {
+    fn add(&mut self, name: String, requests: u64) {
+        *self.0.entry(name).or_default() += requests;
+    }
+
+    /// Adds those of another part of a log; of more than are kept, the most frequent stay.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        other.0.into_iter().for_each(|(name, requests)| self.add(name, requests));
+        if self.0.len() > NAMES_MOST {
+            let mut all: Vec<(String, u64)> = std::mem::take(&mut self.0).into_iter().collect();
+            // Those alike stay in the order of their names.
+            all.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
+            self.0.extend(all.into_iter().take(NAMES_MOST));
+        }
+    }
+
+    /// Requests of all of them.
+    pub(crate) fn requests(&self) -> u64 {
+        self.0.values().fold(0, |sum, requests| sum.saturating_add(*requests))
+    }
+
+    /// The ten most frequent, most first.
+    pub(crate) fn listed(self) -> Vec<NameCount> {
+        let mut listed: Vec<NameCount> = self.0.into_iter().map(|(name, requests)| NameCount { name, requests }).collect();
         listed.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.name.cmp(&b.name)));
         listed.truncate(LISTED);
         listed

@@ -2,9 +2,9 @@
 //!
 //! Only the server is counted. The path of a page elsewhere may hold what is personal, and says nothing about load.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::names::{NameCount, Names};
+use crate::names::{NameCount, NameCounts, Names};
 
 /// A longer name is no server's (RFC 1035 §2.3.4), with a port.
 const SERVER_MOST: usize = 253 + 6;
@@ -35,6 +35,28 @@ impl Counter {
             self.requests += 1;
             self.names.add(server);
         }
+    }
+
+    pub(crate) fn counted(self) -> RefererCounts {
+        RefererCounts { requests: self.requests, names: self.names.counted() }
+    }
+}
+
+/// Pages that were counted.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct RefererCounts {
+    pub(crate) requests: u64,
+    names: NameCounts,
+}
+
+impl RefererCounts {
+    pub(crate) fn absorb(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.names.absorb(other.names);
+    }
+
+    pub(crate) fn adds_up(&self) -> bool {
+        self.names.requests() <= self.requests
     }
 
     pub(crate) fn finish(self) -> Option<Referers> {
@@ -76,10 +98,10 @@ mod tests {
             counter.add(Some(referer.as_bytes()));
         }
         counter.add(None);
-        let referers = counter.finish().unwrap();
+        let referers = counter.counted().finish().unwrap();
         let names: Vec<(&str, u64)> = referers.listed.iter().map(|it| (it.name.as_str(), it.requests)).collect();
         assert_eq!(referers.requests, 6);
         assert_eq!(names, [("shop.example.com", 2), ("{address}", 2), ("com.example.app", 1), ("search.example.org:8080", 1)]);
-        assert_eq!(Counter::default().finish(), None);
+        assert_eq!(Counter::default().counted().finish(), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::route::Routes;
 
-/// Which routes there are: told every request first, it knows the route of each after.
+/// Which routes there are: told every request first, and then that these were all, it knows the route of each after.
 #[derive(Debug, Default)]
 pub struct RouteIndex {
     routes: Routes,
@@ -13,6 +13,11 @@ impl RouteIndex {
     #[inline]
     pub fn note(&mut self, method: &[u8], path: &[u8]) {
         self.routes.of(method, path).add(0, 0, None);
+    }
+
+    /// Decides which names stand for themselves, once all requests are noted.
+    pub fn settle(&mut self) {
+        self.routes.settle();
     }
 
     /// The number of the route of a request that was noted; 0 where routes beyond the number that is kept stand together.

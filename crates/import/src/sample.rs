@@ -9,17 +9,22 @@
 //!
 //! Invariants: what is kept is at any time a uniform sample of the route's requests; it is bounded; the same log gives the same sample.
 
-use std::hash::Hasher as _;
-
 use plan::Random;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
+
+use crate::entry::sendable;
+use crate::key::{Key, Subject};
+use crate::scrub::Personal;
+use crate::stand_in;
+
+mod written;
 
 /// Different paths that are kept of a route.
 pub(crate) const KEPT_MOST: usize = 500;
-/// The same of routes beyond the first five hundred: a log with so many is hostile, or of many sites.
-pub(crate) const KEPT_FEW: usize = 50;
 /// Bytes of a path, on average; all together no more than so many times the number.
 const PATH_BYTES_MEAN: usize = 96;
+/// The same of sealed paths, which may be longer than they were.
+const SEALED_BYTES_MEAN: usize = 4 * PATH_BYTES_MEAN;
 /// A longer path is not kept: servers refuse most that are longer than 8 KB.
 const PATH_BYTES_MOST: usize = 4 << 10;
 /// Any number; the same log is to give the same sample.
@@ -31,12 +36,14 @@ pub(crate) struct Sample {
     kept: FxHashMap<Box<[u8]>, u64>,
     kept_most: usize,
     bytes: usize,
+    bytes_mean: usize,
+    key: Key,
     /// One request in so many is in the sample: a power of two.
     every: u64,
     /// So many requests are passed over before the next that is taken.
     passed: u64,
     random: Random,
-    /// All paths since there were more than are kept.
+    /// All paths, since there were more than are kept or since they are sealed.
     distinct: Option<Distinct>,
     too_long: u64,
 }
@@ -63,20 +70,22 @@ pub struct Target {
     pub is_altered: bool,
 }
 
-/// What was kept of a route, with its paths as they were logged.
+/// What was kept of a route.
 pub(crate) struct RouteSample {
-    /// Those asked for most first.
+    /// Sealed paths, those asked for most first.
     pub(crate) paths: Vec<(Box<[u8]>, u64)>,
     pub(crate) distinct: u64,
     pub(crate) covered: f64,
 }
 
 impl Sample {
-    pub(crate) fn new(kept_most: usize) -> Self {
+    pub(crate) fn new(kept_most: usize, key: Key) -> Self {
         Self {
             kept: FxHashMap::default(),
             kept_most,
             bytes: 0,
+            bytes_mean: PATH_BYTES_MEAN,
+            key,
             every: 1,
             passed: 0,
             random: Random::new(SEED, 0),
@@ -93,7 +102,7 @@ impl Sample {
             return;
         }
         if let Some(distinct) = &mut self.distinct {
-            distinct.note(path);
+            distinct.note(path, &self.key);
         }
         if self.every > 1 {
             if self.passed > 0 {
@@ -116,14 +125,51 @@ impl Sample {
         while other.every < self.every {
             other.halve();
         }
-        if let Some(mine) = &mut self.distinct {
-            // Both have more than are kept now, or neither.
-            mine.absorb(&other.distinct.unwrap_or_default());
+        if self.distinct.is_some() || other.distinct.is_some() {
+            self.noted().absorb(other.noted());
         }
         let mut kept: Vec<_> = other.kept.into_iter().collect();
         kept.sort_unstable();
         kept.into_iter().for_each(|(path, times)| self.take(&path, times));
         self.shrink();
+    }
+
+    /// Paths that are kept.
+    pub(crate) fn paths(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Keeps no more than so many; how many these are.
+    pub(crate) fn limited(&mut self, kept_most: usize) -> usize {
+        self.kept_most = self.kept_most.min(kept_most);
+        self.shrink();
+        self.kept.len()
+    }
+
+    /// Whether it can be of so many requests.
+    pub(crate) fn adds_up(&self, requests: u64) -> bool {
+        let taken = self.kept.values().fold(0u64, |sum, times| sum.saturating_add(*times));
+        taken.saturating_add(self.too_long) <= requests
+    }
+
+    /// With paths as they may stand in a request line, and numbers in them for what looks personal or secret, unless that is kept.
+    pub(crate) fn sealed(mut self, personal: Personal) -> Self {
+        // Counted as they were logged: what was sealed is another text.
+        self.noted();
+        let key = self.key;
+        let kept: Vec<_> = self.kept.drain().collect();
+        (self.bytes, self.bytes_mean) = (0, SEALED_BYTES_MEAN);
+        let mut bytes = Vec::new();
+        for (logged, times) in kept {
+            bytes.clear();
+            sendable(&logged, &mut bytes);
+            let path = String::from_utf8_lossy(&bytes);
+            match personal {
+                Personal::Kept => self.take(path.as_bytes(), times),
+                Personal::LeftOut => self.take(stand_in::sealed(&path, &key).as_bytes(), times),
+            }
+        }
+        self
     }
 
     /// What was kept, of a route with so many requests.
@@ -134,7 +180,8 @@ impl Sample {
         // Good and Turing's estimate of how likely the next request is one of those that are known (Good 1953): all but as many as
         // were seen once.
         let covered = if self.every == 1 { 1.0 } else { 1.0 - once / taken.max(1) as f64 };
-        let distinct = self.distinct.map_or(paths.len() as u64, |distinct| distinct.count().max(paths.len() as u64));
+        let estimate = self.distinct.filter(|_| self.every > 1).map_or(0, |distinct| distinct.count());
+        let distinct = estimate.max(paths.len() as u64);
         paths.iter_mut().for_each(|(_, times)| *times *= self.every);
         paths.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let short = taken * self.every;
@@ -153,18 +200,23 @@ impl Sample {
     }
 
     fn shrink(&mut self) {
-        while self.kept.len() > self.kept_most || self.bytes > self.kept_most * PATH_BYTES_MEAN {
+        while self.kept.len() > self.kept_most || self.bytes > self.kept_most * self.bytes_mean {
             self.halve();
         }
     }
 
+    /// All paths, which are those that are kept where they were not counted before.
+    fn noted(&mut self) -> &mut Distinct {
+        self.distinct.get_or_insert_with(|| {
+            let mut distinct = Distinct::default();
+            self.kept.keys().for_each(|path| distinct.note(path, &self.key));
+            distinct
+        })
+    }
+
     /// Tosses a coin for every request in the sample.
     fn halve(&mut self) {
-        if self.distinct.is_none() {
-            let mut distinct = Distinct::default();
-            self.kept.keys().for_each(|path| distinct.note(path));
-            self.distinct = Some(distinct);
-        }
+        self.noted();
         self.every *= 2;
         self.bytes = 0;
         // In an order, so that chance falls the same way again.
@@ -212,14 +264,8 @@ impl Default for Distinct {
 
 impl Distinct {
     #[inline]
-    fn note(&mut self, path: &[u8]) {
-        let mut hasher = FxHasher::default();
-        hasher.write(path);
-        // The end of SplitMix64: every bit of the result hangs on every bit of the hash.
-        let mut hash = hasher.finish();
-        hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        hash ^= hash >> 31;
+    fn note(&mut self, path: &[u8], key: &Key) {
+        let hash = key.number(Subject::Value, path);
         let register = &mut self.0[(hash >> 56) as usize];
         // The bit that is set ends it at the latest.
         *register = (*register).max(((hash << 8) | 0x80).leading_zeros() as u8 + 1);
@@ -245,7 +291,7 @@ mod tests {
     use super::*;
 
     fn sampled(paths: impl Iterator<Item = String>, kept_most: usize) -> RouteSample {
-        let mut sample = Sample::new(kept_most);
+        let mut sample = Sample::new(kept_most, Key::default());
         paths.for_each(|path| sample.add(path.as_bytes()));
         sample.finish()
     }
@@ -276,8 +322,8 @@ mod tests {
 
     #[test]
     fn two_samples_put_together_are_one_of_both() {
-        let mut one = Sample::new(50);
-        let mut other = Sample::new(50);
+        let mut one = Sample::new(50, Key::default());
+        let mut other = Sample::new(50, Key::default());
         (0..30_000).for_each(|at| one.add(format!("/a/{}", at % 3_000).as_bytes()));
         (0..300).for_each(|at| other.add(format!("/b/{}", at % 3).as_bytes()));
         let every = one.every;
@@ -293,7 +339,7 @@ mod tests {
 
     #[test]
     fn long_paths_and_many_bytes_are_bounded() {
-        let mut sample = Sample::new(KEPT_MOST);
+        let mut sample = Sample::new(KEPT_MOST, Key::default());
         for at in 0..2_000 {
             sample.add(format!("/{}{at}", "x".repeat(3_000)).as_bytes());
         }

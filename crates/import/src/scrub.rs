@@ -9,7 +9,7 @@ use std::net::IpAddr;
 pub(crate) const LEFT_OUT: &str = "***";
 
 /// Whether personal values are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Personal {
     /// They are left out.

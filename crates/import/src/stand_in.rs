@@ -2,8 +2,9 @@
 //!
 //! A scenario made from a log is passed on like a report, and is to ask for what the log asked for. Left out, a token would be three
 //! stars for everybody, and a cache would see one user where there were a thousand. So each such value becomes another of its kind and
-//! length, numbered in the order in which they are met: as many different ones as there were, and nothing of them is left. A digest of
-//! the value was the alternative; an address or a number of a telephone is found again from its digest by trying all there are.
+//! length, numbered in the order in which they are met: as many different ones as there were, and nothing of them is left. Until all parts of
+//! a survey are together a number by a [`Key`] stands in its place. A digest without a key does not do for that: an address or a number of a
+//! telephone is found again from its digest by trying all there are.
 //!
 //! Paths name things (`/users/17`, a UUID, a date), and those stay, else nothing asked for would be there; what stands in a query has to
 //! look harmless and to have a harmless name.
@@ -13,8 +14,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use plan::{is_secret, percent_decoded};
 use rustc_hash::FxHashMap;
 
-use crate::route::kind;
+use crate::key::{Key, Subject};
 use crate::scrub::is_personal;
+use crate::segment::kind;
 
 /// Parameters whose values are personal whatever they look like.
 const PERSONAL: [&str; 16] = [
@@ -40,6 +42,63 @@ const PERSONAL: [&str; 16] = [
 const OF_PAGES: [&str; 17] =
     ["js", "mjs", "css", "map", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "woff", "woff2", "ttf", "wasm", "webmanifest"];
 
+/// No value is longer: a path is not kept from this length on.
+const LENGTH_MOST: usize = 4 << 10;
+/// Between these a sealed text has the shape of a value, its length and its number by a key: nothing that may stand in a request line.
+const SEAL: (char, char) = ('\u{1}', '\u{2}');
+
+/// A path with its query, with numbers by a key in the place of what looks personal or secret.
+pub(crate) fn sealed(target: &str, key: &Key) -> String {
+    let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+    let mut written = String::with_capacity(target.len());
+    for (place, segment) in path.split('/').enumerate() {
+        written += if place > 0 { "/" } else { "" };
+        // Parameters of a segment (RFC 3986 §3.3), such as a session's.
+        for (place, part) in segment.split(';').enumerate() {
+            written += if place > 0 { ";" } else { "" };
+            written += &if part.contains('=') { pair(part, key) } else { self::segment(part, key) };
+        }
+    }
+    if let Some(query) = query {
+        written.push('?');
+        for (place, text) in query.split('&').enumerate() {
+            written += if place > 0 { "&" } else { "" };
+            written += &pair(text, key);
+        }
+    }
+    written
+}
+
+fn segment(text: &str, key: &Key) -> String {
+    let is_of_a_page = text.rsplit_once('.').is_some_and(|(_, ending)| OF_PAGES.contains(&ending.to_ascii_lowercase().as_str()));
+    match kind(text.as_bytes()) {
+        Some(b"{email}" | b"{address}") => seal(text, key),
+        Some(b"{token}") if !is_of_a_page => seal(text, key),
+        _ => text.to_owned(),
+    }
+}
+
+fn pair(pair: &str, key: &Key) -> String {
+    let Some((name, value)) = pair.split_once('=') else {
+        return if is_personal(&percent_decoded(pair)) { seal(pair, key) } else { pair.to_owned() };
+    };
+    let plain = percent_decoded(name).to_ascii_lowercase();
+    let is_hidden = is_secret(&plain)
+        || ["code", "jsessionid", "sid"].contains(&plain.as_str())
+        || PERSONAL.iter().any(|word| plain.contains(word))
+        || is_personal(&percent_decoded(value));
+    let name = if is_personal(&plain) { seal(name, key) } else { name.to_owned() };
+    if value.is_empty() || !is_hidden {
+        return format!("{name}={value}");
+    }
+    format!("{name}={}", seal(value, key))
+}
+
+fn seal(value: &str, key: &Key) -> String {
+    let number = key.number(Subject::Value, value.as_bytes());
+    format!("{}{}{}.{number:016x}{}", SEAL.0, Shape::of(value).letter(), value.len(), SEAL.1)
+}
+
 /// What stands for what.
 #[derive(Debug, Default)]
 pub(crate) struct StandIns {
@@ -52,100 +111,118 @@ impl StandIns {
         self.known.len() as u64
     }
 
-    /// A path with its query.
-    pub(crate) fn target(&mut self, target: &str) -> String {
-        let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
-        let mut written = String::with_capacity(target.len());
-        for (place, segment) in path.split('/').enumerate() {
-            written += if place > 0 { "/" } else { "" };
-            // Parameters of a segment (RFC 3986 §3.3), such as a session's.
-            for (place, part) in segment.split(';').enumerate() {
-                written += if place > 0 { ";" } else { "" };
-                written += &if part.contains('=') { self.pair(part) } else { self.segment(part) };
-            }
+    /// A sealed text with a value of its own in the place of each number, and whether there is one.
+    pub(crate) fn opened(&mut self, sealed: &str) -> (String, bool) {
+        let (mut written, mut rest, mut is_altered) = (String::with_capacity(sealed.len()), sealed, false);
+        while let Some((before, (value, after))) =
+            rest.split_once(SEAL.0).and_then(|(before, behind)| Some((before, behind.split_once(SEAL.1)?)))
+        {
+            written += before;
+            written += self.stand_in(value);
+            (rest, is_altered) = (after, true);
         }
-        if let Some(query) = query {
-            written.push('?');
-            for (place, pair) in query.split('&').enumerate() {
-                written += if place > 0 { "&" } else { "" };
-                written += &self.pair(pair);
-            }
-        }
-        written
+        written += rest;
+        (written, is_altered)
     }
 
-    fn segment(&mut self, text: &str) -> String {
-        let is_of_a_page = text.rsplit_once('.').is_some_and(|(_, ending)| OF_PAGES.contains(&ending.to_ascii_lowercase().as_str()));
-        match kind(text.as_bytes()) {
-            Some(b"{email}" | b"{address}") => self.stand_in(text),
-            Some(b"{token}") if !is_of_a_page => self.stand_in(text),
-            _ => text.to_owned(),
-        }
-    }
-
-    fn pair(&mut self, pair: &str) -> String {
-        let Some((name, value)) = pair.split_once('=') else {
-            return if is_personal(&percent_decoded(pair)) { self.stand_in(pair) } else { pair.to_owned() };
-        };
-        let plain = percent_decoded(name).to_ascii_lowercase();
-        let is_hidden = is_secret(&plain)
-            || ["code", "jsessionid", "sid"].contains(&plain.as_str())
-            || PERSONAL.iter().any(|word| plain.contains(word))
-            || is_personal(&percent_decoded(value));
-        let name = if is_personal(&plain) { self.stand_in(name) } else { name.to_owned() };
-        if value.is_empty() || !is_hidden {
-            return format!("{name}={value}");
-        }
-        format!("{name}={}", self.stand_in(value))
-    }
-
-    fn stand_in(&mut self, value: &str) -> String {
-        if let Some(known) = self.known.get(value) {
-            return known.to_string();
-        }
-        let made = shaped(value, self.known.len() + 1);
-        self.known.insert(value.into(), made.as_str().into());
-        made
+    fn stand_in(&mut self, sealed: &str) -> &str {
+        let number = self.known.len() + 1;
+        self.known.entry(sealed.into()).or_insert_with(|| {
+            let (shape, length) = sealed.split_once('.').unwrap_or_default().0.split_at_checked(1).unwrap_or_default();
+            Shape::read(shape).written(length.parse().unwrap_or(0).min(LENGTH_MOST), number).into()
+        })
     }
 }
 
-/// The value with this number, of the kind and, where that is long enough, of the length of another.
-fn shaped(value: &str, number: usize) -> String {
-    let length = value.len();
-    if value.contains('@') {
-        return format!("user{number}@example.com");
+/// What a value looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Mail,
+    /// Its `@` is percent-encoded.
+    EncodedMail,
+    Ipv4,
+    Ipv6,
+    Digits,
+    Uuid,
+    Hex,
+    Other,
+}
+
+impl Shape {
+    const ALL: [(Self, &str); 8] = [
+        (Self::Mail, "m"),
+        (Self::EncodedMail, "e"),
+        (Self::Ipv4, "4"),
+        (Self::Ipv6, "6"),
+        (Self::Digits, "d"),
+        (Self::Uuid, "u"),
+        (Self::Hex, "h"),
+        (Self::Other, "x"),
+    ];
+
+    fn of(value: &str) -> Self {
+        let dashes = |at: usize| value.as_bytes()[at] == b'-';
+        if value.contains('@') {
+            Self::Mail
+        } else if value.to_ascii_lowercase().contains("%40") {
+            Self::EncodedMail
+        } else if value.parse::<Ipv4Addr>().is_ok() {
+            Self::Ipv4
+        } else if value.parse::<Ipv6Addr>().is_ok() {
+            Self::Ipv6
+        } else if value.bytes().all(|letter| letter.is_ascii_digit()) {
+            Self::Digits
+        } else if value.len() == 36 && [8, 13, 18, 23].into_iter().all(dashes) {
+            Self::Uuid
+        } else if value.bytes().all(|letter| letter.is_ascii_hexdigit()) {
+            Self::Hex
+        } else {
+            Self::Other
+        }
     }
-    if value.to_ascii_lowercase().contains("%40") {
-        return format!("user{number}%40example.com");
+
+    fn letter(self) -> &'static str {
+        Self::ALL.iter().find(|(shape, _)| *shape == self).map_or("x", |(_, letter)| letter)
     }
-    if value.parse::<Ipv4Addr>().is_ok() {
-        // Addresses for measurements (RFC 2544), which are nobody's.
-        let [.., a, b, c] = (number as u32).to_be_bytes();
-        return format!("198.{}.{b}.{c}", 18 + (a & 1));
+
+    fn read(letter: &str) -> Self {
+        Self::ALL.iter().find(|(_, known)| *known == letter).map_or(Self::Other, |(shape, _)| *shape)
     }
-    if value.parse::<Ipv6Addr>().is_ok() {
-        // For documentation (RFC 3849).
-        return format!("2001:db8::{:x}:{:x}", (number >> 16) & 0xffff, number & 0xffff);
+
+    /// The value with this number, of this kind and, where that is long enough, of this length.
+    fn written(self, length: usize, number: usize) -> String {
+        match self {
+            Self::Mail => format!("user{number}@example.com"),
+            Self::EncodedMail => format!("user{number}%40example.com"),
+            Self::Ipv4 => {
+                // Addresses for measurements (RFC 2544), which are nobody's.
+                let [.., a, b, c] = (number as u32).to_be_bytes();
+                format!("198.{}.{b}.{c}", 18 + (a & 1))
+            }
+            // For documentation (RFC 3849).
+            Self::Ipv6 => format!("2001:db8::{:x}:{:x}", (number >> 16) & 0xffff, number & 0xffff),
+            // The first digit tells short values from padded ones, so that two never become the same.
+            Self::Digits if length <= number.to_string().len() => format!("9{number}"),
+            Self::Digits => format!("1{number:0>width$}", width = length - 1),
+            Self::Uuid => format!("00000000-0000-4000-8000-{number:012x}"),
+            Self::Hex => format!("{number:0length$x}"),
+            Self::Other => format!("x{number:0>width$}", width = length.saturating_sub(1)),
+        }
     }
-    if value.bytes().all(|letter| letter.is_ascii_digit()) {
-        // The first digit tells short values from padded ones, so that two never become the same.
-        let is_short = length <= number.to_string().len();
-        return if is_short { format!("9{number}") } else { format!("1{number:0>width$}", width = length - 1) };
-    }
-    let dashes = |at: usize| value.as_bytes()[at] == b'-';
-    if length == 36 && [8, 13, 18, 23].into_iter().all(dashes) {
-        return format!("00000000-0000-4000-8000-{number:012x}");
-    }
-    if value.bytes().all(|letter| letter.is_ascii_hexdigit()) {
-        return format!("{number:0length$x}");
-    }
-    format!("x{number:0>width$}", width = length.saturating_sub(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl StandIns {
+        fn target(&mut self, target: &str) -> String {
+            let (written, is_altered) = self.opened(&sealed(target, &Key::new([7; 16])));
+            assert_eq!(is_altered, written != target);
+            written
+        }
+    }
 
     #[test]
     fn what_names_things_stays_and_what_names_people_is_replaced() {

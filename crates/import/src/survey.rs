@@ -9,20 +9,19 @@ use std::io::{self, Read};
 
 use crate::agents;
 use crate::course;
-use crate::entry::{Entry, Reason, sendable};
+use crate::entry::{Entry, Reason};
 use crate::form::{Form, FormChoice};
 use crate::gor::CapturedRecords;
 use crate::har;
+use crate::key::Key;
 use crate::lines::{self, Line};
+use crate::part::SurveyPart;
 use crate::reader::Reader;
 use crate::referers;
 use crate::route::{Counts, Routes};
-use crate::sample::{RouteSample, Target, Targets};
 use crate::scrub::{self, Personal};
 use crate::stamp::SECOND_NS;
-use crate::stand_in::StandIns;
-use crate::took::Took;
-use crate::traffic::{Example, File, Route, SCHEMA, StatusCount, Traffic, Unread};
+use crate::traffic::{Example, File, Traffic};
 use crate::unpacked::{Compression, sample, unpacked};
 use crate::users;
 
@@ -30,8 +29,6 @@ use crate::users;
 pub const LINE_BYTES_MOST: usize = 1 << 20;
 /// Examples of a reason.
 const EXAMPLES: usize = 3;
-/// That so many requests are of one client is worth a remark.
-const ONE_CLIENT_REQUESTS: u64 = 100;
 /// Beyond this, a time before the one of the line above is no matter of long requests.
 const BACKWARDS_NS: i64 = 3600 * SECOND_NS;
 
@@ -44,9 +41,9 @@ pub struct Survey {
     wanted: Option<Wanted>,
     personal: Personal,
     line_bytes_most: usize,
-    files: Vec<File>,
     tally: Tally,
-    unread: [(u64, Vec<Example>); Reason::ALL.len()],
+    /// What is known of files that were read.
+    part: SurveyPart,
 }
 
 /// What is counted of requests.
@@ -101,23 +98,29 @@ impl Tally {
 }
 
 impl Survey {
-    /// Nothing read yet.
+    /// Nothing read yet. The figures are for this process alone: parts that are put together have a key.
     #[must_use]
     pub fn new(asked: FormChoice, personal: Personal) -> Self {
+        Self::with_key(asked, personal, Key::default())
+    }
+
+    /// The same as a part of a survey whose other parts have the same key.
+    #[must_use]
+    pub fn with_key(asked: FormChoice, personal: Personal, key: Key) -> Self {
         let tally = Tally {
             requests: 0,
             left_out: 0,
             agents: agents::Counter::default(),
             referers: referers::Counter::default(),
             all: Counts::default(),
-            routes: Routes::default(),
-            users: users::Counter::new(personal),
+            routes: Routes::default().with_key(key),
+            users: users::Counter::new(key, personal),
             course: course::Counter::default(),
             last_ns: i64::MIN / 2,
             backwards: 0,
             samples: false,
         };
-        Self { asked, wanted: None, personal, line_bytes_most: LINE_BYTES_MOST, files: Vec::new(), tally, unread: Default::default() }
+        Self { asked, wanted: None, personal, line_bytes_most: LINE_BYTES_MOST, tally, part: SurveyPart::new(key, personal) }
     }
 
     /// With a sample of what each route was asked for.
@@ -148,7 +151,7 @@ impl Survey {
         let (head, source) = match sample(source) {
             Ok(both) => both,
             Err(why) if packed != Compression::Plain => {
-                self.files.push(File { ended_early: Some(why.to_string()), ..file(name, packed) });
+                self.part.files.push(File { ended_early: Some(why.to_string()), ..file(name, packed) });
                 return Ok(());
             }
             Err(why) => return Err(why),
@@ -164,9 +167,11 @@ impl Survey {
         let whole = io::Cursor::new(head).chain(source);
         let tally = &mut self.tally;
         let wanted = self.wanted.as_deref();
-        let unread = &mut self.unread;
+        let mut unread: [(u64, Vec<Example>); Reason::ALL.len()] = Default::default();
         let personal = self.personal;
         let before = tally.requests;
+        // What another file says of time says nothing of this one.
+        tally.last_ns = i64::MIN / 2;
         let mut number = 0u64;
         let mut refused = |reason: Reason, number: u64, text: &[u8]| {
             let (lines, examples) = &mut unread[reason as usize];
@@ -228,131 +233,41 @@ impl Survey {
         file.ended_early = ended.err().map(|why| why.to_string());
         file.lines = number;
         file.requests = tally.requests - before;
-        self.files.push(file);
+        self.part.files.push(file);
+        for (reason, (lines, examples)) in Reason::ALL.into_iter().zip(unread).filter(|(_, (lines, _))| *lines > 0) {
+            self.part.add_unread(reason, lines, examples);
+        }
         Ok(())
+    }
+
+    /// What they say, to be put together with what others say.
+    #[must_use]
+    pub fn part(self) -> SurveyPart {
+        let Self { personal, tally, part, .. } = self;
+        SurveyPart {
+            requests: tally.requests,
+            left_out: tally.left_out,
+            backwards: tally.backwards,
+            has_targets: tally.samples,
+            all: tally.all,
+            course: tally.course,
+            routes: tally.routes.sealed(personal),
+            users: tally.users,
+            agents: tally.agents.counted(),
+            referers: tally.referers.counted(),
+            ..part
+        }
     }
 
     /// What all of them say.
     #[must_use]
     pub fn finish(self) -> Traffic {
-        let Self { personal, files, tally, unread, .. } = self;
-        let requests = tally.requests;
-        let late = tally.course.late;
-        let (listed, others) = tally.routes.finish();
-        let mut above = 0;
-        let mut stand_ins = StandIns::default();
-        let routes: Vec<Route> = listed
-            .into_iter()
-            .map(|(method, path, mut counts)| {
-                above += counts.requests;
-                let targets = counts.sample.take().map(|sample| targets(&sample.finish(), personal, &mut stand_ins));
-                Route { targets, ..route(method, path, &counts, above, requests) }
-            })
-            .collect();
-        let others = (others.requests > 0).then(|| route(String::new(), "others".to_owned(), &others, requests, requests));
-        let unread: Vec<Unread> = Reason::ALL
-            .into_iter()
-            .zip(unread)
-            .filter(|(_, (lines, _))| *lines > 0)
-            .map(|(reason, (lines, examples))| Unread { reason, lines, examples })
-            .collect();
-        let course = tally.course.finish();
-        let users = tally.users.finish();
-        let mut remarks = Vec::new();
-        if tally.left_out > 0 {
-            remarks.push(format!("{} requests are left out, as they are not wanted", tally.left_out));
-        }
-        for file in files.iter().filter(|file| file.ended_early.is_some()) {
-            remarks.push(format!(
-                "{} could not be read to its end: {}; what came before is counted",
-                file.name,
-                file.ended_early.as_deref().unwrap_or_default()
-            ));
-        }
-        for file in files.iter().filter(|file| file.form.is_none() && file.lines > 0) {
-            remarks.push(format!("the form of {} is not known: name it with --log-format or --field", file.name));
-        }
-        if let Some(gaps) = course.as_ref().map(|course| course.gaps_s).filter(|gaps| *gaps > 0) {
-            remarks.push(format!("the log has gaps of together {} days without a request; averages leave them out", gaps / 86_400));
-        }
-        if tally.backwards > 0 {
-            remarks.push(format!("the time goes back by more than an hour {} times: files in another order, or a clock that was set; sessions may be told wrong there", tally.backwards));
-        }
-        if late > 0 {
-            remarks.push(format!("{late} requests are of hours that had left memory: they are counted, but their seconds are not known"));
-        }
-        if let Some(others) = &others {
-            remarks
-                .push(format!("{} requests have routes beyond the number that is kept, and are told together as others", others.requests));
-        }
-        if let Some(users) = users.as_ref().filter(|users| users.users == 1 && users.requests >= ONE_CLIENT_REQUESTS) {
-            remarks.push(format!(
-                "all {} requests are of one client: if a proxy or a collector stands before the address, name the form with --log-format, or \
-                 sessions and pauses mean nothing",
-                users.requests
-            ));
-        }
-        if let Some(users) = users.as_ref().filter(|users| !users.exact) {
-            remarks.push(format!("figures of users are estimates, from a sample of {} of about {}", users.sample, users.users));
-        }
-        Traffic {
-            schema: SCHEMA,
-            lines: files.iter().map(|file| file.lines).sum(),
-            files,
-            requests,
-            unread,
-            personal,
-            course,
-            statuses: statuses(&tally.all),
-            bytes: tally.all.bytes,
-            took: tally.all.took.as_ref().and_then(|took| took.times()),
-            routes,
-            others,
-            users,
-            agents: tally.agents.finish(),
-            referers: tally.referers.finish(),
-            remarks,
-            stand_ins: stand_ins.count(),
-        }
+        self.part().traffic()
     }
-}
-
-/// What was kept of a route, as it may be written down.
-fn targets(kept: &RouteSample, personal: Personal, stand_ins: &mut StandIns) -> Targets {
-    let listed = kept.paths.iter().map(|(logged, requests)| {
-        let mut bytes = Vec::with_capacity(logged.len());
-        sendable(logged, &mut bytes);
-        let path = String::from_utf8_lossy(&bytes).into_owned();
-        let written = if personal == Personal::Kept { path.clone() } else { stand_ins.target(&path) };
-        Target { is_altered: written != path, path: written, requests: *requests }
-    });
-    Targets { listed: listed.collect(), distinct: kept.distinct, covered: kept.covered }
 }
 
 fn file(name: &str, packed: Compression) -> File {
     File { name: name.to_owned(), packed, form: None, guessed: true, lines: 0, requests: 0, bytes_read: 0, ended_early: None }
-}
-
-fn statuses(counts: &Counts) -> Vec<StatusCount> {
-    let mut all: Vec<StatusCount> =
-        counts.statuses.iter().map(|(status, requests)| StatusCount { status: *status, requests: *requests }).collect();
-    all.sort_by_key(|it| it.status);
-    all
-}
-
-fn route(method: String, path: String, counts: &Counts, above: u64, all: u64) -> Route {
-    let share = |part: u64| part as f64 / all.max(1) as f64;
-    Route {
-        method,
-        path,
-        requests: counts.requests,
-        share: share(counts.requests),
-        cumulative_share: share(above),
-        statuses: statuses(counts),
-        bytes: counts.bytes,
-        took: counts.took.as_deref().and_then(Took::times),
-        targets: None,
-    }
 }
 
 /// Counts what goes through.

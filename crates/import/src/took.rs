@@ -1,11 +1,33 @@
 //! How long things took, as a histogram of fixed size.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Times in microseconds: from one to a day, to within 1 %, and the largest as it is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "WrittenTook", into = "WrittenTook")]
 pub(crate) struct Took(Histogram<u64>, u64);
+
+/// The largest, and each time with how often it came.
+#[derive(Serialize, Deserialize)]
+struct WrittenTook(u64, Vec<(u64, u64)>);
+
+impl From<Took> for WrittenTook {
+    fn from(took: Took) -> Self {
+        Self(took.1, took.0.iter_recorded().map(|it| (it.value_iterated_to(), it.count_since_last_iteration())).collect())
+    }
+}
+
+impl From<WrittenTook> for Took {
+    fn from(WrittenTook(most_us, counts): WrittenTook) -> Self {
+        let mut took = Self::default();
+        for (us, times) in counts {
+            took.0.record_n(us.min(DAY_US), times).expect("a histogram that grows takes any time");
+        }
+        took.1 = most_us.min(DAY_US);
+        took
+    }
+}
 
 const DAY_US: u64 = 86_400_000_000;
 

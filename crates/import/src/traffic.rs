@@ -1,6 +1,6 @@
 //! What a log says about the traffic: the result, as reports write it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::agents::Agents;
 use crate::course::TrafficTimeline;
@@ -56,7 +56,7 @@ pub struct Traffic {
 }
 
 /// One file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
     /// As given.
     pub name: String,
@@ -77,7 +77,7 @@ pub struct File {
 }
 
 /// Lines that tell of no request, for one reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
     /// Why.
     pub reason: Reason,
@@ -88,7 +88,7 @@ pub struct Unread {
 }
 
 /// A line that tells of no request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
     /// Its file.
     pub file: String,

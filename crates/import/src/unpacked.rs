@@ -12,7 +12,7 @@ const SAMPLE_BYTES: usize = 64 * 1024;
 const WINDOW_BYTES_MAX: u64 = 128 << 20;
 
 /// How a file was packed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compression {
     /// Not at all.

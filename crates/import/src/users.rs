@@ -1,53 +1,72 @@
 //! Who asks: how much each user makes, in which sessions, with which pauses.
 //!
-//! A user here is an address: logs know nothing else of everybody. A log may have more addresses than memory, so when the table is
-//! full, half of the users are dropped, chosen by a hash of their address and not by what they did (adaptive sampling, after
+//! A user here is an address: logs know nothing else of everybody, and what is kept of it is a number by a [`Key`]. A log may have more addresses
+//! than memory, so when the table is full, half of the users are dropped, chosen by that number and not by what they did (adaptive sampling, after
 //! Wegman). Each of the rest stands for twice as many, with everything it did: shares, sessions and pauses remain what they are, as
-//! those of a sample. Whoever makes so much that chance should not decide is kept whatever the hash says, and stands for itself.
+//! those of a sample. Whoever makes so much that chance should not decide is kept whatever the number says, and stands for itself.
 //!
-//! Invariant: without dropping, every figure is exact; with it, the result says so.
+//! Sessions and pauses are of the moments in which a user was busy ([`Span`]), whatever log or line told them first. These take more memory
+//! than a count, and so have samples of their own, taken in the same way: of some users every pause is known, of more of them the sessions, and of
+//! the rest the number of requests.
+//!
+//! Invariants: without dropping, every figure is exact; with it, the result says so. The order of requests changes nothing before anything is dropped.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher as _;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
+use crate::key::{Key, Subject};
 use crate::scrub::Personal;
+use crate::spans::{self, Span};
 use crate::stamp::SECOND_NS;
 use crate::took::{Times, Took};
 
-/// Users in the table: some 50 MB.
+mod written;
+
+/// Users in the table: some 40 MB.
 const USERS_MOST: usize = 1 << 19;
 /// Of the table, this part at most is of users that are kept for what they make.
 const LARGE_PART: u64 = 8;
+/// Spans of those whose pauses are known, and as many of those whose sessions are: some 25 MB each.
+const SPANS_MOST: usize = 1 << 20;
+/// Who is busy more often than this is no person, and has no pauses that anybody could learn from.
+const MOMENTS_MOST: usize = 1 << 14;
 /// A pause of half an hour ends a session, as web analytics has it.
 const SESSION_PAUSE_NS: i64 = 1800 * SECOND_NS;
 /// Users that are listed.
 const LISTED: usize = 10;
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct User {
     requests: u64,
-    session_requests: u32,
-    session_start_ns: i64,
-    last_end_ns: i64,
-    name: Option<Box<[u8]>>,
+    /// The last of its spans.
+    last: Span,
 }
 
 /// Counts users.
 #[derive(Debug)]
 pub(crate) struct Counter {
     users: FxHashMap<u64, User>,
-    most: usize,
+    /// Their spans but for the last, of those who have more than one.
+    earlier: FxHashMap<u64, Vec<Span>>,
+    /// Those who are busy so often that no pause of theirs is told.
+    restless: FxHashSet<u64>,
+    /// Their addresses, where these are kept.
+    names: FxHashMap<u64, Box<str>>,
+    users_most: usize,
+    spans_most: usize,
+    /// Spans in `earlier` of those whose pauses are known, and of the others.
+    spans: [usize; 2],
     /// So many times was half of them dropped.
     halvings: u32,
+    /// So many times half of those whose sessions are known; no less than `halvings`.
+    session_halvings: u32,
+    /// So many times half of those whose pauses are known; no less than `session_halvings`.
+    pause_halvings: u32,
     requests: u64,
+    key: Key,
     personal: Personal,
-    sessions: u64,
-    session_requests: BTreeMap<u32, u64>,
-    session_length: Took,
-    pauses: Took,
     /// Whether any time was finer than a second.
     is_finer: bool,
 }
@@ -120,89 +139,202 @@ pub struct LargeUser {
 }
 
 impl Counter {
-    pub(crate) fn new(personal: Personal) -> Self {
+    pub(crate) fn new(key: Key, personal: Personal) -> Self {
         Self {
             users: FxHashMap::default(),
-            most: USERS_MOST,
+            earlier: FxHashMap::default(),
+            restless: FxHashSet::default(),
+            names: FxHashMap::default(),
+            users_most: USERS_MOST,
+            spans_most: SPANS_MOST,
+            spans: [0; 2],
             halvings: 0,
+            session_halvings: 0,
+            pause_halvings: 0,
             requests: 0,
+            key,
             personal,
-            sessions: 0,
-            session_requests: BTreeMap::new(),
             is_finer: false,
-            session_length: Took::default(),
-            pauses: Took::default(),
         }
+    }
+
+    /// Requests by them.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests
     }
 
     #[inline]
     pub(crate) fn add(&mut self, address: &[u8], (stamp_ns, start_ns): (i64, i64), took_ns: i64) {
         self.requests += 1;
         self.is_finer |= stamp_ns % SECOND_NS != 0;
-        let mut hasher = FxHasher::default();
-        hasher.write(address);
-        let hash = hasher.finish();
-        let sampled = is_sampled(hash, self.halvings);
-        let end_ns = start_ns.saturating_add(took_ns);
+        let hash = self.key.number(Subject::User, address);
+        let span = Span { start_ns, end_ns: start_ns.saturating_add(took_ns), requests: 1 };
+        let limit_ns = self.limit_ns(hash);
         if let Some(user) = self.users.get_mut(&hash) {
             user.requests += 1;
-            let weight = if sampled { 1 << self.halvings } else { 1 };
-            let pause_ns = start_ns - user.last_end_ns;
-            if pause_ns > SESSION_PAUSE_NS {
-                self.sessions += weight;
-                *self.session_requests.entry(rounded(user.session_requests)).or_default() += weight;
-                if user.session_requests > 1 {
-                    self.session_length.record(user.last_end_ns - user.session_start_ns, weight);
-                }
-                (user.session_requests, user.session_start_ns, user.last_end_ns) = (1, start_ns, end_ns);
-            } else {
-                self.pauses.record(pause_ns.max(0), weight);
-                user.session_requests = user.session_requests.saturating_add(1);
-                user.last_end_ns = user.last_end_ns.max(end_ns);
-                user.session_start_ns = user.session_start_ns.min(start_ns);
+            if user.last.reaches(&span, limit_ns) {
+                user.last.absorb(&span);
+            } else if is_sampled(hash, self.session_halvings) {
+                self.insert(hash, span);
             }
             return;
         }
-        if !sampled {
+        if !is_sampled(hash, self.halvings) {
             return;
         }
-        if self.users.len() >= self.most {
+        if self.users.len() >= self.users_most {
             self.halve();
             if !is_sampled(hash, self.halvings) {
                 return;
             }
         }
-        let name = (self.personal == Personal::Kept).then(|| address.into());
-        self.users.insert(hash, User { requests: 1, session_requests: 1, session_start_ns: start_ns, last_end_ns: end_ns, name });
+        if self.personal == Personal::Kept {
+            self.names.insert(hash, String::from_utf8_lossy(address).into());
+        }
+        self.users.insert(hash, User { requests: 1, last: span });
+    }
+
+    /// How near to each other two spans of a user are one.
+    #[inline]
+    fn limit_ns(&self, hash: u64) -> i64 {
+        let is_known = is_sampled(hash, self.pause_halvings) && (self.restless.is_empty() || !self.restless.contains(&hash));
+        if is_known { 0 } else { SESSION_PAUSE_NS }
+    }
+
+    fn insert(&mut self, hash: u64, span: Span) {
+        let limit_ns = self.limit_ns(hash);
+        let mut all = self.take_spans(hash);
+        spans::insert(&mut all, span, limit_ns);
+        self.put_spans(hash, all);
+        self.make_room();
+    }
+
+    /// Takes the spans of a user away, to put others in their place.
+    fn take_spans(&mut self, hash: u64) -> Vec<Span> {
+        let mut all = self.earlier.remove(&hash).unwrap_or_default();
+        self.spans[usize::from(self.limit_ns(hash) > 0)] -= all.len();
+        all.extend(self.users.get(&hash).map(|user| user.last));
+        all
+    }
+
+    fn put_spans(&mut self, hash: u64, mut all: Vec<Span>) {
+        if all.len() > MOMENTS_MOST && self.limit_ns(hash) == 0 {
+            self.restless.insert(hash);
+            all = spans::joined(all, SESSION_PAUSE_NS);
+        }
+        if let (Some(last), Some(user)) = (all.pop(), self.users.get_mut(&hash)) {
+            user.last = last;
+        }
+        self.spans[usize::from(self.limit_ns(hash) > 0)] += all.len();
+        if !all.is_empty() {
+            self.earlier.insert(hash, all);
+        }
+    }
+
+    /// Knows pauses and sessions of fewer users where there are too many.
+    fn make_room(&mut self) {
+        while self.spans[0] > self.spans_most {
+            self.pause_halvings += 1;
+            self.sample_spans();
+        }
+        while self.spans[1] > self.spans_most {
+            self.session_halvings += 1;
+            self.sample_spans();
+        }
+    }
+
+    /// Keeps the spans that are to be known by the halvings, and no more.
+    fn sample_spans(&mut self) {
+        self.session_halvings = self.session_halvings.max(self.halvings);
+        self.pause_halvings = self.pause_halvings.max(self.session_halvings);
+        self.spans = [0; 2];
+        for (hash, mut all) in std::mem::take(&mut self.earlier) {
+            let Some(user) = self.users.get(&hash).filter(|_| is_sampled(hash, self.session_halvings)) else { continue };
+            all.push(user.last);
+            if self.limit_ns(hash) > 0 {
+                all = spans::joined(all, SESSION_PAUSE_NS);
+            }
+            self.put_spans(hash, all);
+        }
     }
 
     fn halve(&mut self) {
-        while self.users.len() >= self.most / 2 + self.most / 4 {
+        while self.users.len() >= self.users_most / 2 + self.users_most / 4 {
             self.halvings += 1;
-            // No more than an eighth of the table can make more than this.
-            let (halvings, large) = (self.halvings, self.requests * LARGE_PART / self.most as u64);
-            self.users.retain(|hash, user| is_sampled(*hash, halvings) || user.requests > large);
+            self.sample_users();
         }
+        self.sample_spans();
     }
 
-    pub(crate) fn finish(mut self) -> Option<Users> {
+    /// Keeps the users that are of the sample, and those who make much.
+    fn sample_users(&mut self) {
+        // No more than an eighth of the table can make more than this.
+        let (halvings, large) = (self.halvings, self.requests * LARGE_PART / self.users_most as u64);
+        self.users.retain(|hash, user| is_sampled(*hash, halvings) || user.requests > large);
+        let users = &self.users;
+        self.names.retain(|hash, _| users.contains_key(hash));
+        self.restless.retain(|hash| users.contains_key(hash));
+    }
+
+    /// Adds what was counted elsewhere with the same key.
+    pub(crate) fn absorb(&mut self, mut other: Self) {
+        self.requests += other.requests;
+        self.is_finer |= other.is_finer;
+        for (mine, others) in [
+            (&mut self.halvings, other.halvings),
+            (&mut self.session_halvings, other.session_halvings),
+            (&mut self.pause_halvings, other.pause_halvings),
+        ] {
+            *mine = (*mine).max(others);
+        }
+        self.restless.extend(std::mem::take(&mut other.restless));
+        self.names.extend(std::mem::take(&mut other.names));
+        self.sample_spans();
+        for (hash, user) in std::mem::take(&mut other.users) {
+            let mut all = other.earlier.remove(&hash).unwrap_or_default();
+            all.push(user.last);
+            if let Some(known) = self.users.get_mut(&hash) {
+                known.requests += user.requests;
+                if is_sampled(hash, self.session_halvings) {
+                    all.extend(self.take_spans(hash));
+                }
+            } else {
+                self.users.insert(hash, user);
+            }
+            if is_sampled(hash, self.session_halvings) {
+                let all = spans::joined(all, self.limit_ns(hash));
+                self.put_spans(hash, all);
+            }
+        }
+        self.sample_users();
+        if self.users.len() > self.users_most {
+            self.halve();
+        }
+        self.make_room();
+    }
+
+    /// What is an estimate where not all users are looked at for everything.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if self.session_halvings > self.halvings {
+            remarks.push(format!("sessions are estimates, from those of one user in {}", 1_u64 << self.session_halvings));
+        }
+        if self.pause_halvings > self.session_halvings {
+            remarks.push(format!("pauses are those of one user in {}", 1_u64 << self.pause_halvings));
+        }
+        remarks
+    }
+
+    pub(crate) fn finish(self) -> Option<Users> {
         if self.users.is_empty() {
             return None;
         }
-        for (hash, user) in &self.users {
-            let weight = if is_sampled(*hash, self.halvings) { 1 << self.halvings } else { 1 };
-            self.sessions += weight;
-            *self.session_requests.entry(rounded(user.session_requests)).or_default() += weight;
-            if user.session_requests > 1 {
-                self.session_length.record(user.last_end_ns - user.session_start_ns, weight);
-            }
-        }
-        let mut all: Vec<(u64, u64, u64)> = self
-            .users
-            .iter()
-            .map(|(hash, user)| (user.requests, *hash, if is_sampled(*hash, self.halvings) { 1 << self.halvings } else { 1 }))
-            .collect();
-        all.sort_unstable_by(|a, b| b.cmp(a));
+        let SessionCounts { sessions, session_requests, session_length, pauses } = self.sessions();
+        let weight_of = |hash: u64| if is_sampled(hash, self.halvings) { 1 << self.halvings } else { 1 };
+        let mut all: Vec<(u64, u64, u64)> = self.users.iter().map(|(hash, user)| (user.requests, *hash, weight_of(*hash))).collect();
+        let name = |hash: u64| self.names.get(&hash).map(|name| &**name);
+        // By name where they make as much: a number is another with another key.
+        all.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| (name(a.1), a.1).cmp(&(name(b.1), b.1))));
         let users: u64 = all.iter().map(|it| it.2).sum();
         let made: u64 = all.iter().map(|it| it.0 * it.2).sum();
         let at_most = |q: f64| {
@@ -233,19 +365,16 @@ impl Counter {
             .take(LISTED)
             .enumerate()
             .map(|(at, (requests, hash, _))| LargeUser {
-                name: match self.users.get(hash).and_then(|user| user.name.as_deref()) {
-                    Some(name) => String::from_utf8_lossy(name).into_owned(),
-                    None => format!("user {}", at + 1),
-                },
+                name: name(*hash).map_or_else(|| format!("user {}", at + 1), str::to_owned),
                 requests: *requests,
             })
             .collect();
         let requests_at = |share: f64| {
             let mut passed = 0;
-            let mut each = self.session_requests.iter();
-            each.find(|(_, sessions)| {
-                passed += **sessions;
-                passed as f64 >= share * self.sessions as f64
+            let mut each = session_requests.iter();
+            each.find(|(_, of_sessions)| {
+                passed += **of_sessions;
+                passed as f64 >= share * sessions as f64
             })
             .map_or(0, |(requests, _)| u64::from(*requests))
         };
@@ -260,22 +389,69 @@ impl Counter {
             requests_max: all.first().map_or(0, |it| it.0),
             shares: [0.01, 0.1, 0.2, 0.5].into_iter().map(share).collect(),
             largest,
-            sessions: self.sessions,
+            sessions,
             session_requests_p50: requests_at(0.5),
             session_requests_p90: requests_at(0.9),
-            session_length: self.session_length.times(),
-            pauses: self.pauses.times(),
+            session_length: session_length.times(),
+            pauses: pauses.times(),
             visits: Visits {
-                requests: self.session_requests.iter().map(|(requests, sessions)| (*requests, *sessions)).collect(),
-                pauses_ns: self.pauses.each_ns().collect(),
+                requests: session_requests.into_iter().collect(),
+                pauses_ns: pauses.each_ns().collect(),
                 told_in_ns: if self.is_finer { 1 } else { SECOND_NS as u64 },
             },
         })
     }
+
+    /// The sessions of those whose spans are known, and their pauses.
+    fn sessions(&self) -> SessionCounts {
+        let mut counts = SessionCounts::default();
+        let (weight, pause_weight) = (1 << self.session_halvings, 1 << self.pause_halvings);
+        for (hash, user) in self.users.iter().filter(|(hash, _)| is_sampled(**hash, self.session_halvings)) {
+            let are_pauses_known = self.limit_ns(*hash) == 0;
+            let mut session: Option<Span> = None;
+            for span in self.earlier.get(hash).into_iter().flatten().chain([&user.last]) {
+                match session.as_mut().filter(|session| session.reaches(span, SESSION_PAUSE_NS)) {
+                    Some(session) => {
+                        if are_pauses_known {
+                            counts.pauses.record(span.start_ns.saturating_sub(session.end_ns), pause_weight);
+                        }
+                        session.absorb(span);
+                    }
+                    None => session.replace(*span).into_iter().for_each(|session| counts.add(&session, weight)),
+                }
+                if are_pauses_known && span.requests > 1 {
+                    // They began before the last was answered.
+                    counts.pauses.record(0, (span.requests - 1) * pause_weight);
+                }
+            }
+            session.into_iter().for_each(|session| counts.add(&session, weight));
+        }
+        counts
+    }
+}
+
+/// Sessions, counted.
+#[derive(Default)]
+struct SessionCounts {
+    sessions: u64,
+    session_requests: BTreeMap<u32, u64>,
+    session_length: Took,
+    pauses: Took,
+}
+
+impl SessionCounts {
+    fn add(&mut self, session: &Span, weight: u64) {
+        self.sessions += weight;
+        *self.session_requests.entry(rounded(session.requests)).or_default() += weight;
+        if session.requests > 1 {
+            self.session_length.record(session.end_ns.saturating_sub(session.start_ns), weight);
+        }
+    }
 }
 
 /// A number of requests as it is counted: beyond a thousand to a hundredth, so that their number is bounded.
-fn rounded(requests: u32) -> u32 {
+fn rounded(requests: u64) -> u32 {
+    let requests = u32::try_from(requests).unwrap_or(u32::MAX);
     let mut step = 1;
     while requests / step >= 1_000 {
         step *= 10;
@@ -294,7 +470,7 @@ mod tests {
     use super::*;
 
     fn counted(most: usize, users: u64) -> Users {
-        let mut counter = Counter { most, ..Counter::new(Personal::LeftOut) };
+        let mut counter = Counter { users_most: most, ..Counter::new(Key::default(), Personal::LeftOut) };
         for round in 0..3i64 {
             for user in 0..users {
                 // The first hundred make ten times as much.
@@ -330,7 +506,7 @@ mod tests {
 
     #[test]
     fn half_an_hour_of_silence_ends_a_session_and_less_is_a_pause() {
-        let mut counter = Counter::new(Personal::Kept);
+        let mut counter = Counter::new(Key::default(), Personal::Kept);
         for at in [0, 10, 20, 5000, 5004, 20_000] {
             counter.add(b"192.0.2.1", (at * SECOND_NS, at * SECOND_NS), SECOND_NS);
         }
@@ -341,5 +517,74 @@ mod tests {
         assert_eq!(users.largest[0].name, "192.0.2.1");
         assert_eq!((users.visits.requests, users.visits.told_in_ns), (vec![(1, 1), (2, 1), (3, 1)], 1_000_000_000));
         assert_eq!([999, 1_234, 12_345, 4_000_000_000].map(rounded), [999, 1_230, 12_300, 4_000_000_000]);
+    }
+
+    /// Each of some users makes some requests in one half and some in the other, at times that fall between each other.
+    fn halves(users_most: usize, spans_most: usize, users: u64) -> [Counter; 2] {
+        [0, 1].map(|half| {
+            let mut counter = Counter { users_most, spans_most, ..Counter::new(Key::new([3; 16]), Personal::LeftOut) };
+            for user in 0..users {
+                for visit in 0..4i64 {
+                    for at in 0..5i64 {
+                        let at_ns = (visit * 7200 + 20 * at + 10 * half) * SECOND_NS;
+                        counter.add(&user.to_be_bytes(), (at_ns, at_ns), SECOND_NS);
+                    }
+                }
+            }
+            counter
+        })
+    }
+
+    fn merged([mut one, other]: [Counter; 2]) -> Counter {
+        one.absorb(other);
+        one
+    }
+
+    #[test]
+    fn sessions_of_two_servers_are_those_of_their_users() {
+        let counter = merged(halves(USERS_MOST, SPANS_MOST, 300));
+        assert_eq!(counter.remarks(), Vec::<String>::new());
+        let users = counter.finish().unwrap();
+        assert_eq!((users.users, users.requests_max, users.sessions, users.session_requests_p50), (300, 40, 1200, 10));
+        assert_eq!(users.pauses.as_ref().map(|it| (it.count, it.p50_ns / 100_000_000)), Some((300 * 4 * 9, 90)));
+        assert_eq!(users.session_length.map(|it| it.max_ns), Some(91_000_000_000));
+    }
+
+    #[test]
+    fn where_there_is_no_room_for_spans_fewer_users_are_looked_at_for_them() {
+        let exact = merged(halves(USERS_MOST, SPANS_MOST, 4000)).finish().unwrap();
+        for (spans_most, remarks) in [(20_000, 1), (6_000, 2)] {
+            let counter = merged(halves(USERS_MOST, spans_most, 4000));
+            assert!(counter.spans.iter().all(|spans| *spans <= spans_most), "{:?}", counter.spans);
+            assert_eq!(counter.remarks().len(), remarks, "{:?}", counter.remarks());
+            let users = counter.finish().unwrap();
+            assert_eq!((users.users, users.requests, users.requests_max), (exact.users, exact.requests, exact.requests_max));
+            let ratio = |one: u64, other: u64| one as f64 / other as f64;
+            assert!((0.8..1.25).contains(&ratio(users.sessions, exact.sessions)), "{}", users.sessions);
+            let (pauses, of_all) = (users.pauses.unwrap(), exact.pauses.clone().unwrap());
+            assert!((0.6..1.6).contains(&ratio(pauses.count, of_all.count)), "{}", pauses.count);
+            assert_eq!(pauses.p50_ns, of_all.p50_ns);
+        }
+    }
+
+    #[test]
+    fn users_of_halves_that_have_no_room_for_them_are_estimated() {
+        let counter = merged(halves(2_000, SPANS_MOST, 20_000));
+        assert!(counter.users.len() <= 2_000);
+        let users = counter.finish().unwrap();
+        assert!(!users.exact && (0.8..1.25).contains(&(users.users as f64 / 20_000.0)), "{}", users.users);
+        assert_eq!(users.requests, 20_000 * 40);
+        assert!((0.8..1.25).contains(&(users.sessions as f64 / 80_000.0)), "{}", users.sessions);
+    }
+
+    #[test]
+    fn whoever_never_rests_has_no_pauses() {
+        let mut counter = Counter::new(Key::default(), Personal::LeftOut);
+        for at in 0..2 * MOMENTS_MOST as i64 {
+            counter.add(b"a proxy", (2 * at * SECOND_NS, 2 * at * SECOND_NS), 0);
+        }
+        assert!(counter.spans[0] + counter.spans[1] < 10);
+        let users = counter.finish().unwrap();
+        assert_eq!((users.sessions, users.pauses, users.requests_max), (1, None, 2 * MOMENTS_MOST as u64));
     }
 }

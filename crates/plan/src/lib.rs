@@ -62,7 +62,7 @@ pub use resolved::{Contents, Resolved};
 pub use secret::{is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use secrets::Secrets;
 pub use share::Share;
-pub use ssh::{SSH_CONNECT_SECONDS, SshHost};
+pub use ssh::{SSH_CONNECT_SECONDS, SshHost, sh_quoted};
 pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, server_in};
 pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};

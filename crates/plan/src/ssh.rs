@@ -44,7 +44,7 @@ impl SshHost {
         if let Some(port) = self.port {
             words.extend(["-p".to_owned(), port.to_string()]);
         }
-        words.extend(["--".to_owned(), self.to.clone(), format!("exec sh -c '{}'", program.replace('\'', r"'\''"))]);
+        words.extend(["--".to_owned(), self.to.clone(), format!("exec sh -c {}", sh_quoted(program))]);
         words
     }
 
@@ -54,6 +54,12 @@ impl SshHost {
         let port = self.port.map_or_else(String::new, |port| format!("-p {port} "));
         format!("try it: ssh -o BatchMode=yes {port}{} true", self.to)
     }
+}
+
+/// A word as the shell `sh` takes it back whole, whatever is in it.
+#[must_use]
+pub fn sh_quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// `ssh:[USER@]HOST[:PORT]`.

@@ -114,6 +114,7 @@ pub fn look(logs: Vec<Log>, options: Options) -> Result<LogFacts, (String, io::E
     for log in &logs {
         found.read(log).map_err(|why| (log.name().to_owned(), why))?;
     }
+    found.routed.settle();
     found.logs = logs;
     Ok(found)
 }

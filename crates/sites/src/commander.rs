@@ -76,7 +76,7 @@ impl Call {
         }
     }
 
-    fn delivery(&self) -> Option<Delivery> {
+    pub(crate) fn delivery(&self) -> Option<Delivery> {
         match &self.way {
             Way::Program { delivery, .. } => delivery.clone(),
             Way::Agent(_) => None,

@@ -9,6 +9,7 @@
 //! has told stays, also when it is gone before its end.
 
 mod commander;
+mod errand;
 mod fleet;
 mod frames;
 mod link;
@@ -17,6 +18,7 @@ mod processes;
 mod serving;
 
 pub use commander::{Call, Commander, Way};
+pub use errand::{Errand, ErrandError};
 pub use fleet::{Access, AgentCard, AgentClock, Connection, Contact, FleetAddress, Member, News, agents_of, is_group, join};
 pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
 pub use link::Delivery;

@@ -100,17 +100,22 @@ impl Sites for Machines {
     }
 }
 
-/// How the program is called on each of these machines over ssh, and copied there first where it is missing. `ssh` is how ssh is called;
-/// `program` is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal.
+/// How the program serves as a site on each of these machines over ssh, and is copied there first where it is missing. `ssh` is how ssh is
+/// called; `program` is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal.
 #[must_use]
-pub fn over_ssh(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)) -> Vec<Call> {
+pub fn over_ssh(hosts: &[SshHost], ssh: &Path, program: (&Path, &str)) -> Vec<Call> {
+    calls(hosts, ssh, program, "agent --stdio")
+}
+
+/// How the program is called on each of these machines with these words of `sh`, and brought there.
+pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str), words: &str) -> Vec<Call> {
     let called = |host: &SshHost, script: &str| -> Vec<OsString> {
         [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
     };
     let call = |host: &SshHost| Call {
         name: Machines::name_of(host, hosts),
         way: Way::Program {
-            command: called(host, &start_script(sum)),
+            command: called(host, &start_script(sum, words)),
             delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
         },
         is_here: false,
@@ -140,10 +145,10 @@ fn place_of(sum: &str) -> String {
     format!("d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/loadline\"; f=\"$d/agent-{}\"", &sum[..32])
 }
 
-/// Runs the program, or says that it is missing, or none for this machine. Some shells take what they cannot run for a script.
-fn start_script(sum: &str) -> String {
+/// Runs the program with these words, or says that it is missing, or none for this machine. Some shells take what they cannot run for a script.
+fn start_script(sum: &str, words: &str) -> String {
     format!(
-        "{}; [ -x \"$f\" ] || exit {IS_MISSING}; \"$f\" --version >/dev/null 2>&1 || exit {CANNOT_RUN}; exec \"$f\" agent --stdio",
+        "{}; [ -x \"$f\" ] || exit {IS_MISSING}; \"$f\" --version >/dev/null 2>&1 || exit {CANNOT_RUN}; exec \"$f\" {words}",
         place_of(sum)
     )
 }

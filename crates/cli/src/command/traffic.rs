@@ -1,35 +1,61 @@
 //! `loadline traffic access.log …`: what real traffic looks like, from the logs of the servers that carry it.
 //!
-//! Nothing is measured here, and nothing is sent: it is what stands before a load test, so that its load is like the real one.
+//! Nothing is measured here, and nothing is sent: it is what stands before a load test, so that its load is like the real one. Logs are read
+//! where they lie: here, on other machines ([`machines`]), or in parts by whatever spreads work, which are merged afterwards.
+
+mod machines;
+mod outcome;
+mod part;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
 
 use ::replay::{Log, Moment, Options, Pattern};
-use analysis::quantity::{counted, length, share};
-use clap::{ArgAction, Args};
-use import::collection::{Described, FILE_BYTES_MAX};
-use import::workload::{Beside, Workload};
-use import::{FieldRole, FormChoice, KNOWN, Personal, Survey};
-use plan::{Nanos, PlanError, PlanErrors, Setting};
-use report::TRAFFIC_FORMATS;
-use report::traffic::{TrafficReport, in_words, notes};
-use scenario::Scenario;
+use clap::{ArgAction, Args, Subcommand};
+use import::{FieldRole, FormChoice, KNOWN, Key, Personal, Survey};
+use plan::{PlanError, PlanErrors, Setting};
 
 use super::replay::{MOMENT, PATTERN, value};
 use crate::exit::{Exit, Failed};
-use crate::inputs::{plainly, whole};
-use crate::output_args::OutputArgs;
-use crate::outputs::{Existing, Out, Renderings, StandardOutput, out_help, to_stdout};
+use crate::inputs::plainly;
+use crate::patterns::files_of;
+use machines::MachinesArgs;
+use outcome::{Outcome, OutcomeArgs};
+use part::{MergeArgs, PartArgs};
 
 /// Logs, and what becomes of them.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, disable_help_subcommand = true)]
 pub struct Traffic {
+    #[command(subcommand)]
+    action: Option<Action>,
+
     /// Logs, plain, gzip or Zstandard, in any order; - is standard input
     #[arg(value_name = "LOG", required = true)]
     logs: Vec<String>,
 
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
+    machines: MachinesArgs,
+
+    #[command(flatten)]
+    part: PartArgs,
+
+    #[command(flatten)]
+    outcome: OutcomeArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Put parts together that were written with --partial, and go on as if all their logs had been read at once
+    Merge(Box<MergeArgs>),
+}
+
+/// What of the logs is counted, and how they are read.
+#[derive(Debug, Args)]
+struct ReadingArgs {
     /// Their form instead of a guess: a name, or a format string of nginx, Apache or Envoy
     #[arg(long, value_name = "NAME|STRING", help = format_help(), help_heading = "Input")]
     log_format: Option<String>,
@@ -57,194 +83,165 @@ pub struct Traffic {
     /// Write addresses and parts of lines as they are, instead of leaving out what looks personal or secret
     #[arg(long, help_heading = "Output")]
     keep_personal: bool,
-
-    /// Write a scenario like this traffic, for loadline run, with what was asked for beside it (FILE.paths.csv), and say how near it comes
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    to: Option<String>,
-
-    /// Take bodies for what writes (POST, PUT, PATCH) from the examples of this OpenAPI description; for --to
-    #[arg(long, value_name = "SPEC", help_heading = "Output")]
-    openapi: Option<PathBuf>,
-
-    /// Write the result also as FORMAT=FILE (repeatable)
-    #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(TRAFFIC_FORMATS), help_heading = "Output")]
-    out: Vec<Out>,
-
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    force: bool,
-
-    #[command(flatten)]
-    output_args: OutputArgs,
 }
 
 /// Reads all of them, and says what they say.
 pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
-    let Traffic { logs, log_format, field, only, except, from, until, keep_personal, to, openapi, out, force, output_args } = traffic;
-    let mut out: Vec<Out> = out.into_iter().map(|out| out.with_format(TRAFFIC_FORMATS)).collect();
-    out.extend(to.iter().flat_map(|file| format!("scenario={file}").parse()));
-    let scenario = out.iter().find_map(|out| out.file_of("scenario")).map(str::to_owned);
-    if let Some(file) = scenario.as_ref().filter(|_| !out.iter().any(|out| out.file_of("paths").is_some())) {
-        out.extend(format!("paths={}", paths_beside(file)).parse::<Out>());
+    let Traffic { action, logs, reading, machines, part, outcome } = traffic;
+    if let Some(Action::Merge(merge)) = action {
+        return part::merge(*merge);
     }
-    let anywhere = || out.iter().any(|out| out.is_of("paths")).then_some("paths.csv");
-    let paths_file = out.iter().find_map(|out| out.file_of("paths")).or_else(anywhere).map(str::to_owned);
     let mut errors = PlanErrors::default();
-    let asked = match log_format.as_deref().map(FormChoice::named).transpose() {
-        Ok(asked) => asked.unwrap_or_default().with_fields(field),
-        Err(why) => {
-            errors.push(PlanError::new(
-                "log_format",
-                format!("--log-format: {why}"),
-                "give the log_format of nginx, the LogFormat of Apache, or one of the names in loadline traffic --help",
-            ));
-            FormChoice::default()
+    let wish = reading.decided(&mut errors);
+    let hosts = machines.hosts(&logs, &mut errors);
+    if !hosts.is_empty() || part.is_wanted() {
+        reading.refuse_relative(&mut errors);
+    }
+    if part.is_wanted() {
+        if !hosts.is_empty() {
+            errors.push(PlanError::new("partial", "--partial: a part is of the logs of this machine", "leave out --agents or --partial"));
         }
+        outcome.refuse(&mut errors);
+        let place = part.check(&logs, outcome.existing(), &mut errors);
+        let opened = open_all(&logs, &reading, &mut errors);
+        let (Some((place, key)), true) = (place, errors.is_empty()) else { return Err(errors.into()) };
+        let survey = reading.survey(wish, key, opened, part.has_targets())?;
+        return place.write(&survey.part().written());
+    }
+    part.refuse(&mut errors);
+    let outcome = Outcome::check(outcome, &mut errors);
+    let part = if hosts.is_empty() {
+        let opened = open_all(&logs, &reading, &mut errors);
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        // What routes were asked for goes into a scenario's table and into a list of URLs.
+        reading.survey(wish, Key::default(), opened, outcome.needs_targets())?.part()
+    } else {
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        let targets = outcome.needs_targets().then(|| "--partial-targets".to_owned());
+        let words: Vec<String> = reading.words().into_iter().chain(targets).collect();
+        machines.ask(&hosts, &words, &logs)?
     };
-    let wish = Options {
-        form: asked.clone(),
-        only: only.iter().filter_map(|given| value("only", given, PATTERN, &mut errors)).collect(),
-        except: except.iter().filter_map(|given| value("except", given, PATTERN, &mut errors)).collect(),
-        from: from.as_ref().and_then(|given| value("from", given, MOMENT, &mut errors)),
-        to: until.as_ref().and_then(|given| value("until", given, MOMENT, &mut errors)),
-        // All of a recording is its traffic.
-        hosts: vec!["*".to_owned()],
-        ..Options::default()
-    };
-    let is_part = !(only.is_empty() && except.is_empty() && from.is_none() && until.is_none());
-    let existing = Existing::from(force);
-    let outs = Renderings::check(&out, TRAFFIC_FORMATS, existing, StandardOutput::Free, &mut errors);
-    let described = openapi.and_then(|path| match described(&path) {
-        Ok(_) if scenario.is_none() => {
-            errors.push(PlanError::new(
-                "openapi",
-                "--openapi gives bodies to a scenario, and none is written",
-                "add --to FILE, or leave it out",
-            ));
-            None
-        }
-        Ok(described) => Some(described),
-        Err(error) => {
-            errors.push(error);
-            None
-        }
-    });
-    let mut opened: Vec<(&String, Box<dyn Read>)> = Vec::new();
+    outcome.tell(part)
+}
+
+/// Logs that were opened, and those of them that are read twice.
+struct Opened {
+    sources: Vec<(String, Box<dyn Read>)>,
     // Where the logs begin is known once all of them are looked at, so what comes only once is kept.
-    let mut kept = Vec::new();
-    for name in &logs {
-        let source = if is_part { Log::open(name).and_then(|log| part(log, &mut kept)) } else { open(name) };
-        match source {
-            Ok(source) => opened.push((name, source)),
-            Err(why) => errors.push(unreadable(name, &why)),
+    twice: Vec<Log>,
+}
+
+fn open_all(names: &[String], reading: &ReadingArgs, errors: &mut PlanErrors) -> Opened {
+    let mut opened = Opened { sources: Vec::new(), twice: Vec::new() };
+    for name in names {
+        let files = if name == "-" { Ok(vec![name.clone()]) } else { files_of(name) };
+        for file in files.unwrap_or_else(|why| {
+            errors.push(unreadable(name, &why));
+            Vec::new()
+        }) {
+            let source = if reading.is_part() { Log::open(&file).and_then(|log| twice(log, &mut opened.twice)) } else { open(&file) };
+            match source {
+                Ok(source) => opened.sources.push((file, source)),
+                Err(why) => errors.push(unreadable(&file, &why)),
+            }
         }
     }
-    if !errors.is_empty() {
-        return Err(errors.into());
+    opened
+}
+
+impl ReadingArgs {
+    /// Whether a part of the requests is counted.
+    fn is_part(&self) -> bool {
+        !(self.only.is_empty() && self.except.is_empty() && self.from.is_none() && self.until.is_none())
     }
-    let mut survey = Survey::new(asked, if keep_personal { Personal::Kept } else { Personal::LeftOut });
-    if is_part {
-        let wanted = ::replay::wanted(&kept, wish).map_err(|(name, why)| Failed::from(PlanErrors(vec![unreadable(&name, &why)])))?;
-        survey = survey.of(wanted);
-    }
-    // What routes were asked for goes into a scenario's table and into a list of URLs.
-    if paths_file.is_some() || out.iter().any(|out| out.is_of("urls")) {
-        survey = survey.with_targets();
-    }
-    for (name, source) in opened {
-        let shown = if name == "-" { "standard input" } else { name.as_str() };
-        survey.read(shown, source).map_err(|why| Failed::from(PlanErrors(vec![unreadable(name, &why)])))?;
-    }
-    let traffic = survey.finish();
-    let mut workload = None;
-    let mut text = String::new();
-    if out.iter().any(|out| out.is_of("scenario") || out.is_of("paths")) {
-        // Beside each other they are called by their names alone.
-        let name = paths_file.as_deref().map(|file| match (&scenario, Path::new(file).file_name()) {
-            (Some(scenario), Some(name)) if Path::new(scenario).parent() == Path::new(file).parent() => name.to_string_lossy(),
-            _ => file.into(),
-        });
-        workload = Workload::of(&traffic, Beside { paths_file: name.as_deref(), described: described.as_ref() });
-        text = match &workload {
-            Some(made) => {
-                scenario::print(&Scenario::new(None, made.settings.clone(), made.work.clone()), &notes(&traffic, made, name.as_deref()))
+
+    fn decided(&self, errors: &mut PlanErrors) -> Options {
+        let form = match self.log_format.as_deref().map(FormChoice::named).transpose() {
+            Ok(asked) => asked.unwrap_or_default().with_fields(self.field.iter().cloned()),
+            Err(why) => {
+                errors.push(PlanError::new(
+                    "log_format",
+                    format!("--log-format: {why}"),
+                    "give the log_format of nginx, the LogFormat of Apache, or one of the names in loadline traffic --help",
+                ));
+                FormChoice::default()
             }
-            None => "# Nothing in this log can be sent: its requests write, or tell no time.\n".to_owned(),
         };
+        Options {
+            form,
+            only: self.only.iter().filter_map(|given| value("only", given, PATTERN, errors)).collect(),
+            except: self.except.iter().filter_map(|given| value("except", given, PATTERN, errors)).collect(),
+            from: self.from.as_ref().and_then(|given| value("from", given, MOMENT, errors)),
+            to: self.until.as_ref().and_then(|given| value("until", given, MOMENT, errors)),
+            // All of a recording is its traffic.
+            hosts: vec!["*".to_owned()],
+            ..Options::default()
+        }
     }
-    let paths = workload.as_mut().and_then(|made| made.paths.take());
-    let outs = if paths.is_none() { outs.without("paths") } else { outs };
-    let surveyed = TrafficReport { traffic, scenario: text, paths };
-    let mut lost = PlanErrors::default();
-    outs.write(&surveyed, &mut lost);
-    let TrafficReport { traffic, paths, .. } = surveyed;
-    if !outs.to_stdout()
-        && let Err(why) = to_stdout(report::traffic::text(&traffic, &output_args.styles().stdout).as_bytes())
-    {
-        lost.push(PlanError::new(
-            "out",
-            format!("the report could not be written to standard output: {}", plainly(&why)),
-            "give --out text=FILE",
-        ));
+
+    /// Notes moments that are of the beginning of logs, where each reader has other logs.
+    fn refuse_relative(&self, errors: &mut PlanErrors) {
+        for (setting, given) in [("from", &self.from), ("until", &self.until)] {
+            if let Some(Setting::Value(moment @ (Moment::After(_) | Moment::OfDay(_)))) = given {
+                errors.push(PlanError::new(
+                    setting,
+                    format!("--{setting} '{moment}' is of where logs begin, and each place has logs of its own"),
+                    "give the date as well, such as 2024-01-31T13:55, or 2024-01-31T13:55Z where clocks differ",
+                ));
+            }
+        }
     }
-    if !lost.is_empty() {
-        return Err(Failed::unwritten(lost));
+
+    fn personal(&self) -> Personal {
+        if self.keep_personal { Personal::Kept } else { Personal::LeftOut }
     }
-    if let Some(file) = scenario.filter(|_| traffic.requests > 0 && !outs.to_stdout()) {
-        super::print(
-            format!("\n{}", near(&file, paths_file.as_deref().filter(|_| paths.is_some()), &traffic, workload.as_ref())).as_bytes(),
-        )?;
+
+    fn survey(&self, wish: Options, key: Key, opened: Opened, has_targets: bool) -> Result<Survey, Failed> {
+        let mut survey = Survey::with_key(wish.form.clone(), self.personal(), key);
+        if self.is_part() {
+            let wanted =
+                ::replay::wanted(&opened.twice, wish).map_err(|(name, why)| Failed::from(PlanErrors(vec![unreadable(&name, &why)])))?;
+            survey = survey.of(wanted);
+        }
+        if has_targets {
+            survey = survey.with_targets();
+        }
+        for (name, source) in opened.sources {
+            let shown = if name == "-" { "standard input" } else { name.as_str() };
+            survey.read(shown, source).map_err(|why| Failed::from(PlanErrors(vec![unreadable(&name, &why)])))?;
+        }
+        Ok(survey)
     }
-    // Nothing could be read of what is not empty: whoever scripts this must not take it for a quiet day.
-    if traffic.requests == 0 && traffic.lines > 0 {
-        return Err(Failed::new(
-            Exit::Usage,
-            "no line of these logs could be read",
-            "name their form with --log-format, or their fields with --field",
-        ));
+
+    /// As words of a command line.
+    fn words(&self) -> Vec<String> {
+        fn typed<T: ToString>(given: &Setting<T>) -> String {
+            match given {
+                Setting::Value(value) => value.to_string(),
+                Setting::Wrong { text, .. } => text.clone(),
+            }
+        }
+        let mut words = Vec::new();
+        words.extend(self.log_format.iter().map(|form| format!("--log-format={form}")));
+        words.extend(self.field.iter().map(|field| format!("--field={field}")));
+        words.extend(self.only.iter().map(|given| format!("--only={}", typed(given))));
+        words.extend(self.except.iter().map(|given| format!("--except={}", typed(given))));
+        words.extend(self.from.iter().map(|given| format!("--from={}", typed(given))));
+        words.extend(self.until.iter().map(|given| format!("--until={}", typed(given))));
+        words.extend(self.keep_personal.then(|| "--keep-personal".to_owned()));
+        words
     }
-    Ok(Exit::Done)
 }
 
 /// A log that is read twice.
-fn part(log: Log, kept: &mut Vec<Log>) -> io::Result<Box<dyn Read>> {
+fn twice(log: Log, kept: &mut Vec<Log>) -> io::Result<Box<dyn Read>> {
     let source = log.read()?;
     kept.push(log);
     Ok(Box::new(source))
-}
-
-/// `shop.paths.csv` beside `shop.yaml`.
-fn paths_beside(scenario: &str) -> String {
-    let bare = scenario.strip_suffix(".yaml").or_else(|| scenario.strip_suffix(".yml")).unwrap_or(scenario);
-    format!("{bare}.paths.csv")
-}
-
-/// What was written, and how near it comes.
-fn near(file: &str, paths: Option<&str>, traffic: &import::Traffic, made: Option<&Workload>) -> String {
-    let Some(made) = made else { return format!("  {file}: Nothing in this log can be sent.\n") };
-    let mut text = format!("  {file}: {}\n", in_words(&made.fidelity));
-    let as_what = if made.lasts < Nanos::from_secs(3600) { "as the log does" } else { "the log's busiest hour" };
-    text += &format!("  {file}: It lasts {}, {as_what}; -d gives another time.\n", length(made.lasts));
-    let others = traffic.others.as_ref().map_or(0, |others| others.requests);
-    let routes = made.left_out.len() + usize::from(others > 0);
-    let requests = made.left_out.iter().map(|(_, requests, _)| requests).sum::<u64>() + others;
-    if routes > 0 {
-        let share = share(requests, traffic.requests);
-        let is = if routes == 1 { "is" } else { "are" };
-        text += &format!("  {file}: {} ({share} of requests) {is} left out, and listed in it.\n", counted(routes as u64, "route"));
-    }
-    if let Some(paths) = paths {
-        text += &format!("  {paths}: what the others were asked for. {}\n", report::traffic::stand_ins(traffic).unwrap_or_default());
-    }
-    text
-}
-
-/// What an API says of itself.
-fn described(path: &Path) -> Result<Described, PlanError> {
-    let help = "give a description by OpenAPI 3, in YAML or JSON";
-    let wrong = |why: String| PlanError::new("openapi", format!("--openapi '{}' cannot be read: {why}", path.display()), help);
-    let bytes = whole(path, FILE_BYTES_MAX).map_err(|why| wrong(plainly(&why)))?;
-    Described::read(&bytes).map_err(|why| wrong(why.to_string()))
 }
 
 fn open(name: &str) -> io::Result<Box<dyn Read>> {

@@ -1,0 +1,113 @@
+//! `--agents`: logs that other machines have, read there. What comes back is what was counted, and nothing of a line.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use clap::{ArgAction, Args};
+use import::SurveyPart;
+use plan::setting::AGENTS;
+use plan::{PlanError, PlanErrors, SshHost, plainly};
+use sites::{Errand, ErrandError};
+
+use super::part::PART_BYTES_MAX;
+use crate::agents;
+use crate::exit::{Exit, Failed};
+
+/// The machines, as typed.
+#[derive(Debug, Args)]
+pub(super) struct MachinesArgs {
+    /// Read these logs on each of these machines instead, by ssh and with nothing installed there, such as ssh:web1,ssh:me@web2; stars in names are
+    /// of files there
+    #[arg(long, value_name = "MACHINES", value_delimiter = ',', action = ArgAction::Append, help_heading = "Input")]
+    agents: Vec<String>,
+
+    /// The loadline that is copied to them, where another processor needs another one [default: this one]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    agent_binary: Option<PathBuf>,
+}
+
+impl MachinesArgs {
+    /// The machines, each once; none where logs are read here.
+    pub(super) fn hosts(&self, logs: &[String], errors: &mut PlanErrors) -> Vec<SshHost> {
+        let hosts = agents::hosts(&self.agents, self.agent_binary.as_deref(), errors);
+        for (number, host) in hosts.iter().enumerate() {
+            if hosts[..number].contains(host) {
+                errors.push(PlanError::new(
+                    AGENTS,
+                    format!("{AGENTS} names {host} twice, and its logs would be counted twice"),
+                    "name each machine once",
+                ));
+            }
+        }
+        if !self.agents.is_empty() && logs.iter().any(|log| log == "-") {
+            errors.push(PlanError::new(
+                "log",
+                "standard input is of this machine, and logs are read on others",
+                "give files that are there",
+            ));
+        }
+        hosts
+    }
+
+    /// Has each machine read these of its logs, and puts together what they say. Users are counted by a key that is made for this one time.
+    ///
+    /// # Errors
+    /// If any of them does not do it to the end, with every reason of each.
+    pub(super) fn ask(&self, hosts: &[SshHost], reading: &[String], logs: &[String]) -> Result<SurveyPart, Failed> {
+        let (program, sum) = agents::program(self.agent_binary.as_deref())?;
+        let key = random_key().map_err(|why| {
+            Failed::new(
+                Exit::NotCarriedOut,
+                format!("the system gives no random bytes: {}", plainly(&why)),
+                "see whether /dev/urandom is there",
+            )
+        })?;
+        let fixed = ["traffic", "--attended", "--partial", "-", "--partial-key", "-"].map(str::to_owned);
+        let words: Vec<String> = fixed.iter().chain(reading).chain([&"--".to_owned()]).chain(logs).cloned().collect();
+        let errand = Errand { words: &words, input: key.as_bytes(), answer_bytes_max: PART_BYTES_MAX };
+        let mut whole: Option<SurveyPart> = None;
+        let mut failed: Option<Failed> = None;
+        for (name, answer) in errand.run(hosts, Path::new("ssh"), (&program, &sum)) {
+            let read = answer.map_err(|error| refused(&name, error)).and_then(|bytes| {
+                let part = SurveyPart::read(&bytes).map_err(|why| unusable(&name, &why))?.of_machine(&name);
+                match &mut whole {
+                    None => whole = Some(part),
+                    Some(whole) => whole.merge(part).map_err(|why| unusable(&name, &why))?,
+                }
+                Ok(())
+            });
+            failed = match (failed, read) {
+                (None, read) => read.err(),
+                (Some(before), read) => Failed::both(Err(before), read).err(),
+            };
+        }
+        match (failed, whole) {
+            (None, Some(whole)) => Ok(whole),
+            (Some(failed), _) => Err(failed),
+            (None, None) => unreachable!("there is a machine"),
+        }
+    }
+}
+
+/// 32 random bytes in hexadecimal, as a line.
+fn random_key() -> io::Result<String> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n")
+}
+
+fn unusable(name: &str, why: &import::PartError) -> Failed {
+    Failed::new(Exit::NotCarriedOut, format!("what {name} says cannot be used: {why}"), "use the same loadline on both sides")
+}
+
+/// What a machine's loadline complained of, as errors of that machine; or what became of it.
+fn refused(name: &str, error: ErrandError) -> Failed {
+    let ErrandError { why, help, complaint } = error;
+    let mut errors = PlanErrors::default();
+    for said in format!("\n{}", complaint.trim_end()).split("\nerror: ").skip(1) {
+        let (message, help) = said.split_once("\n  help: ").unwrap_or((said, "see what ended it there, and try again"));
+        errors.push(PlanError::new("log", message.trim(), help.trim()));
+    }
+    if errors.is_empty() { Failed::new(Exit::NotCarriedOut, why, help) } else { Failed::from(errors).under(name) }
+}

@@ -1,0 +1,141 @@
+//! An errand: one command of the program on each of several machines, at the same time, and what it says there.
+//!
+//! Where a load stays connected and tells as it goes, an errand says one thing at its end. It is brought and started as a site is
+//! (`machines`), and its standard input stays open as long as somebody waits for its answer: a command that ends with its
+//! input does not go on when nobody does.
+
+use std::io::{self, Read, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+
+use plan::setting::AGENT_BINARY;
+use plan::{SshHost, sh_quoted};
+
+use crate::commander::{CANNOT_RUN, Call, IS_MISSING, Way};
+use crate::link::why_of;
+use crate::machines::calls;
+
+/// So much of the beginning of what a command complains of is kept.
+const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
+
+/// A command, and what it is given.
+#[derive(Debug, Clone, Copy)]
+pub struct Errand<'a> {
+    /// Its words, behind the name of the program.
+    pub words: &'a [String],
+    /// What stands on its standard input first. It stays open behind that.
+    pub input: &'a [u8],
+    /// A longer answer is none.
+    pub answer_bytes_max: u64,
+}
+
+/// Why a machine has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrandError {
+    /// In words that begin with the machine's name.
+    pub why: String,
+    /// What to do about it.
+    pub help: String,
+    /// All that the command said on its error stream, if it was the command that ended.
+    pub complaint: String,
+}
+
+/// What the command came to.
+struct Ended {
+    status: ExitStatus,
+    answer: Vec<u8>,
+    complaint: String,
+}
+
+impl Errand<'_> {
+    /// Runs the command on each of these machines, and copies the program there first where it is missing. `ssh` is how ssh is called;
+    /// `program` is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal. Each answer is whole, with the
+    /// machine's name.
+    #[must_use]
+    pub fn run(&self, hosts: &[SshHost], ssh: &Path, program: (&Path, &str)) -> Vec<(String, Result<Vec<u8>, ErrandError>)> {
+        let words: Vec<String> = self.words.iter().map(|word| sh_quoted(word)).collect();
+        let calls = calls(hosts, ssh, program, &words.join(" "));
+        thread::scope(|scope| {
+            let asked: Vec<_> = calls.iter().map(|call| scope.spawn(|| self.ask(call))).collect();
+            let answers = asked.into_iter().map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            calls.iter().map(|call| call.name.clone()).zip(answers).collect()
+        })
+    }
+
+    fn ask(&self, call: &Call) -> Result<Vec<u8>, ErrandError> {
+        let error = |why: String| ErrandError { why, help: call.help.clone(), complaint: String::new() };
+        let carried_out = || self.carry_out(call).map_err(|why| error(format!("{} cannot be called: {}", call.name, plan::plainly(&why))));
+        let mut ended = carried_out()?;
+        if let (Some(IS_MISSING), Some(delivery)) = (ended.status.code(), call.delivery()) {
+            delivery.carry_out().map_err(|why| error(format!("{} has no loadline, and it cannot be copied there: {why}", call.name)))?;
+            ended = carried_out()?;
+        }
+        match ended.status.code() {
+            Some(0) if ended.answer.len() as u64 > self.answer_bytes_max => {
+                Err(error(format!("{} says more than {} MiB", call.name, self.answer_bytes_max >> 20)))
+            }
+            Some(0) => Ok(ended.answer),
+            Some(CANNOT_RUN) => Err(ErrandError {
+                help: format!("give the file of a loadline for its processor and its system with {AGENT_BINARY}"),
+                ..error(format!("{} cannot run this program", call.name))
+            }),
+            _ => Err(ErrandError {
+                complaint: ended.complaint.clone(),
+                ..error(format!("{} is gone{}", call.name, why_of(Some(ended.status), &ended.complaint)))
+            }),
+        }
+    }
+
+    fn carry_out(&self, call: &Call) -> io::Result<Ended> {
+        let Way::Program { command: words, .. } = &call.way else { return Err(io::ErrorKind::Unsupported.into()) };
+        let [program, arguments @ ..] = &words[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        // Who is missing there reads nothing, and says so by its status.
+        let _ = stdin.write_all(self.input).and_then(|()| stdin.flush());
+        let complaints = thread::spawn(move || beginning(stderr, COMPLAINT_BYTES_MAX));
+        let answer = beginning(stdout, self.answer_bytes_max + 1);
+        let status = child.wait()?;
+        drop(stdin);
+        let complaint = complaints.join().unwrap_or_default();
+        Ok(Ended { status, answer, complaint: String::from_utf8_lossy(&complaint).into_owned() })
+    }
+}
+
+/// How a stream begins. It is read to its end, so that nobody waits to write more.
+fn beginning(mut stream: impl Read, bytes_max: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = (&mut stream).take(bytes_max).read_to_end(&mut bytes);
+    let _ = io::copy(&mut stream, &mut io::sink());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(script: &str, answer_bytes_max: u64) -> Result<Vec<u8>, ErrandError> {
+        let command = ["sh", "-c", script].map(Into::into).to_vec();
+        let way = Way::Program { command, delivery: None };
+        let call = Call { name: "web1".to_owned(), way, is_here: false, help: "try it".to_owned() };
+        Errand { words: &[], input: b"key\n", answer_bytes_max }.ask(&call)
+    }
+
+    #[test]
+    fn an_answer_is_whole_or_there_is_none() {
+        assert_eq!(asked("read -r first; printf '%s.' \"$first\"", 10), Ok(b"key.".to_vec()));
+        assert_eq!(asked("printf 12345678901", 10).unwrap_err().why, "web1 says more than 0 MiB");
+        let failed = asked("echo begun; echo 'error: no log' >&2; exit 2", 10).unwrap_err();
+        assert_eq!(
+            (failed.why.as_str(), failed.complaint.as_str()),
+            ("web1 is gone: it ended with status 2 (error: no log)", "error: no log\n")
+        );
+        assert!(asked("exit 126", 10).unwrap_err().why.contains("cannot run this program"));
+        // Its input is open until it ends.
+        assert_eq!(asked("read -r first; timeout 0.2 cat; printf %s $?", 10), Ok(b"124".to_vec()));
+    }
+}
