@@ -23,6 +23,7 @@ package_of() {
         ab) echo apache2-utils ;;
         sshd) echo openssh-server ;;
         nats-server) echo nats-server ;;
+        ip|tc) echo iproute2 ;;
         ssh|ssh-keygen) echo openssh-client ;;
         h2load) echo nghttp2-client ;;
         openssl) echo openssl ;;

@@ -44,6 +44,8 @@ mod help;
 mod history;
 #[path = "end_to_end/import.rs"]
 mod import;
+#[path = "end_to_end/networks.rs"]
+mod networks;
 #[path = "end_to_end/observe.rs"]
 mod observe;
 #[path = "end_to_end/paused.rs"]

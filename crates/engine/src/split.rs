@@ -47,25 +47,37 @@ impl Simulation {
     }
 }
 
+/// Starts some parts of a plan.
+type Start<'a> = &'a dyn Fn(&Runner, Vec<Part>) -> Messages;
+
 /// Carries a plan out whole and in several splits of its shares, and gives the whole. `start` starts some of its shares.
 ///
 /// # Panics
 /// If a split gives another result than the whole.
-pub fn same_however_split(plan: &Plan, start: &dyn Fn(&Runner, Vec<Part>) -> Messages) -> Collected {
+pub fn same_however_split(plan: &Plan, start: Start<'_>) -> Collected {
     let all = plan.parts();
-    let part = |parts: Vec<Part>| start(&Runner::simulated(&Simulation::stateless()), parts);
-    let whole = collect(plan, part(all.clone()), &mut |_, _| ());
-    for split in 0..SPLITS {
+    let splits = (0..SPLITS).map(|split| {
         let mut random = Random::new(split, 0);
         let mut groups = vec![Vec::new(); random.between(1, all.len() as u64) as usize];
         for share in &all {
             let last = groups.len() as u64 - 1;
             groups[random.between(0, last) as usize].push(*share);
         }
-        let parts = groups.into_iter().filter(|shares| !shares.is_empty()).map(&part).collect();
+        groups
+    });
+    same_in(plan, start, splits)
+}
+
+/// Carries a plan out whole and in these groups of its parts, and gives the whole.
+fn same_in(plan: &Plan, start: Start<'_>, splits: impl Iterator<Item = Vec<Vec<Part>>>) -> Collected {
+    let part = |parts: Vec<Part>| start(&Runner::simulated(&Simulation::stateless()), parts);
+    let whole = collect(plan, part(plan.parts()), &mut |_, _| ());
+    for (number, groups) in splits.enumerate() {
+        let random = Random::new(number as u64, 1);
+        let parts = groups.into_iter().filter(|shares| !shares.is_empty()).map(part).collect();
         let again = collect(plan, Shuffled { parts, random }, &mut |_, _| ());
-        assert!(again.summary == whole.summary, "split {split}:\n{:#?}\nis not\n{:#?}", again.summary, whole.summary);
-        assert_eq!((&again.left, &again.broken), (&whole.left, &whole.broken), "split {split}");
+        assert!(again.summary == whole.summary, "split {number}:\n{:#?}\nis not\n{:#?}", again.summary, whole.summary);
+        assert_eq!((&again.left, &again.broken), (&whole.left, &whole.broken), "split {number}");
     }
     whole
 }
@@ -97,10 +109,27 @@ mod tests {
     use crate::Stop;
     use crate::simulation::{given, plan};
 
+    fn start(plan: &Plan) -> impl Fn(&Runner, Vec<Part>) -> Messages {
+        |runner, parts| runner.prepare(plan).unwrap().start(parts.into_iter().map(|part| part.share), &Stop::new()).unwrap()
+    }
+
     fn split(plan: &Plan) -> Collected {
-        same_however_split(plan, &|runner, parts| {
-            runner.prepare(plan).unwrap().start(parts.into_iter().map(|part| part.share), &Stop::new()).unwrap()
-        })
+        same_however_split(plan, &start(plan))
+    }
+
+    #[test]
+    fn one_to_fifty_places_send_what_one_would_and_add_up_to_it() {
+        let open = plan(|draft| {
+            draft.threads = given("50");
+            draft.rate = given("100/s to 300/s for 2s, 300/s for 1s");
+            draft.arrivals = given("poisson");
+            draft.connections = given("100");
+            draft.timeout = given("200ms");
+        });
+        let all = open.parts();
+        let splits = (1..=50).map(|places| all.chunks(all.len().div_ceil(places)).map(<[Part]>::to_vec).collect());
+        let whole = same_in(&open, &start(&open), splits);
+        assert!(whole.summary.requests.due > 500, "{:?}", whole.summary.requests);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -111,23 +111,27 @@ impl End for Program {
 
     fn why(&self) -> String {
         let status = self.child().try_wait().ok().flatten();
-        let mut why = match status.map(|status| (status.signal(), status.code())) {
-            Some((Some(signal), _)) => format!(": it was ended by signal {signal}"),
-            Some((_, Some(code))) if code != 0 => format!(": it ended with status {code}"),
-            _ => String::new(),
-        };
         let complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
-        // What Rust adds to a panic is no reason.
-        let complaint = String::from_utf8_lossy(&complaint);
-        if let Some(last) = complaint.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:")) {
-            let _ = write!(why, " ({last})");
-        }
-        why
+        why_of(status, &String::from_utf8_lossy(&complaint))
     }
 
     fn hasten(&self) {
         let _ = self.child().kill();
     }
+}
+
+/// Why a program is gone, in words that go on from that, by its status and what it complained of.
+pub(crate) fn why_of(status: Option<ExitStatus>, complaint: &str) -> String {
+    let mut why = match status.map(|status| (status.signal(), status.code())) {
+        Some((Some(signal), _)) => format!(": it was ended by signal {signal}"),
+        Some((_, Some(code))) if code != 0 => format!(": it ended with status {code}"),
+        _ => String::new(),
+    };
+    // What Rust adds to a panic is no reason.
+    if let Some(last) = complaint.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:")) {
+        let _ = write!(why, " ({last})");
+    }
+    why
 }
 
 /// Keeps the end of what a site complains of.
