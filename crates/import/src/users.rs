@@ -24,7 +24,7 @@ use crate::took::{Times, Took};
 
 mod written;
 
-/// Users in the table: some 40 MB.
+/// Users in the table: some 60 MB.
 const USERS_MOST: usize = 1 << 19;
 /// Of the table, this part at most is of users that are kept for what they make.
 const LARGE_PART: u64 = 8;
@@ -37,26 +37,26 @@ const SESSION_PAUSE_NS: i64 = 1800 * SECOND_NS;
 /// Users that are listed.
 const LISTED: usize = 10;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct User {
     requests: u64,
     /// The last of its spans.
     last: Span,
+    /// Those before.
+    earlier: Vec<Span>,
 }
 
 /// Counts users.
 #[derive(Debug)]
 pub(crate) struct Counter {
     users: FxHashMap<u64, User>,
-    /// Their spans but for the last, of those who have more than one.
-    earlier: FxHashMap<u64, Vec<Span>>,
     /// Those who are busy so often that no pause of theirs is told.
     restless: FxHashSet<u64>,
     /// Their addresses, where these are kept.
     names: FxHashMap<u64, Box<str>>,
     users_most: usize,
     spans_most: usize,
-    /// Spans in `earlier` of those whose pauses are known, and of the others.
+    /// Spans but for the last of each, of those whose pauses are known, and of the others.
     spans: [usize; 2],
     /// So many times was half of them dropped.
     halvings: u32,
@@ -142,7 +142,6 @@ impl Counter {
     pub(crate) fn new(key: Key, personal: Personal) -> Self {
         Self {
             users: FxHashMap::default(),
-            earlier: FxHashMap::default(),
             restless: FxHashSet::default(),
             names: FxHashMap::default(),
             users_most: USERS_MOST,
@@ -175,7 +174,14 @@ impl Counter {
             if user.last.reaches(&span, limit_ns) {
                 user.last.absorb(&span);
             } else if is_sampled(hash, self.session_halvings) {
-                self.insert(hash, span);
+                let kind = usize::from(limit_ns > 0);
+                if start_ns > user.last.end_ns && user.earlier.len() < MOMENTS_MOST && self.spans[kind] < self.spans_most {
+                    // Most lines are in order.
+                    user.earlier.push(std::mem::replace(&mut user.last, span));
+                    self.spans[kind] += 1;
+                } else {
+                    self.insert(hash, span);
+                }
             }
             return;
         }
@@ -191,7 +197,7 @@ impl Counter {
         if self.personal == Personal::Kept {
             self.names.insert(hash, String::from_utf8_lossy(address).into());
         }
-        self.users.insert(hash, User { requests: 1, last: span });
+        self.users.insert(hash, User { requests: 1, last: span, earlier: Vec::new() });
     }
 
     /// How near to each other two spans of a user are one.
@@ -211,9 +217,11 @@ impl Counter {
 
     /// Takes the spans of a user away, to put others in their place.
     fn take_spans(&mut self, hash: u64) -> Vec<Span> {
-        let mut all = self.earlier.remove(&hash).unwrap_or_default();
-        self.spans[usize::from(self.limit_ns(hash) > 0)] -= all.len();
-        all.extend(self.users.get(&hash).map(|user| user.last));
+        let limit_ns = self.limit_ns(hash);
+        let Some(user) = self.users.get_mut(&hash) else { return Vec::new() };
+        let mut all = std::mem::take(&mut user.earlier);
+        self.spans[usize::from(limit_ns > 0)] -= all.len();
+        all.push(user.last);
         all
     }
 
@@ -222,12 +230,10 @@ impl Counter {
             self.restless.insert(hash);
             all = spans::joined(all, SESSION_PAUSE_NS);
         }
+        let limit_ns = self.limit_ns(hash);
         if let (Some(last), Some(user)) = (all.pop(), self.users.get_mut(&hash)) {
-            user.last = last;
-        }
-        self.spans[usize::from(self.limit_ns(hash) > 0)] += all.len();
-        if !all.is_empty() {
-            self.earlier.insert(hash, all);
+            self.spans[usize::from(limit_ns > 0)] += all.len();
+            (user.last, user.earlier) = (last, all);
         }
     }
 
@@ -248,13 +254,20 @@ impl Counter {
         self.session_halvings = self.session_halvings.max(self.halvings);
         self.pause_halvings = self.pause_halvings.max(self.session_halvings);
         self.spans = [0; 2];
-        for (hash, mut all) in std::mem::take(&mut self.earlier) {
-            let Some(user) = self.users.get(&hash).filter(|_| is_sampled(hash, self.session_halvings)) else { continue };
-            all.push(user.last);
-            if self.limit_ns(hash) > 0 {
+        let (session_halvings, pause_halvings) = (self.session_halvings, self.pause_halvings);
+        for (hash, user) in &mut self.users {
+            if !is_sampled(*hash, session_halvings) {
+                user.earlier = Vec::new();
+            } else if !is_sampled(*hash, pause_halvings) && !user.earlier.is_empty() {
+                let mut all = std::mem::take(&mut user.earlier);
+                all.push(user.last);
                 all = spans::joined(all, SESSION_PAUSE_NS);
+                user.last = all.pop().unwrap_or(user.last);
+                user.earlier = all;
+                user.earlier.shrink_to_fit();
             }
-            self.put_spans(hash, all);
+            let is_known = is_sampled(*hash, pause_halvings) && !self.restless.contains(hash);
+            self.spans[usize::from(!is_known)] += user.earlier.len();
         }
     }
 
@@ -290,16 +303,15 @@ impl Counter {
         self.restless.extend(std::mem::take(&mut other.restless));
         self.names.extend(std::mem::take(&mut other.names));
         self.sample_spans();
-        for (hash, user) in std::mem::take(&mut other.users) {
-            let mut all = other.earlier.remove(&hash).unwrap_or_default();
-            all.push(user.last);
+        for (hash, User { requests, last, earlier: mut all }) in std::mem::take(&mut other.users) {
+            all.push(last);
             if let Some(known) = self.users.get_mut(&hash) {
-                known.requests += user.requests;
+                known.requests += requests;
                 if is_sampled(hash, self.session_halvings) {
                     all.extend(self.take_spans(hash));
                 }
             } else {
-                self.users.insert(hash, user);
+                self.users.insert(hash, User { requests, last, earlier: Vec::new() });
             }
             if is_sampled(hash, self.session_halvings) {
                 let all = spans::joined(all, self.limit_ns(hash));
@@ -409,7 +421,7 @@ impl Counter {
         for (hash, user) in self.users.iter().filter(|(hash, _)| is_sampled(**hash, self.session_halvings)) {
             let are_pauses_known = self.limit_ns(*hash) == 0;
             let mut session: Option<Span> = None;
-            for span in self.earlier.get(hash).into_iter().flatten().chain([&user.last]) {
+            for span in user.earlier.iter().chain([&user.last]) {
                 match session.as_mut().filter(|session| session.reaches(span, SESSION_PAUSE_NS)) {
                     Some(session) => {
                         if are_pauses_known {

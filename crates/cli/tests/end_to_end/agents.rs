@@ -214,6 +214,9 @@ fn a_load_over_real_ssh_is_measured_and_a_machine_that_is_frozen_or_killed_does_
     session.loadline(&format!("run {url} -n 200 -c 4 -t 2 --agents ssh:here,ssh:here --out json=r.json")).exits(0).says("here ");
     assert_eq!(server.counts().path("/healthz"), 200);
     assert_eq!(session.json("r.json")["sites"].as_array().unwrap().len(), 2);
+    let mut session = with_path(session.file("a $HOME's.log", "192.0.2.1 - - [01/Mar/2016:10:00:00 +0100] \"GET / HTTP/1.1\" 200 1\n"));
+    let log = session.path("a $HOME?s.lo*").display().to_string();
+    session.loadline(&format!("traffic --agents ssh:here '{log}'")).exits(0).says("a $HOME's.log: looks like common");
     for (signal, word) in
         [(rustix::process::Signal::KILL, "is gone: it ended"), (rustix::process::Signal::STOP, "did not say anything for 5 s")]
     {

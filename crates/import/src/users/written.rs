@@ -32,7 +32,7 @@ impl Serialize for Counter {
             .iter()
             .map(|(hash, user)| {
                 let mut before_ns = 0;
-                let spans = self.earlier.get(hash).into_iter().flatten().chain([&user.last]).map(|span| {
+                let spans = user.earlier.iter().chain([&user.last]).map(|span| {
                     // What is too far apart for a number wraps, and wraps back.
                     let (gap_ns, length_ns) = (span.start_ns.wrapping_sub(before_ns), span.end_ns.wrapping_sub(span.start_ns));
                     before_ns = span.end_ns;
@@ -86,7 +86,7 @@ impl TryFrom<WrittenUsers> for Counter {
                 return Err("a user's requests do not add up");
             }
             let Some(last) = spans.last().copied() else { return Err("a user was never there") };
-            if counter.users.insert(hash, User { requests, last }).is_some() {
+            if counter.users.insert(hash, User { requests, last, earlier: Vec::new() }).is_some() {
                 return Err("a user is there twice");
             }
             if is_restless {
