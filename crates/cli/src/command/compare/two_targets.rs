@@ -26,11 +26,11 @@ impl TwoTargets {
         mut load: LoadRecord,
         other: String,
         comparison: ComparisonDraft,
-        scenarios: Scenarios,
+        scenarios: &Scenarios,
         errors: &mut PlanErrors,
     ) -> Option<Self> {
         let design = Design::decide(comparison, errors);
-        lasting(&mut load, &scenarios);
+        lasting(&mut load, scenarios);
         let a = load.draft.url.clone().or_else(|| scenarios.own_load(&load).draft.url).unwrap_or_default();
         let sides = [a, other].map(|url| PreparedSide {
             // Written down as every URL is: without its secrets.

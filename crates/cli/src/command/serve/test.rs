@@ -170,7 +170,7 @@ impl Test {
                     inputs::decide(load, &scenarios, errors);
                     return None;
                 };
-                TwoTargets::decide(load, other, comparison.clone(), scenarios, errors).map(|two| Work::Compare(Box::new(two)))
+                TwoTargets::decide(load, other, comparison.clone(), &scenarios, errors).map(|two| Work::Compare(Box::new(two)))
             }
             (None, None, None) => inputs::decide(load, &scenarios, errors).map(|plan| Work::Run(Box::new(plan))),
         }
