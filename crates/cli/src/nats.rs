@@ -33,7 +33,7 @@ impl NatsArgs {
         Access {
             credentials: text(NATS_CREDENTIALS, self.nats_creds.as_deref(), errors),
             nkey: text(NATS_NKEY, self.nats_nkey.as_deref(), errors),
-            authority: self.nats_ca.clone(),
+            authority: text("nats-ca".into(), self.nats_ca.as_deref(), errors).and(self.nats_ca.clone()),
         }
     }
 }
@@ -54,8 +54,12 @@ fn text(setting: SettingName, file: Option<&Path>, errors: &mut PlanErrors) -> O
 pub fn address(setting: SettingName, text: &str, errors: &mut PlanErrors) -> Option<FleetAddress> {
     FleetAddress::read(text)
         .map_err(|why| {
-            // A password may stand in it.
-            let shown = text.split('@').next_back().unwrap_or_default();
+            // A password may stand in it, and a part of one where a comma in it was taken for the next machine.
+            let shown = match text.rsplit_once('@') {
+                Some((_, rest)) => rest,
+                None if text.matches(':').count() > 2 => "nats://…",
+                None => text,
+            };
             errors.push(PlanError::new(
                 setting,
                 format!("{setting:#} '{shown}' {why}"),

@@ -133,7 +133,7 @@ impl<'a> Workload<'a> {
     pub fn new(plan: &'a Plan, scenarios: &Scenarios, runner: &Runner, stop: &Stop) -> Result<Self, RunError> {
         refuse_replay(plan)?;
         let by = match (Source::of(plan)?, scenarios.journeys(plan)?) {
-            (Some(source), _) => Kind::Script(Box::new(Script::load(&source, Globals::of(plan)?, stop)?)),
+            (Some(source), _) => Kind::Script(Box::new(Script::load(&source, Globals::of(plan, &runner.fence())?, stop)?)),
             (None, Some(journeys)) => Kind::Journeys(Box::new(journeys.on(runner)), None),
             (None, None) => scenarios.requests_of(plan)?.map_or(Kind::Plan, Kind::Filling),
         };

@@ -21,6 +21,12 @@ pub struct Fence {
 
 type Lets = dyn Fn(&str, SocketAddr) -> bool + Send + Sync;
 
+impl Default for Fence {
+    fn default() -> Self {
+        Self::open()
+    }
+}
+
 impl Fence {
     /// Lets everything through.
     #[must_use]

@@ -321,11 +321,6 @@ impl Network {
 
     async fn dial_origin(&self, tls: Option<&Handshakes>, n: u64) -> Opened {
         let prepared = &self.prepared;
-        if let Some(Hop::Tcp(addresses)) = self.directed.as_deref() {
-            // A script has chosen it, after everything was looked at; by its own name, since the target's leads elsewhere.
-            let mut alone = addresses.iter().map(|address| prepared.fence.look(&address.ip().to_string(), &[*address]));
-            alone.try_for_each(|looked| looked).map_err(|text| DialFailed { failure: Failure::ConnectRefused, text })?;
-        }
         self.open(self.directed.as_deref().unwrap_or(&prepared.hop), &prepared.origin, tls.zip(prepared.origin_name.as_ref()), n).await
     }
 

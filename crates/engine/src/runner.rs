@@ -50,6 +50,16 @@ impl Runner {
         Self(Kind::Threads(Here { fence: fence.clone(), sites: None, role: None }))
     }
 
+    /// Where load may go.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        match &self.0 {
+            Kind::Threads(here) => here.fence.clone(),
+            #[cfg(any(test, feature = "simulated"))]
+            Kind::Simulated(_) => Fence::open(),
+        }
+    }
+
     /// The same where plans, or what of them is more than this process carries, go to other sites.
     #[must_use]
     pub fn with_sites(mut self, sites: Arc<dyn Sites>) -> Self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::net::Reach;
-use engine::{RunError, body};
+use engine::{Fence, RunError, body};
 use plan::{Keepalive, Plan};
 
 /// Whose scripts these are.
@@ -42,11 +42,11 @@ pub struct Globals {
 }
 
 impl Globals {
-    /// Those of a plan.
+    /// Those of a plan, which reach where the fence lets them.
     ///
     /// # Errors
     /// If the file of its body was not read.
-    pub fn of(plan: &Plan) -> Result<Self, RunError> {
+    pub fn of(plan: &Plan, fence: &Fence) -> Result<Self, RunError> {
         let target = plan.target();
         let request = plan.request();
         let mut headers = request.headers.clone();
@@ -65,7 +65,7 @@ impl Globals {
             method: request.method.clone(),
             headers,
             body: (!body.is_empty()).then_some(body),
-            reach: Arc::new(Reach::of(plan)),
+            reach: Arc::new(Reach::of(plan).within(fence.clone())),
         })
     }
 }

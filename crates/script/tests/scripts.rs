@@ -117,7 +117,7 @@ impl Trial {
         let source =
             Source { path: self.path.to_str().unwrap().to_owned(), text, arguments: self.arguments.clone(), libraries: self.libraries };
         // As wrk does, without headers of its own.
-        let globals = Globals { headers: Vec::new(), interface: self.interface, ..Globals::of(&plan)? };
+        let globals = Globals { headers: Vec::new(), interface: self.interface, ..Globals::of(&plan, &engine::Fence::open())? };
         let script = Script::load(&source, globals, &Stop::new())?;
         Ok((plan, script))
     }

@@ -27,6 +27,10 @@ use crate::{BEAT, lease};
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a site may take to greet: a login over a slow network, and a program to start.
 const GREETING_MAX: Duration = Duration::from_secs(30);
+/// No machine has more cores.
+const CORES_MAX: u32 = 4096;
+/// A site may be so many seconds of counts ahead of this machine's time.
+const SECONDS_AHEAD_MAX: u64 = 60;
 /// So often the clock of a site is asked for; the best answer counts.
 const CLOCK_ROUNDS: u32 = 9;
 /// How far in the future a load begins beyond what it takes to tell everybody: a busy machine wakes a thread in less.
@@ -133,7 +137,7 @@ impl Commander {
         });
         let queue = members.map(Message::Joined).collect();
         let is_open = rest.iter().map(|sources| !sources.is_empty()).collect();
-        Ok(Box::new(RemoteLoad { fleet: Some(fleet), idle: self.idle.clone(), secrets: plan.secrets(), rest, is_open, queue }))
+        Ok(Box::new(RemoteLoad { fleet: Some(fleet), idle: self.idle.clone(), secrets: plan.secrets(), rest, is_open, finished: BTreeSet::new(), begun: Instant::now(), queue }))
     }
 
     /// The sites that are there. Where one has been lost, in a load or since, all are called anew.
@@ -155,6 +159,8 @@ struct Fleet {
     beat: Arc<Mutex<Beat>>,
     /// When events were last waited for.
     looked: Instant,
+    /// Since when a load is to end at once that has not begun.
+    ending: Option<Instant>,
 }
 
 /// One of them.
@@ -218,7 +224,7 @@ struct Beat {
 impl Fleet {
     fn none() -> Self {
         let (sender, arrivals) = channel();
-        Self { sites: Vec::new(), arrivals, sender, files: Vec::new(), beat: Arc::default(), looked: Instant::now() }
+        Self { sites: Vec::new(), arrivals, sender, files: Vec::new(), beat: Arc::default(), looked: Instant::now(), ending: None }
     }
 
     /// Whether a site is gone, or has said since that it goes.
@@ -311,13 +317,18 @@ impl Fleet {
         let text: Arc<[u8]> = frame(&Order::Plan(plan.encode(), named.clone())).into();
         let called = taking_part.iter().map(|number| (&self.sites[*number].place[..], self.sites[*number].greeting.process));
         let processes = together(&called.collect::<Vec<_>>());
+        let mut framed = BTreeMap::new();
         for (number, processes) in taking_part.iter().zip(processes) {
             let Self { sites, files, .. } = self;
             let site = &mut sites[*number];
             let numbers: BTreeSet<u32> = named.values().copied().collect();
             for number in numbers.difference(&site.files) {
-                let pieces = files[*number as usize].chunks(PIECE_BYTES);
-                pieces.for_each(|piece| site.tell(&Order::File { number: *number, piece: piece.to_vec() }));
+                // The same frames wait for all sites.
+                let pieces: &Vec<Arc<[u8]>> = framed.entry(*number).or_insert_with(|| {
+                    let pieces = files[*number as usize].chunks(PIECE_BYTES);
+                    pieces.map(|piece| frame(&Order::File { number: *number, piece: piece.to_vec() }).into()).collect()
+                });
+                pieces.iter().for_each(|piece| _ = site.orders.send(piece.clone()));
             }
             (site.files, site.asked) = (numbers, None);
             let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
@@ -335,7 +346,7 @@ impl Fleet {
         }
         let mut awaited: BTreeSet<usize> = taking_part.iter().copied().collect();
         while !awaited.is_empty() {
-            let (number, answer, _) = self.said()?;
+            let (number, answer, _) = self.said(stop)?;
             match answer {
                 Answer::Ready => _ = awaited.remove(&number),
                 Answer::Refused(refusal) => {
@@ -346,7 +357,7 @@ impl Fleet {
                 _ => {}
             }
         }
-        let far = self.agree_on_time(&taking_part)?;
+        let far = self.agree_on_time(&taking_part, stop)?;
         let at = monotonic_now().plus(HEAD_START).plus(Nanos(far.0 * 2));
         for site in taking_part.iter().map(|number| &self.sites[*number]) {
             site.tell(&Order::Start { at: Nanos(at.0.saturating_add_signed(site.ahead)) });
@@ -356,7 +367,7 @@ impl Fleet {
 
     /// Finds out by how much the clocks of sites on other machines are ahead: all are asked at once, some times, and of each the answer that came
     /// back soonest counts. The way there and back of the farthest comes out.
-    fn agree_on_time(&mut self, taking_part: &[usize]) -> Result<Nanos, RunError> {
+    fn agree_on_time(&mut self, taking_part: &[usize], stop: &Stop) -> Result<Nanos, RunError> {
         let far: Vec<usize> = taking_part.iter().copied().filter(|number| !self.sites[*number].is_here).collect();
         let mut best: BTreeMap<usize, (Nanos, i64)> = BTreeMap::new();
         for round in 0..CLOCK_ROUNDS {
@@ -366,7 +377,7 @@ impl Fleet {
                 self.sites[*number].tell(&Order::Clock(round));
             }
             while !asked.is_empty() {
-                let (from, answer, heard) = self.said()?;
+                let (from, answer, heard) = self.said(stop)?;
                 let Answer::Clock { number, now } = answer else { continue };
                 let Some(at) = asked.remove(&from).filter(|_| number == round) else { continue };
                 let took = heard.since(at);
@@ -381,8 +392,11 @@ impl Fleet {
         Ok(best.into_values().map(|(took, _)| took).max().unwrap_or_default())
     }
 
-    /// What a site says next, where all have to be there.
-    fn said(&mut self) -> Result<(usize, Answer, Nanos), RunError> {
+    /// What a site says next, where all have to be there. Whoever ends the load does not wait for it for long.
+    fn said(&mut self, stop: &Stop) -> Result<(usize, Answer, Nanos), RunError> {
+        if stop.urgency() == Urgency::Now && self.ending.get_or_insert_with(Instant::now).elapsed() > GOING_MAX {
+            return Err(RunError::run("the load was ended before it began", "start it again"));
+        }
         match self.event() {
             (number, Event::Said(answer, at)) => match answer {
                 Answer::Done | Answer::Told(_) => {
@@ -517,7 +531,8 @@ impl Site {
                 "use the same version on both sides",
             ));
         }
-        self.greeting = greeting;
+        // What it says of itself is a figure for arithmetic.
+        self.greeting = Greeting { cores: greeting.cores.min(CORES_MAX), ..greeting };
         Ok(())
     }
 
@@ -623,7 +638,23 @@ struct RemoteLoad {
     rest: Vec<BTreeSet<SourceId>>,
     /// Sites that have more to tell.
     is_open: Vec<bool>,
+    /// Sources whose load has ended.
+    finished: BTreeSet<SourceId>,
+    begun: Instant,
     queue: VecDeque<Message>,
+}
+
+/// Whether a site may say this: it is of a source of its own that has more to tell, and of a second that can have been.
+fn is_own(message: &Message, rest: &BTreeSet<SourceId>, finished: &mut BTreeSet<SourceId>, elapsed: Duration) -> bool {
+    match message {
+        Message::Counts(source, counts) => {
+            rest.contains(source) && u64::from(counts.interval) <= elapsed.as_secs() + SECONDS_AHEAD_MAX
+        }
+        Message::Finished(source, _) => rest.contains(source) && finished.insert(*source),
+        Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) => rest.contains(source),
+        Message::Site(_) => true,
+        Message::Joined(_) | Message::Clock(..) => false,
+    }
 }
 
 impl Iterator for RemoteLoad {
@@ -643,6 +674,13 @@ impl Iterator for RemoteLoad {
             let (Some(rest), Some(is_open)) = (self.rest.get_mut(number), self.is_open.get_mut(number)) else { continue };
             match event {
                 Event::Said(answer, at) => match answer {
+                    Answer::Told(message) if !is_own(&message, rest, &mut self.finished, self.begun.elapsed()) => {
+                        *is_open = false;
+                        let site = &mut fleet.sites[number];
+                        (site.is_gone, _) = (true, site.end.hasten());
+                        let why = format!("{} said what is not of its own part", site.name);
+                        self.queue.extend(std::mem::take(rest).into_iter().map(|source| Message::Gone(source, why.clone())));
+                    }
                     Answer::Told(message) => {
                         if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
                             rest.remove(source);
@@ -672,6 +710,17 @@ impl Iterator for RemoteLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_site_speaks_for_its_own_sources_and_once() {
+        let (rest, mut finished) = (BTreeSet::from([SourceId(1)]), BTreeSet::new());
+        let mut is_own = |message: Message| super::is_own(&message, &rest, &mut finished, Duration::from_secs(10));
+        let counts = |source, second| Message::Counts(SourceId(source), Box::new(measure::Snapshot::empty(second)));
+        assert!(is_own(counts(1, 10)) && !is_own(counts(2, 10)) && !is_own(counts(1, u32::MAX)));
+        let ended = |source| Message::Finished(SourceId(source), engine::Finished::default());
+        assert!(!is_own(ended(2)) && is_own(ended(1)) && !is_own(ended(1)));
+        assert!(!is_own(Message::Gone(SourceId(0), String::new())) && !is_own(Message::Clock(SourceId(1), Nanos(1))));
+    }
 
     #[test]
     fn a_machine_that_is_called_twice_has_one_site_that_looks_for_others() {

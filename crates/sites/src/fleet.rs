@@ -26,20 +26,26 @@ use engine::RunError;
 use futures_util::StreamExt as _;
 use percent_encoding::percent_decode_str;
 use plan::Nanos;
-use plan::setting::{AGENTS, NATS_CREDENTIALS};
+use plan::setting::NATS_CREDENTIALS;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
 use crate::commander::{Call, Way};
 use crate::frames::{Greeting, SITE_SCHEMA};
 use crate::link::Link;
 
-/// When nobody has answered for so long, everybody has.
+/// How long the first answer of all is waited for.
+const FIRST_MAX: Duration = Duration::from_secs(2);
+/// When nobody has answered for so long since, everybody has.
 const QUIET: Duration = Duration::from_millis(400);
+/// More agents are not listened to.
+const AGENTS_MAX: usize = 10_000;
+/// How often one that is busy is asked again.
+const BUSY_AGAIN: Duration = Duration::from_millis(200);
 /// How long one agent is waited for.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// How long the server is.
@@ -72,6 +78,9 @@ impl FleetAddress {
         }
         if server.host_str().is_none_or(str::is_empty) {
             return Err("names no host".to_owned());
+        }
+        if server.username().is_empty() && server.password().is_some() {
+            return Err("has a password and no user".to_owned());
         }
         let group = server.path().trim_start_matches('/').to_owned();
         if !(group.is_empty() || is_group(&group)) {
@@ -263,7 +272,11 @@ impl Connection {
             let mut answers = self.client.subscribe(inbox.clone()).await.map_err(io::Error::other)?;
             self.client.publish_with_reply(subject, inbox, json(&Request::Look)).await.map_err(io::Error::other)?;
             let mut cards = Vec::new();
-            while let Ok(Some(answer)) = timeout(QUIET, answers.next()).await {
+            let begun = Instant::now();
+            let mut patience = FIRST_MAX;
+            while begun.elapsed() < ANSWER_MAX && cards.len() < AGENTS_MAX {
+                let Ok(Some(answer)) = timeout(patience, answers.next()).await else { break };
+                patience = QUIET;
                 if answer.status == Some(StatusCode::NO_RESPONDERS) {
                     break;
                 }
@@ -333,6 +346,8 @@ enum Request {
 enum Reply {
     /// The session has begun.
     Begun,
+    /// It does not begin now: why, in words that go on from the agent's name.
+    Busy(String),
     /// It does not begin: why, in words that go on from the agent's name.
     Refused(String),
 }
@@ -422,12 +437,17 @@ impl Contact {
         let claim = Request::Claim { schema, loadline, token: token.clone(), by: self.by.clone() };
         let heard = runtime.block_on(async {
             let heard = client.subscribe(format!("{SESSION}.{token}.answers")).await.map_err(io::Error::other)?;
-            let asked = timeout(ANSWER_MAX, client.request(format!("{TO_ONE}.{}", self.id), json(&claim))).await;
-            let answer = asked.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::Error::other("it is not there any more"))?;
-            match read(&answer.payload) {
-                Some(Reply::Begun) => Ok(heard),
-                Some(Reply::Refused(why)) => Err(io::Error::other(why)),
-                None => Err(io::Error::other("it gave an answer that this loadline does not know")),
+            let begun = Instant::now();
+            loop {
+                let asked = timeout(ANSWER_MAX, client.request(format!("{TO_ONE}.{}", self.id), json(&claim))).await;
+                let answer = asked.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::Error::other("it is not there any more"))?;
+                match read(&answer.payload) {
+                    Some(Reply::Begun) => return Ok(heard),
+                    // It may be about to be rid of the load before, which may have been our own.
+                    Some(Reply::Busy(_)) if begun.elapsed() < ANSWER_MAX => sleep(BUSY_AGAIN).await,
+                    Some(Reply::Busy(why) | Reply::Refused(why)) => return Err(io::Error::other(why)),
+                    None => return Err(io::Error::other("it gave an answer that this loadline does not know")),
+                }
             }
         })?;
         let (orders, answers, end, carried) = stream::open(&self.connection, heard, format!("{SESSION}.{token}.orders"));
@@ -459,16 +479,17 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
         let why = if rest.is_empty() { none } else { format!("{none}: {}", rest.join("; ")) };
         return Err(RunError::run(
             why,
-            format!("start agents there (loadline agent --nats {address}), or see them with: loadline agents {address}"),
+            format!("see who is there with loadline agents {address}, and start agents on more machines with loadline agent"),
         ));
     }
+    let idle: Vec<AgentCard> = idle.into_iter().take(wanted).collect();
     let names: Vec<String> = idle.iter().map(|card| card.name.clone()).collect();
     let name_of = |number: usize| {
         let before = names[..number].iter().filter(|name| **name == names[number]).count();
         let is_alone = names.iter().filter(|name| **name == names[number]).count() == 1;
         if is_alone { names[number].clone() } else { format!("{} ({})", names[number], before + 1) }
     };
-    let calls = idle.into_iter().take(wanted).enumerate().map(|(number, card)| Call {
+    let calls = idle.into_iter().enumerate().map(|(number, card)| Call {
         name: name_of(number),
         way: Way::Agent(Contact { connection: connection.clone(), id: card.id, by: by.to_owned() }),
         is_here: false,
@@ -480,7 +501,7 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
 fn unreached(address: &FleetAddress, why: &str) -> RunError {
     RunError::run(
         format!("the NATS server {address} cannot be reached: {why}"),
-        format!("start one there (nats-server), or correct {AGENTS}"),
+        "start one there (nats-server), or correct its address",
     )
 }
 
@@ -520,6 +541,7 @@ mod tests {
         for (text, why) in [
             ("http://a", "does not begin with nats:// or tls://"),
             ("nats:///eu", "names no host"),
+            ("nats://:secret@a", "has a password and no user"),
             ("nats://a/eu/west", "has the group 'eu/west'"),
             ("nats://a/eu.*", "has the group 'eu.*'"),
             ("nats://a?count=0", "has the count '0'"),

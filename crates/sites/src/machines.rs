@@ -52,7 +52,7 @@ impl Machines {
     /// The cores of all of them.
     #[must_use]
     pub fn cores(&self) -> u32 {
-        self.greetings.iter().map(|greeting| greeting.cores).sum()
+        self.greetings.iter().fold(0, |sum, greeting| sum.saturating_add(greeting.cores))
     }
 
     /// How many connections all of them may have open at once.

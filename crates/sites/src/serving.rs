@@ -81,7 +81,7 @@ impl Plans {
     fn add(&mut self, number: u32, piece: &[u8]) -> bool {
         let held: usize = self.files.values().map(|file| file.len()).chain(self.arriving.values().map(Vec::len)).sum();
         self.arriving.entry(number).or_default().extend_from_slice(piece);
-        held + piece.len() <= FILES_BYTES_MAX
+        !piece.is_empty() && held + piece.len() <= FILES_BYTES_MAX
     }
 
     /// Takes a plan, and the numbers of its files by their paths.
@@ -188,7 +188,14 @@ fn take(
 ) -> bool {
     let to_end = |urgency| end(&state.lock().unwrap_or_else(PoisonError::into_inner).stop, urgency);
     match order {
-        Order::File { number, piece } => plans.add(number, &piece),
+        Order::File { number, piece } => {
+            let has_room = plans.add(number, &piece);
+            if !has_room {
+                let message = format!("the files take more than {} GiB there", FILES_BYTES_MAX >> 30);
+                let _ = answers.say(&Answer::Refused(RunError::<measure::Summary>::input(message, "give fewer rows").into()));
+            }
+            has_room
+        }
         Order::Plan(text, named) => {
             plans.set(text, &named);
             true

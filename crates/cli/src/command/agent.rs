@@ -23,7 +23,7 @@ use sites::{Access, AgentCard, Connection, FleetAddress, Job, News};
 use crate::exit::{Exit, Failed};
 use crate::nats::{self, NatsArgs};
 use crate::screen::complain;
-use crate::workload::{self, Workload};
+use crate::workload::Workload;
 use crate::{allowed, interrupt, memory};
 
 /// A server that is not there is tried again so often.
@@ -85,6 +85,9 @@ pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
     if !sites::is_group(&agent.group) {
         errors.push(PlanError::new("group", format!("--group '{}' is no group", agent.group), "take letters, digits, - and _"));
     }
+    if address.as_ref().is_some_and(|address| address.group().is_some() || address.count().is_some()) {
+        errors.push(PlanError::new(NATS, format!("{NATS} names a server, and an agent's group is another setting"), "name the group with --group"));
+    }
     let (Some(address), Ok(allowed)) = (address, allowed) else { return Err(errors.into()) };
     if !errors.is_empty() {
         return Err(errors.into());
@@ -97,7 +100,8 @@ fn wait_for_work(agent: &Agent, (address, access): (&FleetAddress, &Access), all
     let server = address.to_string();
     let connection = connect(address, access)?;
     let targets: Vec<String> = if agent.allow_target.is_empty() { vec![allowed.to_string()] } else { agent.allow_target.clone() };
-    let mut command = vec![workload::program().into_os_string(), "agent".into(), "--stdio".into()];
+    // The file may be replaced while this waits: what runs here is what serves.
+    let mut command: Vec<OsString> = vec!["/proc/self/exe".into(), "agent".into(), "--stdio".into()];
     command.extend(targets.iter().flat_map(|target| [OsString::from("--allow-target"), target.into()]));
     command.extend(agent.allow_scripts.then(|| "--allow-scripts".into()));
     let name = agent.name.clone().unwrap_or_else(nats::host);
@@ -131,9 +135,9 @@ fn connect(address: &FleetAddress, access: &Access) -> Result<Connection, Failed
 
 fn told(news: &News) -> String {
     match news {
-        News::Begun(by) => format!("a load of {by} begins"),
-        News::Over(by, took) => format!("the load of {by} is over after {}; idle", length((*took).into())),
-        News::Refused(by, why) => format!("{by} was refused: {why}"),
+        News::Begun(by) => format!("a load of {} begins", report::visible(by)),
+        News::Over(by, took) => format!("the load of {} is over after {}; idle", report::visible(by), length((*took).into())),
+        News::Refused(by, why) => format!("{} was refused: {}", report::visible(by), report::visible(why)),
     }
 }
 

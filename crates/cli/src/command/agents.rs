@@ -68,7 +68,7 @@ const LEAST: [&str; 3] = ["load may go to", "loadline", "clock"];
 fn cells(Listed { card, clock }: &Listed<'_>) -> Vec<String> {
     vec![
         report::visible(&card.name),
-        card.group.clone(),
+        report::visible(&card.group),
         report::visible(&card.loadline),
         card.cores.to_string(),
         card.connections_max.to_string(),

@@ -11,11 +11,13 @@ use std::sync::{Mutex, PoisonError};
 use plan::{Also, HostPort, Plan, Scheme, Target};
 
 use super::{first_hop, resolve};
+use crate::Fence;
 
 /// The addresses that load of a plan may go to. Without a plan there are none.
 #[derive(Debug, Default)]
 pub struct Reach {
     bounds: Places,
+    fence: Fence,
     known: Mutex<HashSet<SocketAddr>>,
 }
 
@@ -35,7 +37,7 @@ impl Reach {
     /// Every address.
     #[must_use]
     pub fn open() -> Self {
-        Self { bounds: Places::All, known: Mutex::default() }
+        Self { bounds: Places::All, ..Self::default() }
     }
 
     /// What a plan names: where its connections go, and its other servers.
@@ -45,7 +47,13 @@ impl Reach {
         // A Unix socket has no address, and stands in for the target.
         let own = plan.connection().unix_socket.is_none().then(|| first_hop(plan));
         let places = own.into_iter().chain(others.iter().flat_map(places)).collect();
-        Self { bounds: Places::These(places), known: Mutex::default() }
+        Self { bounds: Places::These(places), ..Self::default() }
+    }
+
+    /// The same where a fence lets it through, by the name that led to it.
+    #[must_use]
+    pub fn within(self, fence: Fence) -> Self {
+        Self { fence, ..self }
     }
 
     /// Load may go to these, which the plan's own names led to.
@@ -57,21 +65,22 @@ impl Reach {
     pub fn learn_of(&self, host: &str, addresses: &[SocketAddr]) {
         let Places::These(places) = &self.bounds else { return };
         let is_named = |address: &&SocketAddr| places.iter().any(|place| place.host == host && place.port == address.port());
-        let named: Vec<SocketAddr> = addresses.iter().filter(is_named).copied().collect();
+        let is_let = |address: &&SocketAddr| self.fence.look(host, &[**address]).is_ok();
+        let named: Vec<SocketAddr> = addresses.iter().filter(is_named).filter(is_let).copied().collect();
         self.learn(&named);
     }
 
     /// Whether load may go to an address. Blocks, since names may be looked up.
     #[must_use]
     pub fn holds(&self, address: SocketAddr) -> bool {
-        let Places::These(places) = &self.bounds else { return true };
+        let Places::These(places) = &self.bounds else { return self.fence.look(&address.ip().to_string(), &[address]).is_ok() };
         let is_known = || self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&address);
         if is_known() {
             return true;
         }
         for place in places.iter().filter(|place| place.port == address.port()) {
             // A name without an address allows none.
-            self.learn(&resolve::addresses(place).unwrap_or_default());
+            self.learn_of(&place.host, &resolve::addresses(place).unwrap_or_default());
         }
         is_known()
     }
@@ -117,6 +126,16 @@ mod tests {
         let elsewhere = reach("http://127.0.0.1:8080/", &[], Some("127.0.0.9:90"));
         assert!(held(&elsewhere, "127.0.0.9:90") && !held(&elsewhere, "127.0.0.1:8080"), "the user said where the target is");
         assert!(!held(&Reach::default(), "127.0.0.1:80"));
+    }
+
+    #[test]
+    fn a_fence_holds_for_what_a_plan_names_too() {
+        let fence = Fence::new("", Vec::new(), |host, address| host == "127.0.0.2" || address.port() == 80);
+        let named = reach("http://127.0.0.1:80/", &["http://127.0.0.2:81/", "http://127.0.0.3:81/"], None).within(fence.clone());
+        assert!(held(&named, "127.0.0.1:80") && held(&named, "127.0.0.2:81"));
+        assert!(!held(&named, "127.0.0.3:81"), "it is named, and outside");
+        let open = Reach::open().within(fence);
+        assert!(held(&open, "127.0.0.9:80") && !held(&open, "127.0.0.9:22"));
     }
 
     #[test]

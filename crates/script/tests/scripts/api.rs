@@ -361,7 +361,7 @@ fn a_load_that_a_script_chooses_is_the_same_however_it_is_split() {
     let whole = engine::split::same_however_split(&plan, &|runner, parts| {
         let shares = parts.into_iter().map(|part| part.share);
         let source = Source::of(&plan).unwrap().unwrap();
-        let mut script = Script::load(&source, Globals::of(&plan).unwrap(), &Stop::new()).unwrap();
+        let mut script = Script::load(&source, Globals::of(&plan, &engine::Fence::open()).unwrap(), &Stop::new()).unwrap();
         script.start(&plan, runner, shares, &mut || (), &Stop::new()).unwrap()
     });
     assert_eq!(whole.broken, None);

@@ -19,6 +19,8 @@ use crate::link::{self, End, Link};
 
 /// How long the site of a session has for its end.
 const GOING_MAX: Duration = Duration::from_secs(5);
+/// No name of a commander is told that is longer.
+const NAME_LETTERS_MAX: usize = 100;
 /// No name in a subject is longer.
 const TOKEN_LETTERS_MAX: usize = 64;
 
@@ -43,7 +45,9 @@ impl Member {
     /// Leaves: whoever has it is told.
     pub fn leave(self) {
         self.agent.leaving.notify_one();
-        if let Some(session) = self.agent.session().take() {
+        // Whoever asks meanwhile is answered on the thread that tells them.
+        let session = self.agent.session().take();
+        if let Some(session) = session {
             session.ending.hasten();
             session.ending.wait(Duration::from_secs(1));
         }
@@ -130,17 +134,16 @@ impl Agent {
             Some(Request::Look) => json(&AgentCard { busy: self.busy(), ..self.card.clone() }),
             Some(Request::Clock) => json(&wall_clock()),
             Some(Request::Claim { schema, loadline, token, by }) => {
-                let begun = match self.refusal((&schema, &loadline, &token)) {
-                    Some(why) => Err(why),
-                    None => self.begin(&token, by.clone()).await,
+                let by: String = by.chars().take(NAME_LETTERS_MAX).collect();
+                let reply = match (self.refusal((&schema, &loadline, &token)), self.busy()) {
+                    (Some(why), _) => Reply::Refused(why),
+                    (None, Some(busy)) => Reply::Busy(format!("it is busy with {busy}")),
+                    (None, None) => self.begin(&token, by.clone()).await.map_or_else(Reply::Refused, |()| Reply::Begun),
                 };
-                json(&match begun {
-                    Ok(()) => Reply::Begun,
-                    Err(why) => {
-                        (self.news)(News::Refused(by, why.clone()));
-                        Reply::Refused(why)
-                    }
-                })
+                if let Reply::Refused(why) | Reply::Busy(why) = &reply {
+                    (self.news)(News::Refused(by, why.clone()));
+                }
+                json(&reply)
             }
             // One that a later version asks.
             None => return,
@@ -159,7 +162,7 @@ impl Agent {
         if token.is_empty() || token.len() > TOKEN_LETTERS_MAX || !token.chars().all(|letter| letter.is_ascii_alphanumeric()) {
             return Some("its session has no proper name".to_owned());
         }
-        self.busy().map(|busy| format!("it is busy with {busy}"))
+        None
     }
 
     /// Begins a session.
@@ -178,7 +181,10 @@ impl Agent {
             *agent.session() = None;
             (agent.news)(News::Over(by, begun.elapsed()));
         };
-        thread::Builder::new().name("session".to_owned()).spawn(carry).map(drop).map_err(|why| why.to_string())
+        thread::Builder::new().name("session".to_owned()).spawn(carry).map(drop).map_err(|why| {
+            *self.session() = None;
+            format!("the system gives no more threads there: {why}")
+        })
     }
 }
 

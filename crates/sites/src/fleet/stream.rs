@@ -9,11 +9,12 @@ use std::io::{self, Read, Write};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_nats::connection::State;
 use async_nats::{Client, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::{Notify, mpsc};
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::Connection;
 use crate::LEASE;
@@ -25,6 +26,10 @@ const PIECE_BYTES_MAX: usize = 128 << 10;
 const WINDOW_BYTES: u64 = 8 << 20;
 /// How long the other side's word is waited for until something is sent again.
 const AGAIN: Duration = Duration::from_millis(500);
+/// The same at most, after it was sent again in vain.
+const AGAIN_MAX: Duration = Duration::from_secs(4);
+/// So many pieces are sent again at once: the other side keeps those that came, and says so of all at once.
+const PIECES_AGAIN: usize = 8;
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// Pieces between this stream and whoever reads or writes it.
@@ -134,20 +139,25 @@ impl Outgoing {
 pub(super) struct Incoming {
     /// Everything before this place has come.
     next: u64,
-    /// Pieces that came early, by place.
+    /// Pieces that came early, by place, and how many bytes they are: the other side may be anybody's.
     early: BTreeMap<u64, Bytes>,
+    held: u64,
     end: Option<(u64, String)>,
 }
 
 impl Incoming {
     /// Takes a piece; gives the bytes that are next now.
     pub(super) fn take(&mut self, at: u64, bytes: Bytes) -> Vec<Bytes> {
-        if at + bytes.len() as u64 > self.next && at < self.next + WINDOW_BYTES {
+        let length = bytes.len() as u64;
+        let is_new = at.saturating_add(length) > self.next && !self.early.contains_key(&at);
+        if is_new && at < self.next + WINDOW_BYTES && self.held + length <= 2 * WINDOW_BYTES {
+            self.held += length;
             self.early.insert(at, bytes);
         }
         let mut out = Vec::new();
         while let Some(entry) = self.early.first_entry().filter(|entry| *entry.key() <= self.next) {
             let (at, bytes) = entry.remove_entry();
+            self.held -= bytes.len() as u64;
             // A piece is sent again as it was, so one that is not wholly new is wholly old.
             if at == self.next && !bytes.is_empty() {
                 self.next += bytes.len() as u64;
@@ -264,6 +274,11 @@ pub(super) fn open(
     (Outlet(out), Inlet { pieces, rest: Bytes::new() }, ending, carried)
 }
 
+/// Room in the way to whoever reads; `None` where nobody does any more.
+async fn room(arriving: Option<&mpsc::Sender<Bytes>>) -> Option<mpsc::Permit<'_, Bytes>> {
+    arriving?.reserve().await.ok()
+}
+
 /// Carries both streams until both are over, one side is cut off, or the other is gone.
 async fn carry(
     client: Client,
@@ -275,17 +290,28 @@ async fn carry(
 ) {
     let send = |piece: &Piece| {
         let (client, to, bytes) = (client.clone(), to.clone(), piece.to_bytes());
-        // While the server is away, what is sent waits in the client, and is sent once more from here when it has waited for too long.
-        async move { client.publish(to, bytes).await.is_ok() }
+        // While the server is away, what is sent waits in the client, as long as there is room; what was lost is sent again.
+        async move { drop(timeout(AGAIN, client.publish(to, bytes)).await) }
     };
     let (mut outgoing, mut incoming) = (Outgoing::default(), Incoming::default());
     let mut arriving = Some(arriving);
-    let (mut moved, mut heard_at) = (Instant::now(), Instant::now());
+    // What came in order and is not read yet. Beyond a window of it nothing more is said to have come.
+    let (mut ready, mut unread) = (VecDeque::new(), 0);
+    let (mut moved, mut heard_at, mut again) = (Instant::now(), Instant::now(), AGAIN);
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let why = loop {
-        if outgoing.is_over() && incoming.is_over() {
-            break incoming.end.as_ref().map(|(_, why)| why.clone()).unwrap_or_default();
+        if incoming.is_over() && ready.is_empty() {
+            arriving = None;
+            let why = incoming.end.as_ref().map(|(_, why)| why.clone()).unwrap_or_default();
+            if outgoing.is_over() {
+                break why;
+            }
+            // What is on its way there is wanted by nobody.
+            if !why.is_empty() {
+                send(&Piece::Cut).await;
+                break why;
+            }
         }
         tokio::select! {
             message = heard.next() => {
@@ -294,33 +320,42 @@ async fn carry(
                 match Piece::read(&message.payload) {
                     Some(Piece::Data(at, bytes)) => {
                         for bytes in incoming.take(at, bytes) {
-                            let gone = match &arriving {
-                                Some(arriving) => arriving.send(bytes).await.is_err(),
-                                None => false,
-                            };
-                            if gone {
-                                arriving = None;
-                            }
+                            unread += bytes.len() as u64;
+                            ready.push_back(bytes);
                         }
                     }
                     Some(Piece::End(at, why)) => incoming.finish(at, why),
                     Some(Piece::Came(at)) => {
                         if outgoing.came(at) {
-                            moved = Instant::now();
+                            (moved, again) = (Instant::now(), AGAIN);
                         }
                         continue;
                     }
                     Some(Piece::Cut) => break ": it was ended there".to_owned(),
                     None => continue,
                 }
-                if incoming.is_over() {
-                    arriving = None;
+                if unread < WINDOW_BYTES {
+                    send(&incoming.came()).await;
                 }
-                send(&incoming.came()).await;
+            }
+            permit = room(arriving.as_ref()), if !ready.is_empty() => {
+                let is_read = match (permit, ready.pop_front()) {
+                    (Some(permit), Some(bytes)) => {
+                        unread -= bytes.len() as u64;
+                        permit.send(bytes);
+                        true
+                    }
+                    _ => false,
+                };
+                if !is_read {
+                    arriving = None;
+                    ready.clear();
+                    unread = 0;
+                }
             }
             bytes = leaving.recv(), if outgoing.has_room() => {
                 if outgoing.kept.is_empty() {
-                    moved = Instant::now();
+                    (moved, again) = (Instant::now(), AGAIN);
                 }
                 let piece = match bytes {
                     Some(bytes) => outgoing.add(bytes),
@@ -330,16 +365,16 @@ async fn carry(
             }
             () = ending.cut.notified() => {
                 send(&Piece::Cut).await;
-                let _ = client.flush().await;
                 break String::new();
             }
             _ = look.tick() => {
                 if heard_at.elapsed() > SILENCE_MAX {
                     break format!(": it did not say anything for {} s", SILENCE_MAX.as_secs());
                 }
-                if moved.elapsed() > AGAIN && outgoing.kept().next().is_some() {
-                    moved = Instant::now();
-                    for piece in outgoing.kept() {
+                // A few: where a line is slow the rest is on its way.
+                if moved.elapsed() > again && client.connection_state() == State::Connected {
+                    (moved, again) = (Instant::now(), (again * 2).min(AGAIN_MAX));
+                    for piece in outgoing.kept().take(PIECES_AGAIN) {
                         send(piece).await;
                     }
                 }
@@ -348,11 +383,11 @@ async fn carry(
     };
     drop((arriving, leaving));
     // The process may end when this is known to be over.
-    let _ = tokio::time::timeout(AGAIN, client.flush()).await;
+    let _ = timeout(AGAIN, client.flush()).await;
     *ending.why.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
     ending.has_come.notify_all();
     // The other side may not have heard that its end has come, and say it once more.
-    let _ = tokio::time::timeout(AGAIN * 3, async {
+    let _ = timeout(AGAIN * 3, async {
         while let Some(message) = heard.next().await {
             if !matches!(Piece::read(&message.payload), None | Some(Piece::Came(_) | Piece::Cut)) {
                 send(&incoming.came()).await;
@@ -374,6 +409,15 @@ mod tests {
         }
         assert_eq!(Piece::read(&Bytes::from_static(&[9; 20])), None);
         assert_eq!(Piece::read(&Bytes::from_static(&[0; 3])), None);
+    }
+
+    #[test]
+    fn what_comes_early_is_bounded_whoever_sends_it() {
+        let mut incoming = Incoming::default();
+        let piece = Bytes::from(vec![0; 1 << 20]);
+        (1..WINDOW_BYTES).step_by(1000).for_each(|at| assert!(incoming.take(at, piece.clone()).is_empty()));
+        assert!(incoming.early.len() <= 16, "{}", incoming.early.len());
+        assert!(incoming.take(u64::MAX, piece).is_empty());
     }
 
     #[test]
