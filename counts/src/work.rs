@@ -142,7 +142,7 @@ impl Work {
                     let text = std::fs::read(SCRIPT)?;
                     let plan = plan(Resolved::from(Draft { script: Some(SCRIPT.to_owned()), ..draft }).with_file(SCRIPT, text))?;
                     let source = Source::of(&plan)?.ok_or("the plan has no script")?;
-                    let mut script = Script::load(&source, Globals::of(&plan)?, &stop)?;
+                    let mut script = Script::load(&source, Globals::of(&plan, &engine::Fence::open())?, &stop)?;
                     script.start(&plan, &runner, Share::all(NonZeroU32::MIN), &mut || (), &stop)?
                 }
             })

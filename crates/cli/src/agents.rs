@@ -174,7 +174,10 @@ fn refuse_lone(agents: &[String], binary: Option<&Path>, errors: &mut PlanErrors
 /// The machines of these names, each over ssh. Every mistake goes to `errors`.
 pub fn hosts(agents: &[String], binary: Option<&Path>, errors: &mut PlanErrors) -> Vec<SshHost> {
     refuse_lone(agents, binary, errors);
-    agents.iter().filter_map(|text| read_host(text, "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, with commas between several", errors)).collect()
+    agents
+        .iter()
+        .filter_map(|text| read_host(text, "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, with commas between several", errors))
+        .collect()
 }
 
 /// The program that is copied to machines, and its checksum.

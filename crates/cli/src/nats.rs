@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use engine::RunError;
-use plan::setting::{NATS_CREDENTIALS, NATS_NKEY, SettingName};
+use plan::setting::{NATS_CA, NATS_CREDENTIALS, NATS_NKEY, SettingName};
 use plan::{PlanError, PlanErrors};
 use sites::{Access, Connection, FleetAddress};
 
@@ -33,7 +33,7 @@ impl NatsArgs {
         Access {
             credentials: text(NATS_CREDENTIALS, self.nats_creds.as_deref(), errors),
             nkey: text(NATS_NKEY, self.nats_nkey.as_deref(), errors),
-            authority: text("nats-ca".into(), self.nats_ca.as_deref(), errors).and(self.nats_ca.clone()),
+            authority: text(NATS_CA, self.nats_ca.as_deref(), errors).and(self.nats_ca.clone()),
         }
     }
 }
@@ -44,7 +44,7 @@ fn text(setting: SettingName, file: Option<&Path>, errors: &mut PlanErrors) -> O
         Ok(text) => Some(text),
         Err(why) => {
             let message = format!("{setting:#} '{}' cannot be read: {}", file.display(), plainly(&why));
-            errors.push(PlanError::new(setting, message, "give the file that nsc or nk wrote"));
+            errors.push(PlanError::new(setting, message, "give a file that is there: what nsc or nk wrote, or certificates as PEM"));
             None
         }
     }

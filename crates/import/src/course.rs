@@ -420,4 +420,29 @@ mod tests {
         assert_eq!((course.peak_second.requests, course.peak_hour.requests), (2, 3));
         assert!(course.timeline.len() <= POINTS_MOST + 1);
     }
+
+    #[test]
+    fn courses_of_parts_add_up() {
+        let counted = |seconds: &[i64]| {
+            let mut counter = Counter::default();
+            assert!(seconds.iter().all(|at| counter.add(at * SECOND_NS, 3600)));
+            counter
+        };
+        let hours = |count: i64| (0..count).flat_map(|hour| [hour * HOUR_S, hour * HOUR_S + 5, hour * HOUR_S + 5, hour * HOUR_S + 70]);
+        for count in [50, HOURS_MOST as i64 + 100] {
+            let mut all: Vec<i64> = hours(count).chain([7 * HOUR_S + 5]).collect();
+            // An hour that has no room any more is not told late.
+            all.sort_unstable();
+            let (even, odd): (Vec<i64>, Vec<i64>) = all.iter().partition(|at| *at % 2 == 0);
+            let mut merged = counted(&odd);
+            merged.absorb(counted(&even));
+            assert_eq!(merged.requests(), all.len() as u64);
+            let (merged, whole) = (merged.finish().unwrap(), counted(&all).finish().unwrap());
+            assert_eq!((merged.peak_hour, merged.time_of_day, merged.covered_s), (whole.peak_hour, whole.time_of_day, whole.covered_s));
+            if count == 50 {
+                assert_eq!(merged, whole);
+            }
+            assert_eq!((merged.peak_second.requests, whole.peak_second.requests), (3, 3));
+        }
+    }
 }

@@ -547,6 +547,7 @@ fn versioned(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scrub::Personal;
     use proptest::prelude::*;
 
     fn routes(paths: impl IntoIterator<Item = String>) -> BTreeMap<String, u64> {
@@ -651,5 +652,33 @@ mod tests {
             prop_assert_eq!(all(|it| it.statuses.iter().map(|it| it.1).sum()), paths.len() as u64);
             prop_assert_eq!(all(|it| it.took.as_ref().map_or(0, |it| it.count())), paths.len() as u64);
         }
+    }
+
+    #[test]
+    fn more_routes_of_parts_than_are_kept_are_still_all_requests() {
+        let part = |of: u32| {
+            let mut routes = Routes::default().with_key(Key::new([5; 16]));
+            for at in 0..3_900u32 {
+                let segments: String = (0..4)
+                    .map(|depth| {
+                        format!(
+                            "/{}{}",
+                            ["a", "b"][(of % 2) as usize],
+                            ["c", "d", "e", "f", "g", "h", "i", "j"][(at as usize >> (3 * depth)) % 8]
+                        )
+                    })
+                    .collect();
+                routes.of(b"GET", segments.as_bytes()).add(200, 1, None);
+            }
+            routes.of(b"GET", b"/often").requests += 50;
+            routes.sealed(Personal::LeftOut)
+        };
+        let mut whole = part(0);
+        whole.absorb(part(1));
+        assert!(whole.counts.len() - whole.free_counts.len() <= ROUTES_MOST + 1);
+        let (listed, others) = whole.finish();
+        assert_eq!(listed.iter().map(|it| it.2.requests).sum::<u64>() + others.requests, 2 * 3_950);
+        assert_eq!((listed[0].1.as_str(), listed[0].2.requests), ("/often", 100));
+        assert!(others.requests >= 3_800 && listed.iter().all(|(_, path, _)| path.starts_with('/')), "{}", others.requests);
     }
 }

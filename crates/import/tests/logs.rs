@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-use import::{Compression, Entries, FormChoice, LINE_BYTES_MOST, LogEvent, Personal, Reason, Survey, Traffic};
+use import::{Compression, Entries, FormChoice, LINE_BYTES_MOST, LogEvent, Personal, Reason, Survey, SurveyPart, Traffic};
 use proptest::prelude::*;
 
 fn surveyed(asked: FormChoice, log: impl Read) -> Traffic {
     let mut survey = Survey::new(asked, Personal::LeftOut);
     survey.read("access.log", log).unwrap();
-    survey.finish()
+    let part = survey.part();
+    let again = SurveyPart::read(&part.written()).unwrap().traffic();
+    let traffic = part.traffic();
+    assert_eq!(again, traffic, "a part that is written says the same");
+    traffic
 }
 
 fn guessed(log: &str) -> Traffic {

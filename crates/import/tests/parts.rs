@@ -32,7 +32,7 @@ fn target(what: u16, names: u16) -> String {
         4 => format!("/mail/me{}@x.example/read", what / 8 % 10),
         5 => format!("/js/app.a{}.js", what / 8 % 7),
         // One of the names is asked for by half of all.
-        6 if what / 8 % 2 == 0 => "/shop/cart".to_owned(),
+        6 if (what / 8).is_multiple_of(2) => "/shop/cart".to_owned(),
         _ => format!(
             "/shop/{}/{}{}",
             name(what / 16 % names),
@@ -45,7 +45,7 @@ fn target(what: u16, names: u16) -> String {
 fn line(it: &Logged, names: u16) -> String {
     let agent = ["Mozilla/5.0 (X11)", "curl/8.5", "Mozilla/5.0 (compatible; somebot/2.1)", "-"][usize::from(it.what % 4)];
     let referer = ["-", "https://shop.example/x", "http://192.0.2.7/"][usize::from(it.what % 3)];
-    if it.what % 29 == 0 {
+    if it.what.is_multiple_of(29) {
         return format!("noise {} from 198.51.100.{}\n", it.what, it.user);
     }
     let mut text = String::new();

@@ -50,7 +50,7 @@ macro_rules! settings {
 }
 
 settings! {
-    NATS = "nats", NATS_CREDENTIALS = "nats-creds", NATS_NKEY = "nats-nkey", ALLOW_SCRIPTS = "allow-scripts", ALLOW_TARGET = "allow-target",
+    NATS = "nats", NATS_CREDENTIALS = "nats-creds", NATS_CA = "nats-ca", NATS_NKEY = "nats-nkey", ALLOW_SCRIPTS = "allow-scripts", ALLOW_TARGET = "allow-target",
     ABORT_ON = "abort-on", AGENTS = "agents", AGENT_BINARY = "agent-binary", ADAPTIVE = "adaptive", ALL_LEVELS = "all-levels", ALSO_TARGET = "also-target", ARRIVALS = "arrivals",
     BEARER = "bearer", BUDGET = "budget", CACERT = "cacert", CERT = "cert", CHECK = "check", CONNECTIONS = "connections",
     CONNECT_TIMEOUT = "connect-timeout", CONNECT_TO = "connect-to", COOKIE = "cookie", COOLDOWN = "cooldown", DATA = "data",

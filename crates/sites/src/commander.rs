@@ -137,7 +137,16 @@ impl Commander {
         });
         let queue = members.map(Message::Joined).collect();
         let is_open = rest.iter().map(|sources| !sources.is_empty()).collect();
-        Ok(Box::new(RemoteLoad { fleet: Some(fleet), idle: self.idle.clone(), secrets: plan.secrets(), rest, is_open, finished: BTreeSet::new(), begun: Instant::now(), queue }))
+        Ok(Box::new(RemoteLoad {
+            fleet: Some(fleet),
+            idle: self.idle.clone(),
+            secrets: plan.secrets(),
+            rest,
+            is_open,
+            finished: BTreeSet::new(),
+            begun: Instant::now(),
+            queue,
+        }))
     }
 
     /// The sites that are there. Where one has been lost, in a load or since, all are called anew.
@@ -647,9 +656,7 @@ struct RemoteLoad {
 /// Whether a site may say this: it is of a source of its own that has more to tell, and of a second that can have been.
 fn is_own(message: &Message, rest: &BTreeSet<SourceId>, finished: &mut BTreeSet<SourceId>, elapsed: Duration) -> bool {
     match message {
-        Message::Counts(source, counts) => {
-            rest.contains(source) && u64::from(counts.interval) <= elapsed.as_secs() + SECONDS_AHEAD_MAX
-        }
+        Message::Counts(source, counts) => rest.contains(source) && u64::from(counts.interval) <= elapsed.as_secs() + SECONDS_AHEAD_MAX,
         Message::Finished(source, _) => rest.contains(source) && finished.insert(*source),
         Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) => rest.contains(source),
         Message::Site(_) => true,
@@ -714,12 +721,12 @@ mod tests {
     #[test]
     fn a_site_speaks_for_its_own_sources_and_once() {
         let (rest, mut finished) = (BTreeSet::from([SourceId(1)]), BTreeSet::new());
-        let mut is_own = |message: Message| super::is_own(&message, &rest, &mut finished, Duration::from_secs(10));
+        let mut may_say = |message: Message| is_own(&message, &rest, &mut finished, Duration::from_secs(10));
         let counts = |source, second| Message::Counts(SourceId(source), Box::new(measure::Snapshot::empty(second)));
-        assert!(is_own(counts(1, 10)) && !is_own(counts(2, 10)) && !is_own(counts(1, u32::MAX)));
+        assert!(may_say(counts(1, 10)) && !may_say(counts(2, 10)) && !may_say(counts(1, u32::MAX)));
         let ended = |source| Message::Finished(SourceId(source), engine::Finished::default());
-        assert!(!is_own(ended(2)) && is_own(ended(1)) && !is_own(ended(1)));
-        assert!(!is_own(Message::Gone(SourceId(0), String::new())) && !is_own(Message::Clock(SourceId(1), Nanos(1))));
+        assert!(!may_say(ended(2)) && may_say(ended(1)) && !may_say(ended(1)));
+        assert!(!may_say(Message::Gone(SourceId(0), String::new())) && !may_say(Message::Clock(SourceId(1), Nanos(1))));
     }
 
     #[test]

@@ -499,10 +499,7 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
 }
 
 fn unreached(address: &FleetAddress, why: &str) -> RunError {
-    RunError::run(
-        format!("the NATS server {address} cannot be reached: {why}"),
-        "start one there (nats-server), or correct its address",
-    )
+    RunError::run(format!("the NATS server {address} cannot be reached: {why}"), "start one there (nats-server), or correct its address")
 }
 
 /// The cause of an error that says least of how it was met.

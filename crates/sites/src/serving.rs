@@ -192,7 +192,7 @@ fn take(
             let has_room = plans.add(number, &piece);
             if !has_room {
                 let message = format!("the files take more than {} GiB there", FILES_BYTES_MAX >> 30);
-                let _ = answers.say(&Answer::Refused(RunError::<measure::Summary>::input(message, "give fewer rows").into()));
+                let _ = answers.say(&Answer::Refused(RunError::input(message, "give fewer rows").into()));
             }
             has_room
         }

@@ -86,7 +86,11 @@ pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
         errors.push(PlanError::new("group", format!("--group '{}' is no group", agent.group), "take letters, digits, - and _"));
     }
     if address.as_ref().is_some_and(|address| address.group().is_some() || address.count().is_some()) {
-        errors.push(PlanError::new(NATS, format!("{NATS} names a server, and an agent's group is another setting"), "name the group with --group"));
+        errors.push(PlanError::new(
+            NATS,
+            format!("{NATS} names a server, and an agent's group is another setting"),
+            "name the group with --group",
+        ));
     }
     let (Some(address), Ok(allowed)) = (address, allowed) else { return Err(errors.into()) };
     if !errors.is_empty() {

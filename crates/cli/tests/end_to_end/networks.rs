@@ -160,7 +160,21 @@ fn machines_with_clocks_of_their_own_begin_together() {
 fn a_way_that_is_longer_is_told_from_a_server_that_is_slow() {
     let one = Session::alone();
     let Some(machines) = Machines::start(&one, 103) else { return };
-    if !run(&["ip", "netns", "exec", &machines.cable("b"), "tc", "qdisc", "add", "dev", &format!("{}i", machines.cable("b")), "root", "netem", "delay", "40ms"]) {
+    if !run(&[
+        "ip",
+        "netns",
+        "exec",
+        &machines.cable("b"),
+        "tc",
+        "qdisc",
+        "add",
+        "dev",
+        &format!("{}i", machines.cable("b")),
+        "root",
+        "netem",
+        "delay",
+        "40ms",
+    ]) {
         let _ = writeln!(std::io::stderr(), "left out: this kernel has no netem, which delays what goes over a cable");
         return;
     }
@@ -185,7 +199,12 @@ fn a_machine_whose_cable_is_cut_ends_its_load_and_nothing_of_it_stays() {
     let running = running.once(|| server.counts().path("/healthz") > 100);
     must(&["ip", "link", "set", &cut, "down"]);
     let ran = running.end();
-    assert!(prose(&ran.stdout).contains("b did not say anything for 5 s") && ran.stdout.contains("INVALID"), "{}\n{}", ran.stdout, ran.stderr);
+    assert!(
+        prose(&ran.stdout).contains("b did not say anything for 5 s") && ran.stdout.contains("INVALID"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
     assert_eq!(one.json("r.json")["generator"]["lost_share"], 0.5);
     // It ends by itself, though nobody can tell it.
     let there = one.path("cache-b");

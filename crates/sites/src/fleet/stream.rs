@@ -275,8 +275,8 @@ pub(super) fn open(
 }
 
 /// Room in the way to whoever reads; `None` where nobody does any more.
-async fn room(arriving: Option<&mpsc::Sender<Bytes>>) -> Option<mpsc::Permit<'_, Bytes>> {
-    arriving?.reserve().await.ok()
+async fn room(arriving: Option<mpsc::Sender<Bytes>>) -> Option<mpsc::OwnedPermit<Bytes>> {
+    arriving?.reserve_owned().await.ok()
 }
 
 /// Carries both streams until both are over, one side is cut off, or the other is gone.
@@ -338,7 +338,7 @@ async fn carry(
                     send(&incoming.came()).await;
                 }
             }
-            permit = room(arriving.as_ref()), if !ready.is_empty() => {
+            permit = room(arriving.clone()), if !ready.is_empty() => {
                 let is_read = match (permit, ready.pop_front()) {
                     (Some(permit), Some(bytes)) => {
                         unread -= bytes.len() as u64;

@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failed};
 use crate::inputs::{plainly, whole};
 use crate::outputs::{self, Existing, to_stdout};
 
-/// A larger part is none: one in which everything is full has a quarter of it.
+/// A larger part is none: what is kept of any log is bounded, and takes some hundred megabytes at most.
 pub(super) const PART_BYTES_MAX: u64 = 1 << 30;
 /// A larger key is a mistake.
 const KEY_BYTES_MAX: u64 = 1 << 20;
