@@ -125,6 +125,8 @@ impl Routes {
         let Place { below, ends, .. } = &self.places[place as usize];
         let is_left = place == 0 || !below.is_empty() || !ends.is_empty();
         if !is_left {
+            // Whoever gets it folds nothing yet.
+            self.places[place as usize] = Place::default();
             self.free_places.push(place);
         }
         is_left
