@@ -51,14 +51,15 @@ const SLOT_LETTERS: usize = 44;
 
 /// What is counted of a route.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "sealed::WrittenCounts")]
 pub(crate) struct Counts {
     pub(crate) requests: u64,
     pub(crate) statuses: Vec<(u16, u64)>,
     pub(crate) bytes: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) took: Option<Box<Took>>,
     /// What it was asked for, where that is wanted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sample: Option<Box<Sample>>,
 }
 
