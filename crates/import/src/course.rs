@@ -25,6 +25,8 @@ const POINTS_MOST: usize = 1500;
 #[derive(Debug)]
 struct Hour {
     requests: u64,
+    /// Of these, those whose seconds are not known: the hour had been folded already.
+    late: u64,
     seconds: Option<Box<[u32; HOUR_S as usize]>>,
     figures: Figures,
 }
@@ -121,8 +123,6 @@ pub(crate) struct Counter {
     time_of_day: [u64; 24],
     /// When the first and the last request began.
     span_ns: Option<(i64, i64)>,
-    /// Requests in hours that had been folded already: their seconds are not known.
-    pub(crate) late: u64,
 }
 
 impl Counter {
@@ -142,7 +142,7 @@ impl Counter {
         it.requests += 1;
         match &mut it.seconds {
             Some(seconds) => seconds[second] = seconds[second].saturating_add(1),
-            None => self.late += 1,
+            None => it.late += 1,
         }
         self.time_of_day[((at_s + i64::from(offset_s)).div_euclid(HOUR_S).rem_euclid(24)) as usize] += 1;
         self.widen((start_ns, start_ns));
@@ -159,6 +159,11 @@ impl Counter {
         self.hours.iter().fold(0, |sum, (_, hour)| sum.saturating_add(hour.requests))
     }
 
+    /// Requests in hours that had been folded already: their seconds are not known.
+    pub(crate) fn late(&self) -> u64 {
+        self.hours.iter().map(|(_, hour)| hour.late).sum()
+    }
+
     /// Requests by the hour of the server's wall clock.
     pub(crate) fn time_of_day(&self) -> &[u64; 24] {
         &self.time_of_day
@@ -168,24 +173,23 @@ impl Counter {
     pub(crate) fn absorb(&mut self, other: Self) {
         other.span_ns.into_iter().for_each(|span_ns| self.widen(span_ns));
         self.time_of_day.iter_mut().zip(other.time_of_day).for_each(|(mine, others)| *mine += others);
-        self.late += other.late;
         for (hour, theirs) in other.hours {
             let place = match self.places.get(&hour) {
                 Some(place) => *place,
                 None if theirs.seconds.is_none() => {
-                    self.places.insert(hour, self.hours.len());
-                    self.hours.push((hour, theirs));
+                    self.push(hour, theirs);
                     continue;
                 }
                 None => self.new_place(hour),
             };
             let it = &mut self.hours[place].1;
+            let known = (it.requests - it.late).max(theirs.requests - theirs.late);
             it.requests += theirs.requests;
             match (&mut it.seconds, theirs.seconds) {
                 (Some(mine), Some(others)) => mine.iter_mut().zip(*others).for_each(|(mine, other)| *mine = mine.saturating_add(other)),
                 (mine, others) => {
-                    // Of one of both figures are left, and how they fall together is not known.
-                    self.late += theirs.requests;
+                    // Of one of both figures are left, and how they fall together is not known: the seconds of the larger are.
+                    it.late = it.requests - known;
                     let folded = [mine.as_deref().map_or(it.figures, figures), others.as_deref().map_or(theirs.figures, figures)];
                     self.dense -= usize::from(mine.take().is_some());
                     it.figures = folded[0].with(folded[1]);
@@ -220,7 +224,11 @@ impl Counter {
         }
         self.dense += 1;
         let seconds = vec![0u32; HOUR_S as usize].into_boxed_slice().try_into().expect("an hour has its seconds");
-        self.hours.push((hour, Hour { requests: 0, seconds: Some(seconds), figures: Figures::default() }));
+        self.push(hour, Hour { requests: 0, late: 0, seconds: Some(seconds), figures: Figures::default() })
+    }
+
+    fn push(&mut self, hour: i64, it: Hour) -> usize {
+        self.hours.push((hour, it));
         self.places.insert(hour, self.hours.len() - 1);
         self.hours.len() - 1
     }
@@ -443,6 +451,34 @@ mod tests {
                 assert_eq!(merged, whole);
             }
             assert_eq!((merged.peak_second.requests, whole.peak_second.requests), (3, 3));
+        }
+        // An hour that left memory in one of both, after which something came late.
+        let one = || counted(&hours(HOURS_MOST as i64 + 10).chain([10, 20, 30]).collect::<Vec<_>>());
+        let other = || counted(&[40, 50]);
+        assert_eq!((one().late(), other().late()), (3, 0));
+        for (mut first, second) in [(one(), other()), (other(), one())] {
+            first.absorb(second);
+            assert_eq!(first.late(), 5, "of that hour the four are known that were there in time");
+            let read: Counter = serde_json::from_str(&serde_json::to_string(&first).unwrap()).unwrap();
+            assert_eq!((read.late(), read.dense), (5, first.dense));
+            assert_eq!(read.finish(), first.finish());
+        }
+    }
+
+    #[test]
+    fn hours_that_are_none_are_refused() {
+        let mut counter = Counter::default();
+        assert!([5, 7300].iter().all(|at| counter.add(at * SECOND_NS, 0)));
+        let written = serde_json::to_string(&counter).unwrap();
+        for (was, is) in [
+            ("[5000000000,7300000000000]", "[5000000000,3500000000000]"),
+            ("[5000000000,7300000000000]", "[-5000000000,7300000000000]"),
+            ("[5000000000,7300000000000]", "null"),
+            ("\"hour\":2,\"requests\":1", "\"hour\":2,\"requests\":1,\"late\":1"),
+            ("\"hour\":2", "\"hour\":0"),
+        ] {
+            assert!(written.contains(was), "{was}: {written}");
+            assert!(serde_json::from_str::<Counter>(&written.replacen(was, is, 1)).is_err(), "{is}");
         }
     }
 }

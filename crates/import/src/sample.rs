@@ -27,6 +27,8 @@ const PATH_BYTES_MEAN: usize = 96;
 const SEALED_BYTES_MEAN: usize = 4 * PATH_BYTES_MEAN;
 /// A longer path is not kept: servers refuse most that are longer than 8 KB.
 const PATH_BYTES_MOST: usize = 4 << 10;
+/// More tosses of a coin are not made one by one.
+const TOSSES_MOST: u64 = 1 << 20;
 /// Any number; the same log is to give the same sample.
 const SEED: u64 = 6;
 
@@ -182,10 +184,10 @@ impl Sample {
         let covered = if self.every == 1 { 1.0 } else { 1.0 - once / taken.max(1) as f64 };
         let estimate = self.distinct.filter(|_| self.every > 1).map_or(0, |distinct| distinct.count());
         let distinct = estimate.max(paths.len() as u64);
-        paths.iter_mut().for_each(|(_, times)| *times *= self.every);
+        paths.iter_mut().for_each(|(_, times)| *times = times.saturating_mul(self.every));
         paths.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        let short = taken * self.every;
-        let covered = covered * short as f64 / (short + self.too_long).max(1) as f64;
+        let short = taken as f64 * self.every as f64;
+        let covered = covered * short / (short + self.too_long as f64).max(1.0);
         RouteSample { paths, distinct: distinct + self.too_long.min(1), covered }
     }
 
@@ -234,6 +236,11 @@ impl Sample {
 
     /// How many of so many tosses show heads.
     fn heads(&mut self, tosses: u64) -> u64 {
+        if tosses > TOSSES_MOST {
+            // So many are normally distributed, as far as anybody sees, and as some thousand are.
+            let deviation = (self.heads(4096) as f64 - 2048.0) / 32.0;
+            return (tosses as f64 / 2.0 + deviation * (tosses as f64).sqrt() / 2.0) as u64;
+        }
         let (mut heads, mut left) = (0, tosses);
         while left > 0 {
             let now = left.min(64);
@@ -318,6 +325,42 @@ mod tests {
         // The hot one is known, and of the others hardly any.
         assert!((0.4..0.6).contains(&kept.covered), "{}", kept.covered);
         assert_eq!(sampled(log(), KEPT_MOST).paths, kept.paths);
+    }
+
+    #[test]
+    fn a_sample_of_another_is_one_or_none() {
+        let sample = |paths_most: u64, every: u64, paths: &str| {
+            let written = format!(r#"{{"paths":{{{paths}}},"paths_most":{paths_most},"every":{every},"too_long":0,"distinct":[]}}"#);
+            serde_json::from_str::<Sample>(&written).map_err(|why| why.to_string())
+        };
+        let times = 1_u64 << 40;
+        let long = format!("\"/{}\":{times}", "x".repeat(4_000));
+        // It has no room for the only path, whose requests are more than anybody tosses coins for.
+        let shrunk = sample(1, 1, &long).unwrap();
+        assert!(shrunk.kept.is_empty() && (1 << 36..1 << 50).contains(&shrunk.every), "{}", shrunk.every);
+        assert!(sample(500, 1 << 40, "\"/a\":16").is_ok());
+        for (paths_most, every, paths) in [
+            (0, 1, "\"/a\":1".to_owned()),
+            (500, 3, "\"/a\":1".to_owned()),
+            (500, 1 << 41, "\"/a\":1".to_owned()),
+            (500, 1 << 40, "\"/a\":17".to_owned()),
+            (500, 1, format!("\"/a\":{0},\"/b\":{0}", u64::MAX)),
+        ] {
+            assert!(sample(paths_most, every, &paths).unwrap_err().contains("a sample of paths is none"), "{paths_most} {every} {paths}");
+        }
+        for path in ["a", "", "*", "/a b", "/a\\n", "/\\u0001x3\\u0002", "/\\u0001x", "/ä"] {
+            let why = sample(500, 1, &format!("\"{path}\":1")).unwrap_err();
+            assert!(why.contains("a path is none that could be asked for"), "{path}: {why}");
+        }
+    }
+
+    #[test]
+    fn very_many_tosses_are_half_heads() {
+        let mut sample = Sample::new(KEPT_MOST, Key::default());
+        for tosses in [TOSSES_MOST, TOSSES_MOST + 1, 1 << 30, 1 << 44] {
+            let off = (sample.heads(tosses) as f64 - tosses as f64 / 2.0) / (tosses as f64).sqrt();
+            assert!(off.abs() < 4.0 && off != 0.0, "{tosses}: {off}");
+        }
     }
 
     #[test]

@@ -99,6 +99,25 @@ fn seal(value: &str, key: &Key) -> String {
     format!("{}{}{}.{number:016x}{}", SEAL.0, Shape::of(value).letter(), value.len(), SEAL.1)
 }
 
+/// Whether a text is a path that can be asked for, in which numbers stand for what looks personal.
+pub(crate) fn is_sealed_path(text: &str) -> bool {
+    let is_plain = |text: &str| text.bytes().all(|letter| letter.is_ascii_graphic());
+    let mut parts = text.split(SEAL.0);
+    parts.next().is_some_and(|first| first.starts_with('/') && is_plain(first))
+        && parts.all(|part| part.split_once(SEAL.1).is_some_and(|(value, after)| is_seal(value) && is_plain(after)))
+}
+
+/// Whether it is what stands in a seal.
+fn is_seal(value: &str) -> bool {
+    value.split_once('.').is_some_and(|(shape, number)| {
+        let (letter, length) = shape.split_at_checked(1).unwrap_or_default();
+        Shape::ALL.iter().any(|(_, known)| *known == letter)
+            && length.parse::<usize>().is_ok()
+            && number.len() == 16
+            && number.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
+}
+
 /// What stands for what.
 #[derive(Debug, Default)]
 pub(crate) struct StandIns {
@@ -218,7 +237,9 @@ mod tests {
 
     impl StandIns {
         fn target(&mut self, target: &str) -> String {
-            let (written, is_altered) = self.opened(&sealed(target, &Key::new([7; 16])));
+            let sealed = sealed(target, &Key::new([7; 16]));
+            assert!(is_sealed_path(&sealed), "{sealed:?}");
+            let (written, is_altered) = self.opened(&sealed);
             assert_eq!(is_altered, written != target);
             written
         }

@@ -10,7 +10,7 @@ pub(crate) struct Took(Histogram<u64>, u64);
 
 /// The largest, and each time with how often it came.
 #[derive(Serialize, Deserialize)]
-struct WrittenTook(u64, Vec<(u64, u64)>);
+pub(crate) struct WrittenTook(u64, Vec<(u64, u64)>);
 
 impl From<Took> for WrittenTook {
     fn from(took: Took) -> Self {

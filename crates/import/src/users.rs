@@ -32,6 +32,8 @@ const LARGE_PART: u64 = 8;
 const SPANS_MOST: usize = 1 << 20;
 /// Who is busy more often than this is no person, and has no pauses that anybody could learn from.
 const MOMENTS_MOST: usize = 1 << 14;
+/// So often is half of the users dropped, and no more: of each that is left, a million were there.
+const HALVINGS_MOST: u32 = 20;
 /// A pause of half an hour ends a session, as web analytics has it.
 const SESSION_PAUSE_NS: i64 = 1800 * SECOND_NS;
 /// Users that are listed.
@@ -190,7 +192,7 @@ impl Counter {
         }
         if self.users.len() >= self.users_most {
             self.halve();
-            if !is_sampled(hash, self.halvings) {
+            if !is_sampled(hash, self.halvings) || self.users.len() >= self.users_most {
                 return;
             }
         }
@@ -239,11 +241,11 @@ impl Counter {
 
     /// Knows pauses and sessions of fewer users where there are too many.
     fn make_room(&mut self) {
-        while self.spans[0] > self.spans_most {
+        while self.spans[0] > self.spans_most && self.pause_halvings < HALVINGS_MOST {
             self.pause_halvings += 1;
             self.sample_spans();
         }
-        while self.spans[1] > self.spans_most {
+        while self.spans[1] > self.spans_most && self.session_halvings < HALVINGS_MOST {
             self.session_halvings += 1;
             self.sample_spans();
         }
@@ -272,7 +274,7 @@ impl Counter {
     }
 
     fn halve(&mut self) {
-        while self.users.len() >= self.users_most / 2 + self.users_most / 4 {
+        while self.users.len() >= self.users_most / 2 + self.users_most / 4 && self.halvings < HALVINGS_MOST {
             self.halvings += 1;
             self.sample_users();
         }
@@ -587,6 +589,30 @@ mod tests {
         assert!(!users.exact && (0.8..1.25).contains(&(users.users as f64 / 20_000.0)), "{}", users.users);
         assert_eq!(users.requests, 20_000 * 40);
         assert!((0.8..1.25).contains(&(users.sessions as f64 / 80_000.0)), "{}", users.sessions);
+    }
+
+    #[test]
+    fn numbers_that_are_in_every_sample_end_no_counting() {
+        let read = |users: &[String]| {
+            let written = format!(
+                r#"{{"requests":{},"halvings":0,"session_halvings":0,"pause_halvings":0,"is_finer":false,"users":[{}]}}"#,
+                1_u64 << 30,
+                users.join(",")
+            );
+            serde_json::from_str::<Counter>(&written).map_err(|why| why.to_string())
+        };
+        let user = |number: u64, spans: usize| {
+            // The inverse of what numbers are multiplied by.
+            let hash = number.wrapping_mul(0xF1DE_83E1_9937_733D);
+            assert!(is_sampled(hash, HALVINGS_MOST));
+            format!("[{hash},{spans},false,[{}],null]", vec![format!("[{},0,1]", 3600 * SECOND_NS); spans].join(","))
+        };
+        assert!(read(&[user(0, (1 << 19) + 1)]).unwrap_err().contains("more often than time allows"));
+        let users: Vec<String> = (0..3).map(|number| user(number, 1 << 19)).collect();
+        let mut counter = Counter { spans_most: 1000, ..read(&users).unwrap() };
+        counter.make_room();
+        assert_eq!((counter.session_halvings, counter.pause_halvings), (HALVINGS_MOST, HALVINGS_MOST));
+        assert_eq!(counter.finish().unwrap().users, 3);
     }
 
     #[test]

@@ -207,8 +207,14 @@ fn samples_of_parts_are_a_sample_of_all() {
     }
 }
 
+/// Members of an object with these numbers as names.
+fn of_each(numbers: std::ops::Range<u32>, value: &str) -> String {
+    numbers.map(|number| format!("\"M{number}\":{value}")).collect::<Vec<_>>().join(",")
+}
+
 #[test]
 fn a_part_that_is_none_says_why() {
+    const COUNTED: &str = r#"{"routes":{"GET":{"requests":0,"statuses":[],"bytes":0,"took":[0,[]]}}}"#;
     let damaged = |text: &str| SurveyPart::read(text.as_bytes()).unwrap_err().to_string();
     assert!(damaged("{").contains("damaged, or no part"), "{}", damaged("{"));
     assert!(
@@ -221,6 +227,15 @@ fn a_part_that_is_none_says_why() {
         ("\"time_of_day\":[", "\"time_of_day\":[7,", "trailing characters"),
         ("[[200,1]]", "[[200,2]]", "its statuses are not those of its requests"),
         ("\"pause_halvings\":0", "\"pause_halvings\":60", "its samples of users are none"),
+        ("\"routes\":{\"GET\":", "\"routes\":{\"G T\":", "a method is none"),
+        ("\"paths\":{\"/users/0\":1}", "\"paths\":{\"/users/0 \":1}", "a path is none that could be asked for"),
+        (
+            "\"root\":{",
+            &format!("\"root\":{{\"routes\":{{{}}},", of_each(0..33, "{\"requests\":0,\"statuses\":[],\"bytes\":0}")),
+            "there are too many",
+        ),
+        ("\"below\":{", &format!("\"below\":{{{},", of_each(0..100_000, "{}")), "more places than are kept"),
+        ("\"below\":{", &format!("\"below\":{{{},", of_each(0..4_000, COUNTED)), "more routes than are kept"),
     ] {
         assert!(text.contains(was), "{was}: {text}");
         let why_not = damaged(&text.replacen(was, is, 1));

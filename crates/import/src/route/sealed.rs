@@ -9,9 +9,12 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Counts, OTHERS, PATHS_MOST, Place, ROUTES_MOST, Routes, is_name};
+use super::{Counts, OTHERS, PATHS_MOST, PLACES_MOST, Place, ROUTES_MOST, Routes, is_name};
+use crate::entry::is_method;
 use crate::key::Subject;
+use crate::sample::Sample;
 use crate::scrub::Personal;
+use crate::took::WrittenTook;
 
 impl Routes {
     /// With names and paths as they may leave this machine.
@@ -59,9 +62,13 @@ impl Routes {
         if self.paths > PATHS_MOST {
             self.keep_fewer_paths();
         }
-        if self.live() > ROUTES_MOST {
+        let are_many = self.live() > ROUTES_MOST;
+        if are_many {
             self.settle();
             self.drop_rarest();
+        }
+        // Places without a route take room, too.
+        if are_many || self.places.len() - self.free_places.len() > PLACES_MOST {
             self.prune(0);
         }
     }
@@ -125,6 +132,8 @@ impl Routes {
         let Place { below, ends, .. } = &self.places[place as usize];
         let is_left = place == 0 || !below.is_empty() || !ends.is_empty();
         if !is_left {
+            // Whoever gets it folds nothing yet.
+            self.places[place as usize] = Place::default();
             self.free_places.push(place);
         }
         is_left
@@ -132,22 +141,41 @@ impl Routes {
 }
 
 #[derive(Serialize, Deserialize)]
-struct WrittenRoutes {
+struct WrittenRoutes<C> {
     /// The names that may be told, by their numbers.
     names: BTreeMap<String, String>,
-    root: WrittenPlace,
-    others: Counts,
+    root: WrittenPlace<C>,
+    others: C,
 }
 
 #[derive(Serialize, Deserialize)]
-struct WrittenPlace {
+#[serde(bound(deserialize = "C: Deserialize<'de>"))]
+struct WrittenPlace<C> {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     folded: bool,
     /// By method.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    routes: BTreeMap<String, Counts>,
+    routes: BTreeMap<String, C>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     below: BTreeMap<String, Self>,
+}
+
+/// Counts as they are read: histograms are made of them when it is known that they are not too many.
+#[derive(Deserialize)]
+pub(super) struct WrittenCounts {
+    requests: u64,
+    statuses: Vec<(u16, u64)>,
+    bytes: u64,
+    #[serde(default)]
+    took: Option<WrittenTook>,
+    #[serde(default)]
+    sample: Option<Box<Sample>>,
+}
+
+impl From<WrittenCounts> for Counts {
+    fn from(WrittenCounts { requests, statuses, bytes, took, sample }: WrittenCounts) -> Self {
+        Self { requests, statuses, bytes, took: took.map(|took| Box::new(took.into())), sample }
+    }
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -155,7 +183,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 impl Routes {
-    fn written(&self, place: u32) -> WrittenPlace {
+    fn written(&self, place: u32) -> WrittenPlace<Counts> {
         let Place { below, ends, folded } = &self.places[place as usize];
         let mut routes: BTreeMap<String, Counts> = BTreeMap::new();
         for (method, route) in ends {
@@ -164,19 +192,30 @@ impl Routes {
         WrittenPlace { folded: *folded, routes, below: below.iter().map(|(name, at)| (text(name), self.written(*at))).collect() }
     }
 
-    fn read(&mut self, written: WrittenPlace, place: u32) {
+    fn read(&mut self, written: WrittenPlace<WrittenCounts>, place: u32) -> Result<(), &'static str> {
         let WrittenPlace { folded, routes, below } = written;
         self.places[place as usize].folded = folded;
-        for (method, counts) in routes {
-            let (method, route) = (self.method(method.as_bytes()), self.new_counts());
-            self.counts[route as usize] = counts;
+        for (name, counts) in routes {
+            let method = self.method(name.as_bytes());
+            if !is_method(name.as_bytes()) || *self.methods[usize::from(method)] != *name.as_bytes() {
+                return Err("a method is none, or there are too many");
+            }
+            if self.counts.len() > ROUTES_MOST {
+                return Err("it has more routes than are kept");
+            }
+            let route = self.new_counts();
+            self.counts[route as usize] = counts.into();
             self.places[place as usize].ends.push((method, route));
         }
         for (name, below) in below {
+            if self.places.len() >= PLACES_MOST {
+                return Err("its routes have more places than are kept");
+            }
             let new = self.new_place();
             self.places[place as usize].below.insert(name.into_bytes().into(), new);
-            self.read(below, new);
+            self.read(below, new)?;
         }
+        Ok(())
     }
 
     /// Whether each route is of as many requests everywhere.
@@ -194,10 +233,10 @@ impl Serialize for Routes {
 
 impl<'de> Deserialize<'de> for Routes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let WrittenRoutes { names, root, others } = WrittenRoutes::deserialize(deserializer)?;
+        let WrittenRoutes { names, root, others } = WrittenRoutes::<WrittenCounts>::deserialize(deserializer)?;
         let mut routes = Self::default();
-        routes.counts[OTHERS as usize] = others;
-        routes.read(root, 0);
+        routes.counts[OTHERS as usize] = others.into();
+        routes.read(root, 0).map_err(serde::de::Error::custom)?;
         routes.texts = Some(names.into_iter().map(|(number, name)| (number.into_bytes().into(), name.into())).collect());
         Ok(routes)
     }

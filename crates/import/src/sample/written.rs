@@ -6,9 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Distinct, KEPT_MOST, SEALED_BYTES_MEAN, Sample};
 use crate::key::Key;
+use crate::stand_in::is_sealed_path;
 
 /// More than one request in so many million million is no sample.
 const EVERY_MOST: u64 = 1 << 40;
+/// What is sampled stands for no more requests.
+const REQUESTS_MOST: u64 = 1 << 44;
 
 /// A register holds the place of a bit of 56, or the one behind them.
 const RANK_MOST: u8 = 57;
@@ -37,8 +40,18 @@ impl<'de> Deserialize<'de> for Sample {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let WrittenSample { paths, paths_most, every, too_long, distinct } = WrittenSample::deserialize(deserializer)?;
         let wrong = || serde::de::Error::custom("a sample of paths is none");
-        if !every.is_power_of_two() || every > EVERY_MOST || distinct.iter().any(|(_, rank)| *rank > RANK_MOST) {
+        let taken = paths.values().try_fold(too_long, |sum, times| sum.checked_add(*times));
+        let requests = taken.and_then(|taken| taken.checked_mul(every));
+        if !every.is_power_of_two()
+            || every > EVERY_MOST
+            || requests.is_none_or(|requests| requests > REQUESTS_MOST)
+            || paths_most == 0
+            || distinct.iter().any(|(_, rank)| *rank > RANK_MOST)
+        {
             return Err(wrong());
+        }
+        if !paths.keys().all(|path| is_sealed_path(path)) {
+            return Err(serde::de::Error::custom("a path is none that could be asked for"));
         }
         let mut registers = Distinct::default();
         distinct.into_iter().for_each(|(number, rank)| registers.0[usize::from(number)] = rank);

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Counter, FxHashMap, User, is_sampled};
+use super::{Counter, FxHashMap, HALVINGS_MOST, USERS_MOST, User, is_sampled};
 use crate::key::Key;
 use crate::scrub::Personal;
 use crate::spans::Span;
 
-/// More is more users than there are.
-const HALVINGS_MOST: u32 = 20;
+/// Nobody was busy more often: that many half hours are thirty years.
+const USER_SPANS_MOST: usize = 1 << 19;
 
 #[derive(Serialize, Deserialize)]
 struct WrittenUsers {
@@ -63,6 +63,9 @@ impl TryFrom<WrittenUsers> for Counter {
         if halvings > session_halvings || session_halvings > pause_halvings || pause_halvings > HALVINGS_MOST {
             return Err("its samples of users are none");
         }
+        if users.len() > USERS_MOST {
+            return Err("it has more users than are kept");
+        }
         // Whoever puts parts together asks for no address.
         let counter = Self::new(Key::default(), Personal::LeftOut);
         let mut counter = Self { requests, halvings, session_halvings, pause_halvings, is_finer, ..counter };
@@ -70,6 +73,9 @@ impl TryFrom<WrittenUsers> for Counter {
         let mut left = requests;
         for WrittenUser(hash, requests, is_restless, written, name) in users {
             left = left.checked_sub(requests).ok_or("its users make more requests than there are")?;
+            if written.len() > USER_SPANS_MOST {
+                return Err("a user is there more often than time allows");
+            }
             let (mut end_ns, mut of_spans) = (0_i64, 0_u64);
             let mut spans = Vec::with_capacity(written.len());
             for (gap_ns, length_ns, requests) in written {
@@ -101,6 +107,7 @@ impl TryFrom<WrittenUsers> for Counter {
             let spans = crate::spans::joined(spans, counter.limit_ns(hash));
             counter.put_spans(hash, spans);
         }
+        counter.make_room();
         Ok(counter)
     }
 }
