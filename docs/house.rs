@@ -464,7 +464,7 @@ const OUTSIDE: &[(World, &str, &str)] = &[
     (World::ReadsTheEnvironment, "resolve/inputs", "the variables that a load names"),
     (World::OpensFiles, "resolve/inputs", "the files that a load names"),
     (World::OpensFiles, "replay/log", "the log itself, which is larger than memory"),
-    (World::OpensFiles, "sites/commander", "this very program, to be copied to another machine"),
+    (World::OpensFiles, "sites/link", "this very program, to be copied to another machine"),
     (World::OpensFiles, "template/data", "rows of data, which are read while they are sent: larger than memory"),
     (World::OpensFiles, "testbed/limited", "a server that is short of its disk"),
 ];

@@ -18,9 +18,8 @@ use measure::{SiteMember, SourceId};
 use plan::setting::AGENT_BINARY;
 use plan::{Nanos, Part, Plan, Secrets};
 
-use crate::fleet::Contact;
 use crate::frames::{Answer, Greeting, Job, Order, PIECE_BYTES, frame, read_frame};
-use crate::link::{self, Delivery, End, Link};
+use crate::link::{CANNOT_RUN, Call, End, IS_MISSING, Link};
 use crate::{BEAT, lease};
 
 /// How often the signal to end is looked at: sites are to end within a second.
@@ -37,62 +36,6 @@ const CLOCK_ROUNDS: u32 = 9;
 const HEAD_START: Nanos = Nanos::from_millis(20);
 /// How long sites that were told to go have for it.
 const GOING_MAX: Duration = Duration::from_secs(5);
-/// How a site is called.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// As people call it.
-    pub name: String,
-    /// The way to it.
-    pub way: Way,
-    /// Whether it is on this machine, where all have one clock.
-    pub is_here: bool,
-    /// What to do where it cannot be called.
-    pub help: String,
-}
-
-/// The way to a site.
-#[derive(Debug, Clone)]
-pub enum Way {
-    /// A program whose standard streams lead there.
-    Program {
-        /// The program, and what it is given.
-        command: Vec<OsString>,
-        /// How loadline comes there where it is missing.
-        delivery: Option<Delivery>,
-    },
-    /// An agent of a fleet.
-    Agent(Contact),
-}
-
-impl Call {
-    fn link(&self) -> io::Result<Link> {
-        match &self.way {
-            Way::Program { command, .. } => link::call(command),
-            Way::Agent(contact) => contact.claim(),
-        }
-    }
-
-    /// The words by which a program is called lead to the same machine; an agent is one by itself.
-    fn place(&self) -> Vec<OsString> {
-        match &self.way {
-            Way::Program { command, .. } => command.clone(),
-            Way::Agent(contact) => vec![contact.id().into()],
-        }
-    }
-
-    pub(crate) fn delivery(&self) -> Option<Delivery> {
-        match &self.way {
-            Way::Program { delivery, .. } => delivery.clone(),
-            Way::Agent(_) => None,
-        }
-    }
-}
-
-/// The status by which a site's call says that the program is not there.
-pub const IS_MISSING: i32 = 93;
-/// The status by which it says that the program cannot be run there, as shells do (POSIX, Shell Command Language, 2.8.2).
-pub const CANNOT_RUN: i32 = 126;
-
 /// Calls sites and commands them.
 #[derive(Debug, Clone, Default)]
 pub struct Commander {
@@ -278,7 +221,9 @@ impl Fleet {
                     awaited.remove(&number);
                 }
                 Event::Said(..) => {}
-                Event::Gone(_, Some(IS_MISSING)) if let Some(delivery) = calls[number].delivery().filter(|_| delivered.insert(number)) => {
+                Event::Gone(_, Some(IS_MISSING))
+                    if let Some(delivery) = calls[number].way.delivery().filter(|_| delivered.insert(number)) =>
+                {
                     under_way += 1;
                     let sender = self.sender.clone();
                     let carry = move || sender.send((number, Arrival::Delivered(delivery.carry_out())));
@@ -492,16 +437,12 @@ impl Drop for Fleet {
 
 /// What is told of a site that cannot be called.
 fn uncalled(call: &Call, why: &io::Error) -> RunError {
-    let program = match &call.way {
-        Way::Program { command, .. } => command.first().map(|word| format!("{}: ", word.to_string_lossy())),
-        Way::Agent(_) => None,
-    };
-    RunError::run(format!("{} cannot be called: {}{}", call.name, program.unwrap_or_default(), plan::plainly(why)), call.help.clone())
+    RunError::run(format!("{} cannot be called: {}", call.name, plan::plainly(why)), call.help.clone())
 }
 
 impl Site {
     fn call(call: &Call, number: usize, arrivals: &Sender<(usize, Arrival)>) -> io::Result<Self> {
-        let Link { orders: stream, answers, end } = call.link()?;
+        let Link { orders: stream, answers, end } = call.way.link()?;
         let (orders, written) = channel();
         thread::Builder::new().name("orders".to_owned()).spawn(move || write(&written, stream))?;
         let (arrivals, name, ended) = (arrivals.clone(), call.name.clone(), end.clone());
@@ -513,7 +454,7 @@ impl Site {
             let why = wrong.map_or_else(|| ended.why(), |text| format!(": it said '{}'", text.escape_debug()));
             let _ = arrivals.send((number, Arrival::Gone(format!("{name} is gone{why}"), status)));
         })?;
-        let (name, place, is_here) = (call.name.clone(), call.place(), call.is_here);
+        let (name, place, is_here) = (call.name.clone(), call.way.place(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
         Ok(Self {
             name,

@@ -12,8 +12,7 @@ use std::thread;
 use plan::setting::AGENT_BINARY;
 use plan::{SshHost, sh_quoted};
 
-use crate::commander::{CANNOT_RUN, Call, IS_MISSING, Way};
-use crate::link::why_of;
+use crate::link::{CANNOT_RUN, Call, IS_MISSING, why_of};
 use crate::machines::calls;
 
 /// So much of the beginning of what a command complains of is kept.
@@ -67,7 +66,7 @@ impl Errand<'_> {
         let error = |why: String| ErrandError { why, help: call.help.clone(), complaint: String::new() };
         let carried_out = || self.carry_out(call).map_err(|why| error(format!("{} cannot be called: {}", call.name, plan::plainly(&why))));
         let mut ended = carried_out()?;
-        if let (Some(IS_MISSING), Some(delivery)) = (ended.status.code(), call.delivery()) {
+        if let (Some(IS_MISSING), Some(delivery)) = (ended.status.code(), call.way.delivery()) {
             delivery.carry_out().map_err(|why| error(format!("{} has no loadline, and it cannot be copied there: {why}", call.name)))?;
             ended = carried_out()?;
         }
@@ -88,7 +87,7 @@ impl Errand<'_> {
     }
 
     fn carry_out(&self, call: &Call) -> io::Result<Ended> {
-        let Way::Program { command: words, .. } = &call.way else { return Err(io::ErrorKind::Unsupported.into()) };
+        let words = call.way.place();
         let [program, arguments @ ..] = &words[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -116,11 +115,14 @@ fn beginning(mut stream: impl Read, bytes_max: u64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::link::CalledProgram;
 
     fn asked(script: &str, answer_bytes_max: u64) -> Result<Vec<u8>, ErrandError> {
         let command = ["sh", "-c", script].map(Into::into).to_vec();
-        let way = Way::Program { command, delivery: None };
+        let way = Arc::new(CalledProgram { command, delivery: None });
         let call = Call { name: "web1".to_owned(), way, is_here: false, help: "try it".to_owned() };
         Errand { words: &[], input: b"key\n", answer_bytes_max }.ask(&call)
     }

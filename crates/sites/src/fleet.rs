@@ -11,6 +11,7 @@ mod stream;
 
 pub use member::{Member, News, join};
 
+use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -34,9 +35,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-use crate::commander::{Call, Way};
 use crate::frames::{Greeting, SITE_SCHEMA};
-use crate::link::Link;
+use crate::link::{Call, Link, Way};
 
 /// How long the first answer of all is waited for.
 const FIRST_MAX: Duration = Duration::from_secs(2);
@@ -416,21 +416,15 @@ fn wall_clock() -> Nanos {
 
 /// The way to an agent.
 #[derive(Debug, Clone)]
-pub struct Contact {
+struct Contact {
     connection: Connection,
     id: String,
     /// Who claims it, for people.
     by: String,
 }
 
-impl Contact {
-    /// The agent's own name among all.
-    pub(crate) fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Begins a session.
-    pub(crate) fn claim(&self) -> io::Result<Link> {
+impl Way for Contact {
+    fn link(&self) -> io::Result<Link> {
         let Connection { client, runtime, .. } = &self.connection;
         let token = client.new_inbox().replace(|letter: char| !letter.is_ascii_alphanumeric(), "");
         let (schema, loadline) = (SITE_SCHEMA.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
@@ -453,6 +447,10 @@ impl Contact {
         let (orders, answers, end, carried) = stream::open(&self.connection, heard, format!("{SESSION}.{token}.orders"));
         runtime.spawn(carried);
         Ok(Link { orders: Box::new(orders), answers: Box::new(answers), end })
+    }
+
+    fn place(&self) -> Vec<OsString> {
+        vec![self.id.clone().into()]
     }
 }
 
@@ -491,7 +489,7 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
     };
     let calls = idle.into_iter().enumerate().map(|(number, card)| Call {
         name: name_of(number),
-        way: Way::Agent(Contact { connection: connection.clone(), id: card.id, by: by.to_owned() }),
+        way: Arc::new(Contact { connection: connection.clone(), id: card.id, by: by.to_owned() }),
         is_here: false,
         help: format!("see who is there: loadline agents {address}"),
     });

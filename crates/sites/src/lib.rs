@@ -17,11 +17,11 @@ mod machines;
 mod processes;
 mod serving;
 
-pub use commander::{Call, Commander, Way};
+pub use commander::Commander;
 pub use errand::{Errand, ErrandError};
-pub use fleet::{Access, AgentCard, AgentClock, Connection, Contact, FleetAddress, Member, News, agents_of, is_group, join};
+pub use fleet::{Access, AgentCard, AgentClock, Connection, FleetAddress, Member, News, agents_of, is_group, join};
 pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
-pub use link::Delivery;
+pub use link::Call;
 pub use machines::{Machines, over_ssh};
 pub use processes::Processes;
 pub use serving::serve;

@@ -14,6 +14,63 @@ use std::time::{Duration, Instant};
 /// So much of the end of what a site complains of is kept.
 const COMPLAINT_BYTES_MAX: usize = 2000;
 
+/// The status by which a site's call says that the program is not there.
+pub(crate) const IS_MISSING: i32 = 93;
+/// The status by which it says that the program cannot be run there, as shells do (POSIX, Shell Command Language, 2.8.2).
+pub(crate) const CANNOT_RUN: i32 = 126;
+
+/// How a site is called.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// As people call it.
+    pub name: String,
+    /// The way to it.
+    pub(crate) way: Arc<dyn Way>,
+    /// Whether it is on this machine, where all have one clock.
+    pub(crate) is_here: bool,
+    /// What to do where it cannot be called.
+    pub(crate) help: String,
+}
+
+/// The way to a site.
+pub(crate) trait Way: fmt::Debug + Send + Sync {
+    /// Calls it.
+    fn link(&self) -> io::Result<Link>;
+
+    /// What its machine is known by: the same of two sites is the same machine.
+    fn place(&self) -> Vec<OsString>;
+
+    /// How loadline comes there where it is missing.
+    fn delivery(&self) -> Option<Delivery> {
+        None
+    }
+}
+
+/// A program whose standard streams lead to a site.
+#[derive(Debug)]
+pub(crate) struct CalledProgram {
+    /// The program, and what it is given.
+    pub command: Vec<OsString>,
+    /// How loadline comes there where it is missing.
+    pub delivery: Option<Delivery>,
+}
+
+impl Way for CalledProgram {
+    fn link(&self) -> io::Result<Link> {
+        let program = self.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+        call(&self.command).map_err(|why| io::Error::other(format!("{program}: {}", plan::plainly(&why))))
+    }
+
+    /// The same words lead to the same machine.
+    fn place(&self) -> Vec<OsString> {
+        self.command.clone()
+    }
+
+    fn delivery(&self) -> Option<Delivery> {
+        self.delivery.clone()
+    }
+}
+
 /// How a site is spoken with.
 pub(crate) struct Link {
     /// When it is dropped, the site has no more orders and goes.
@@ -37,7 +94,7 @@ pub(crate) trait End: fmt::Debug + Send + Sync {
 
 /// How a program comes to a site.
 #[derive(Debug, Clone)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     /// The program that takes the file on its standard input, and what it is given.
     pub command: Vec<OsString>,
     /// The file.

@@ -7,14 +7,15 @@
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::Arc;
 
 use engine::{RemoteMessages, RunError, Sites, SoFar, Stop};
 use plan::setting::PROCESSES;
 use plan::{Part, Plan, SshHost};
 
-use crate::commander::{CANNOT_RUN, Call, Commander, IS_MISSING, Way};
+use crate::commander::Commander;
 use crate::frames::Greeting;
-use crate::link::Delivery;
+use crate::link::{CANNOT_RUN, Call, CalledProgram, Delivery, IS_MISSING};
 
 /// Machines that were called, and what each greeted with.
 #[derive(Debug)]
@@ -114,10 +115,10 @@ pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)
     };
     let call = |host: &SshHost| Call {
         name: Machines::name_of(host, hosts),
-        way: Way::Program {
+        way: Arc::new(CalledProgram {
             command: called(host, &start_script(sum, words)),
             delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
-        },
+        }),
         is_here: false,
         help: host.by_hand(),
     };

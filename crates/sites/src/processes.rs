@@ -1,12 +1,14 @@
 //! Processes of this machine: as many as a load needs because one may open only so many files, or as many as somebody wants.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use engine::{Message, RemoteMessages, RunError, Sites, SoFar, Stop, machine};
 use plan::setting::THREADS;
 use plan::{Part, Plan};
 
-use crate::commander::{Call, Commander, Way};
+use crate::commander::Commander;
+use crate::link::{Call, CalledProgram};
 
 /// Further processes of a program on this machine.
 #[derive(Debug, Clone)]
@@ -26,7 +28,7 @@ impl Processes {
     fn calls(&self, count: usize) -> Vec<Call> {
         let call = |number: usize| Call {
             name: format!("process {number}"),
-            way: Way::Program { command: self.command.clone(), delivery: None },
+            way: Arc::new(CalledProgram { command: self.command.clone(), delivery: None }),
             is_here: true,
             help: "see what ended it: its last words, memory, limits on processes".to_owned(),
         };

@@ -14,6 +14,8 @@ fn every_command_tells_what_it_can_do() {
         "compare",
         "calibrate",
         "traffic",
+        "agent",
+        "agents",
         "init",
         "check",
         "replay",
