@@ -29,14 +29,6 @@ impl Span {
     }
 }
 
-/// Puts one more among them.
-pub(crate) fn insert(spans: &mut Vec<Span>, mut span: Span, limit_ns: i64) {
-    let from = spans.partition_point(|it| it.end_ns.saturating_add(limit_ns) < span.start_ns);
-    let until = from + spans[from..].partition_point(|it| it.start_ns.saturating_sub(limit_ns) <= span.end_ns);
-    spans[from..until].iter().for_each(|it| span.absorb(it));
-    spans.splice(from..until, [span]);
-}
-
 /// Puts spans in any order together.
 pub(crate) fn joined(mut spans: Vec<Span>, limit_ns: i64) -> Vec<Span> {
     spans.sort_unstable_by_key(|it| (it.start_ns, it.end_ns));
@@ -60,8 +52,7 @@ mod tests {
         fn they_are_the_same_in_any_order(told in prop::collection::vec((0i64..200, 0i64..5), 0..60), limit in 0i64..9, at in 0usize..60) {
             let spans: Vec<Span> = told.iter().map(|(start, length)| Span { start_ns: *start, end_ns: start + length, requests: 1 }).collect();
             let together = joined(spans.clone(), limit);
-            let mut one_by_one = Vec::new();
-            spans.iter().for_each(|span| insert(&mut one_by_one, *span, limit));
+            let one_by_one = spans.iter().fold(Vec::new(), |before, span| joined([before, vec![*span]].concat(), limit));
             prop_assert_eq!(&one_by_one, &together);
             let (one, other) = spans.split_at(at.min(spans.len()));
             prop_assert_eq!(joined([joined(other.to_vec(), limit), joined(one.to_vec(), limit)].concat(), limit), together.clone());

@@ -252,7 +252,7 @@ impl Survey {
             all: tally.all,
             course: tally.course,
             routes: tally.routes.sealed(personal),
-            users: tally.users,
+            users: tally.users.sorted(),
             agents: tally.agents.counted(),
             referers: tally.referers.counted(),
             ..part

@@ -28,7 +28,7 @@ mod written;
 const USERS_MOST: usize = 1 << 19;
 /// Of the table, this part at most is of users that are kept for what they make.
 const LARGE_PART: u64 = 8;
-/// Spans of those whose pauses are known, and as many of those whose sessions are: some 25 MB each.
+/// Spans of those whose pauses are known, and as many of those whose sessions are: some 25 MB each, and twice that where lines are in no order.
 const SPANS_MOST: usize = 1 << 20;
 /// Who is busy more often than this is no person, and has no pauses that anybody could learn from.
 const MOMENTS_MOST: usize = 1 << 14;
@@ -52,6 +52,8 @@ struct User {
 #[derive(Debug)]
 pub(crate) struct Counter {
     users: FxHashMap<u64, User>,
+    /// Spans that were told out of order, and are not yet among the others of their users.
+    unsorted: FxHashMap<u64, Vec<Span>>,
     /// Those who are busy so often that no pause of theirs is told.
     restless: FxHashSet<u64>,
     /// Their addresses, where these are kept.
@@ -144,6 +146,7 @@ impl Counter {
     pub(crate) fn new(key: Key, personal: Personal) -> Self {
         Self {
             users: FxHashMap::default(),
+            unsorted: FxHashMap::default(),
             restless: FxHashSet::default(),
             names: FxHashMap::default(),
             users_most: USERS_MOST,
@@ -182,7 +185,7 @@ impl Counter {
                     user.earlier.push(std::mem::replace(&mut user.last, span));
                     self.spans[kind] += 1;
                 } else {
-                    self.insert(hash, span);
+                    self.add_unsorted(hash, span);
                 }
             }
             return;
@@ -209,21 +212,45 @@ impl Counter {
         if is_known { 0 } else { SESSION_PAUSE_NS }
     }
 
-    fn insert(&mut self, hash: u64, span: Span) {
+    /// Adds one that is not after the last. Each time there are as many of these as of the others they are put among them: one by one would take
+    /// long where logs are read from the newest to the oldest.
+    fn add_unsorted(&mut self, hash: u64, span: Span) {
+        let unsorted = self.unsorted.entry(hash).or_default();
+        unsorted.push(span);
+        let (new, known) = (unsorted.len(), self.users.get(&hash).map_or(0, |user| user.earlier.len()));
+        if new > known || (known >= MOMENTS_MOST && self.limit_ns(hash) == 0) {
+            self.sort(hash);
+            self.make_room();
+        }
+    }
+
+    /// Puts all spans of a user in order.
+    fn sort(&mut self, hash: u64) {
         let limit_ns = self.limit_ns(hash);
-        let mut all = self.take_spans(hash);
-        spans::insert(&mut all, span, limit_ns);
+        let all = spans::joined(self.take_spans(hash), limit_ns);
         self.put_spans(hash, all);
-        self.make_room();
+    }
+
+    /// With all spans in order, as whoever reads them takes them.
+    pub(crate) fn sorted(mut self) -> Self {
+        self.sort_all();
+        self
+    }
+
+    fn sort_all(&mut self) {
+        let unsorted: Vec<u64> = self.unsorted.keys().copied().collect();
+        unsorted.into_iter().for_each(|hash| self.sort(hash));
     }
 
     /// Takes the spans of a user away, to put others in their place.
     fn take_spans(&mut self, hash: u64) -> Vec<Span> {
         let limit_ns = self.limit_ns(hash);
+        let unsorted = self.unsorted.remove(&hash).unwrap_or_default();
         let Some(user) = self.users.get_mut(&hash) else { return Vec::new() };
         let mut all = std::mem::take(&mut user.earlier);
         self.spans[usize::from(limit_ns > 0)] -= all.len();
         all.push(user.last);
+        all.extend(unsorted);
         all
     }
 
@@ -241,6 +268,9 @@ impl Counter {
 
     /// Knows pauses and sessions of fewer users where there are too many.
     fn make_room(&mut self) {
+        if self.spans.iter().any(|spans| *spans > self.spans_most) {
+            self.sort_all();
+        }
         while self.spans[0] > self.spans_most && self.pause_halvings < HALVINGS_MOST {
             self.pause_halvings += 1;
             self.sample_spans();
@@ -251,7 +281,7 @@ impl Counter {
         }
     }
 
-    /// Keeps the spans that are to be known by the halvings, and no more.
+    /// Keeps the spans that are to be known by the halvings, and no more. All are in order.
     fn sample_spans(&mut self) {
         self.session_halvings = self.session_halvings.max(self.halvings);
         self.pause_halvings = self.pause_halvings.max(self.session_halvings);
@@ -274,6 +304,7 @@ impl Counter {
     }
 
     fn halve(&mut self) {
+        self.sort_all();
         while self.users.len() >= self.users_most / 2 + self.users_most / 4 && self.halvings < HALVINGS_MOST {
             self.halvings += 1;
             self.sample_users();
@@ -293,6 +324,8 @@ impl Counter {
 
     /// Adds what was counted elsewhere with the same key.
     pub(crate) fn absorb(&mut self, mut other: Self) {
+        self.sort_all();
+        other.sort_all();
         self.requests += other.requests;
         self.is_finer |= other.is_finer;
         for (mine, others) in [
@@ -339,7 +372,8 @@ impl Counter {
         remarks
     }
 
-    pub(crate) fn finish(self) -> Option<Users> {
+    pub(crate) fn finish(mut self) -> Option<Users> {
+        self.sort_all();
         if self.users.is_empty() {
             return None;
         }
@@ -531,6 +565,26 @@ mod tests {
         assert_eq!(users.largest[0].name, "192.0.2.1");
         assert_eq!((users.visits.requests, users.visits.told_in_ns), (vec![(1, 1), (2, 1), (3, 1)], 1_000_000_000));
         assert_eq!([999, 1_234, 12_345, 4_000_000_000].map(rounded), [999, 1_230, 12_300, 4_000_000_000]);
+    }
+
+    #[test]
+    fn lines_in_any_order_are_the_same_users() {
+        // By turns of two users, in visits, some of whose requests overlap.
+        let times: Vec<i64> = (0..20_000).map(|at| at / 10 * 7200 + at % 10 * 3).collect();
+        let counted = |times: Vec<i64>| {
+            let mut counter = Counter::new(Key::default(), Personal::LeftOut);
+            for at_s in times {
+                counter.add(&(at_s / 3 % 2).to_be_bytes(), (at_s * SECOND_NS, at_s * SECOND_NS), 7 * SECOND_NS);
+            }
+            let most: usize = counter.unsorted.values().map(Vec::len).sum();
+            assert!(most <= counter.spans.iter().sum::<usize>(), "{most}");
+            counter.finish()
+        };
+        let shuffled = (0..20_000).map(|at| times[at * 7919 % 20_000]).collect();
+        let forward = counted(times.clone());
+        assert_eq!(forward.as_ref().map(|users| (users.users, users.sessions)), Some((2, 4000)));
+        assert_eq!(counted(times.into_iter().rev().collect()), forward);
+        assert_eq!(counted(shuffled), forward);
     }
 
     /// Each of some users makes some requests in one half and some in the other, at times that fall between each other.

@@ -51,15 +51,22 @@ impl SshHost {
     /// What to do about a connection that does not come about.
     #[must_use]
     pub fn by_hand(&self) -> String {
+        format!("try it: {}", self.trial())
+    }
+
+    /// The command that tries it, and says nothing where all is well.
+    #[must_use]
+    pub fn trial(&self) -> String {
         let port = self.port.map_or_else(String::new, |port| format!("-p {port} "));
-        format!("try it: ssh -o BatchMode=yes {port}{} true", self.to)
+        format!("ssh -o BatchMode=yes {port}{} true", self.to)
     }
 }
 
-/// A word as the shell `sh` takes it back whole, whatever is in it.
+/// A word as the shell `sh` takes it back whole, whatever is in it. So do fish and csh, also where one such word is quoted within another: a
+/// backslash between quotation marks is itself in some of them and not in others, so none is put there.
 #[must_use]
 pub fn sh_quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
+    format!("'{}'", word.replace('\'', r#"'"'"'"#))
 }
 
 /// `ssh:[USER@]HOST[:PORT]`.
@@ -67,5 +74,16 @@ impl fmt::Display for SshHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ssh:{}", self.to)?;
         self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_quoted_without_a_backslash_of_its_own() {
+        assert_eq!(sh_quoted("it's"), r#"'it'"'"'s'"#);
+        assert!(!sh_quoted(&sh_quoted("it's")).contains('\\'));
     }
 }

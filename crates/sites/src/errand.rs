@@ -137,6 +137,9 @@ mod tests {
             ("web1 is gone: it ended with status 2 (error: no log)", "error: no log\n")
         );
         assert!(asked("exit 126", 10).unwrap_err().why.contains("cannot run this program"));
+        let word = "it's \\ \"$x\" `y`";
+        let within = sh_quoted(&format!("printf %s {}", sh_quoted(word)));
+        assert_eq!(asked(&format!("exec sh -c {within}"), 99), Ok(word.into()));
         // Its input is open until it ends.
         assert_eq!(asked("read -r first; timeout 0.2 cat; printf %s $?", 10), Ok(b"124".to_vec()));
     }
