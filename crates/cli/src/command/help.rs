@@ -258,6 +258,22 @@ const GUIDES: &[Guide] = &[
         options: &[],
     },
     Guide {
+        command: "agent",
+        examples: &[
+            ("Wait for work, and send load to this server alone", "loadline agent --nats nats://10.0.0.1:4222 --group eu --allow-target api.test:443"),
+            ("With the credentials that the server asks for", "loadline agent --nats tls://nats.test:4222 --nats-creds eu.creds"),
+        ],
+        options: &[],
+    },
+    Guide {
+        command: "agents",
+        examples: &[
+            ("Who waits at a server", "loadline agents nats://10.0.0.1:4222"),
+            ("Of one group, for programs", "loadline agents nats://10.0.0.1:4222/eu --json"),
+        ],
+        options: &[],
+    },
+    Guide {
         command: "serve",
         examples: &[
             ("For browsers of this machine", "loadline serve"),
@@ -271,6 +287,7 @@ const GUIDES: &[Guide] = &[
 /// The commands by what they are for. A test holds that each stands in one of them.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "sweep", "find", "compare", "replay", "calibrate", "demo"]),
+    ("Machines that load comes from", &["agent", "agents"]),
     ("Read and keep results", &["show", "report", "diff", "runs", "serve", "tag", "note", "baseline", "export", "rm", "prune"]),
     ("Scenarios, logs and profiles", &["init", "check", "try", "import", "traffic", "profile"]),
     ("This program", &["help", "compat", "links", "completions", "man"]),
