@@ -12,7 +12,6 @@
 //! room, the order of requests changes nothing.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::hash::Hasher as _;
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -516,6 +515,8 @@ impl Routes {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::scrub::Personal;
     use proptest::prelude::*;
