@@ -94,36 +94,38 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let wish = reading.decided(&mut errors);
     let hosts = machines.hosts(&logs, &mut errors);
-    if !hosts.is_empty() || part.is_wanted() {
+    if machines.are_wanted() || part.is_wanted() {
         reading.refuse_relative(&mut errors);
     }
     if part.is_wanted() {
-        if !hosts.is_empty() {
+        if machines.are_wanted() {
             errors.push(PlanError::new("partial", "--partial: a part is of the logs of this machine", "leave out --agents or --partial"));
         }
         outcome.refuse(&mut errors);
         let place = part.check(&logs, outcome.existing(), &mut errors);
-        let opened = open_all(&logs, &reading, &mut errors);
+        // Those of other machines are none of this one.
+        let logs = if machines.are_wanted() { &[] } else { &logs[..] };
+        let opened = open_all(logs, &reading, &mut errors);
         let (Some((place, key)), true) = (place, errors.is_empty()) else { return Err(errors.into()) };
         let survey = reading.survey(wish, key, opened, part.has_targets())?;
         return place.write(&survey.part().written());
     }
     part.refuse(&mut errors);
     let outcome = Outcome::check(outcome, &mut errors);
-    let part = if hosts.is_empty() {
-        let opened = open_all(&logs, &reading, &mut errors);
-        if !errors.is_empty() {
-            return Err(errors.into());
-        }
-        // What routes were asked for goes into a scenario's table and into a list of URLs.
-        reading.survey(wish, Key::default(), opened, outcome.needs_targets())?.part()
-    } else {
+    let part = if machines.are_wanted() {
         if !errors.is_empty() {
             return Err(errors.into());
         }
         let targets = outcome.needs_targets().then(|| "--partial-targets".to_owned());
         let words: Vec<String> = reading.words().into_iter().chain(targets).collect();
         machines.ask(&hosts, &words, &logs)?
+    } else {
+        let opened = open_all(&logs, &reading, &mut errors);
+        if !errors.is_empty() {
+            return Err(errors.into());
+        }
+        // What routes were asked for goes into a scenario's table and into a list of URLs.
+        reading.survey(wish, Key::default(), opened, outcome.needs_targets())?.part()
     };
     outcome.tell(part)
 }

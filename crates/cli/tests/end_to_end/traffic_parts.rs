@@ -14,6 +14,7 @@ const SSH: &str = "#!/bin/sh
 for last; do host=$before; before=$last; done
 [ \"$host\" = nowhere ] && { echo 'ssh: connect to host nowhere port 22: No route to host' >&2; exit 255; }
 HOME=\"$HOMES/$host\"; export HOME; unset XDG_CACHE_HOME; cd \"$HOME\" || exit 255
+[ \"$host\" = noisy ] && echo 'Welcome to noisy!'
 printf '%s\\n' \"$*\" >> \"$HOMES/called\"
 /bin/sh -c \"$last\" > \"$HOMES/said.$host\"; status=$?
 cat \"$HOMES/said.$host\"; exit $status
@@ -135,6 +136,17 @@ fn what_goes_wrong_on_any_machine_is_told_at_once_and_nothing_is_half_told() {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert!(ran.exit != 0 && ran.stdout.is_empty() && !session.files().contains(&"r.json".to_owned()), "{ran:?}");
+    fs::create_dir_all(session.path("homes/noisy")).unwrap();
+    session = with_ssh(session);
+    fs::copy(session.path("homes/web2/logs/other"), session.path("homes/noisy/access.log")).unwrap();
+    let ran = session.loadline("traffic --agents ssh:noisy access.log");
+    let said = prose(&ran.stderr);
+    for words in
+        ["what noisy says cannot be used: it is damaged", "see whether 'ssh -o BatchMode=yes noisy true' prints anything: it must not"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert!(ran.exit != 0 && ran.stdout.is_empty(), "{ran:?}");
     let called = session.read("homes/called");
     session = with_ssh(session);
     let line = "traffic --agents web1,ssh:web2,ssh:web2 - --from +10m --until 10:30 --partial p --to missing/x.yaml";
@@ -153,6 +165,11 @@ fn what_goes_wrong_on_any_machine_is_told_at_once_and_nothing_is_half_told() {
         assert!(said.contains(words), "{words}: {said}");
     }
     session = with_ssh(session);
+    for line in ["traffic --agents web1 there.log", "traffic --agents web1 there.log --partial p"] {
+        let ran = session.loadline(line).exits(2).complains("'web1' is no machine");
+        assert!(!ran.stderr.contains("there.log"), "no log of this machine: {}", ran.stderr);
+        session = with_ssh(session);
+    }
     session
         .loadline("traffic x.log --agent-binary x --partial-key k --partial-targets")
         .exits(2)

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
-use import::SurveyPart;
+use import::{PartError, SurveyPart};
 use plan::setting::AGENTS;
 use plan::{PlanError, PlanErrors, SshHost, plainly};
 use sites::{Errand, ErrandError};
@@ -28,6 +28,11 @@ pub(super) struct MachinesArgs {
 }
 
 impl MachinesArgs {
+    /// Whether logs are read on other machines.
+    pub(super) fn are_wanted(&self) -> bool {
+        !self.agents.is_empty()
+    }
+
     /// The machines, each once; none where logs are read here.
     pub(super) fn hosts(&self, logs: &[String], errors: &mut PlanErrors) -> Vec<SshHost> {
         let hosts = agents::hosts(&self.agents, self.agent_binary.as_deref(), errors);
@@ -40,7 +45,7 @@ impl MachinesArgs {
                 ));
             }
         }
-        if !self.agents.is_empty() && logs.iter().any(|log| log == "-") {
+        if self.are_wanted() && logs.iter().any(|log| log == "-") {
             errors.push(PlanError::new(
                 "log",
                 "standard input is of this machine, and logs are read on others",
@@ -68,12 +73,13 @@ impl MachinesArgs {
         let errand = Errand { words: &words, input: key.as_bytes(), answer_bytes_max: PART_BYTES_MAX };
         let mut whole: Option<SurveyPart> = None;
         let mut failed: Option<Failed> = None;
-        for (name, answer) in errand.run(hosts, Path::new("ssh"), (&program, &sum)) {
+        for (host, (name, answer)) in hosts.iter().zip(errand.run(hosts, Path::new("ssh"), (&program, &sum))) {
+            let unusable = |why| unusable(&name, host, &why);
             let read = answer.map_err(|error| refused(&name, error)).and_then(|bytes| {
-                let part = SurveyPart::read(&bytes).map_err(|why| unusable(&name, &why))?.of_machine(&name);
+                let part = SurveyPart::read(&bytes).map_err(unusable)?.of_machine(&name);
                 match &mut whole {
                     None => whole = Some(part),
-                    Some(whole) => whole.merge(part).map_err(|why| unusable(&name, &why))?,
+                    Some(whole) => whole.merge(part).map_err(unusable)?,
                 }
                 Ok(())
             });
@@ -97,8 +103,14 @@ fn random_key() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n")
 }
 
-fn unusable(name: &str, why: &import::PartError) -> Failed {
-    Failed::new(Exit::NotCarriedOut, format!("what {name} says cannot be used: {why}"), "use the same loadline on both sides")
+fn unusable(name: &str, host: &SshHost, why: &PartError) -> Failed {
+    let help = match why {
+        PartError::Version(_) => "use the same loadline on both sides".to_owned(),
+        PartError::Requests => "read fewer logs at once".to_owned(),
+        // What the shell there prints when it begins stands before every answer.
+        _ => format!("see whether '{}' prints anything: it must not", host.trial()),
+    };
+    Failed::new(Exit::NotCarriedOut, format!("what {name} says cannot be used: {why}"), help)
 }
 
 /// What a machine's loadline complained of, as errors of that machine; or what became of it.

@@ -24,6 +24,8 @@ pub(super) const PART_BYTES_MAX: u64 = 1 << 30;
 const KEY_BYTES_MAX: u64 = 1 << 20;
 /// A shorter one can be guessed.
 const KEY_BYTES_MIN: usize = 16;
+/// In hexadecimal, so that it is one line also where it comes by standard input.
+const MAKE_KEY: &str = r"od -An -tx1 -N32 /dev/urandom | tr -d ' \n' > key";
 
 /// A part, as typed.
 #[derive(Debug, Args)]
@@ -119,7 +121,7 @@ impl PartArgs {
             errors.push(PlanError::new(
                 "partial-key",
                 "--partial takes a key, by which the same user is counted once in all parts and named in none",
-                "make one for all parts with head -c 32 /dev/urandom > key, and give --partial-key key",
+                format!("make one for all parts with {MAKE_KEY}, and give --partial-key key"),
             ));
             return None;
         };
@@ -138,7 +140,7 @@ impl PartArgs {
                 errors.push(PlanError::new(
                     "partial-key",
                     format!("the key '{name}' cannot be used: {why}"),
-                    "give a file of at least 16 secret bytes, the same for all parts: head -c 32 /dev/urandom > key",
+                    format!("give a file of at least 16 secret bytes, the same for all parts: {MAKE_KEY}"),
                 ));
                 None
             }
