@@ -77,7 +77,7 @@ pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Some(url) = agent.nats.as_deref().filter(|_| !agent.stdio) else {
         let Ok(allowed) = allowed else { return Err(errors.into()) };
         // Whoever may log in on this machine may send load from it; whoever reaches a NATS server may not.
-        let guard = given.then(|| Guard { allowed, scripts: agent.allow_scripts });
+        let guard = given.then_some(Guard { allowed, scripts: agent.allow_scripts });
         return answer(guard, known);
     };
     let address = nats::address(NATS, url, &mut errors);

@@ -260,7 +260,10 @@ const GUIDES: &[Guide] = &[
     Guide {
         command: "agent",
         examples: &[
-            ("Wait for work, and send load to this server alone", "loadline agent --nats nats://10.0.0.1:4222 --group eu --allow-target api.test:443"),
+            (
+                "Wait for work, and send load to this server alone",
+                "loadline agent --nats nats://10.0.0.1:4222 --group eu --allow-target api.test:443",
+            ),
             ("With the credentials that the server asks for", "loadline agent --nats tls://nats.test:4222 --nats-creds eu.creds"),
         ],
         options: &[],

@@ -90,8 +90,9 @@ pub(super) struct Outgoing {
 impl Outgoing {
     /// The piece of these bytes.
     pub(super) fn add(&mut self, bytes: Bytes) -> Piece {
-        let piece = Piece::Data(self.next, bytes.clone());
+        let at = self.next;
         self.next += bytes.len() as u64;
+        let piece = Piece::Data(at, bytes);
         self.kept.push_back(piece.clone());
         piece
     }
