@@ -576,22 +576,6 @@ mod tests {
     }
 
     #[test]
-    fn of_names_that_are_asked_for_as_often_a_part_tells_as_many_as_a_report() {
-        let name = |at: u32| (0..3).map(|place| char::from(b'a' + (at / 10u32.pow(place) % 10) as u8)).collect::<String>();
-        let counted = || {
-            let mut routes = Routes::default().with_key(Key::new([5; 16]));
-            for at in 0..300 {
-                (0..if at < 40 { 9 } else { 1 }).for_each(|_| routes.of(b"GET", format!("/u/{}", name(at)).as_bytes()).add(200, 0, None));
-            }
-            routes
-        };
-        let told = |routes: Routes| routes.finish().0.into_iter().map(|(_, path, counts)| (path, counts.requests)).collect::<Vec<_>>();
-        let whole = told(counted());
-        assert_eq!((whole.len(), whole[0].clone()), (NAMES_KEPT + 1, ("/u/{name}".to_owned(), 15 * 9 + 260)));
-        assert_eq!(told(counted().sealed(Personal::LeftOut)), whole);
-    }
-
-    #[test]
     fn a_route_is_found_again_by_its_number() {
         let paths: Vec<String> = (0..500u32)
             .map(|at| format!("/shop/{}/x{}", (0..5).map(|k| char::from(b'a' + (at / 6u32.pow(k) % 6) as u8)).collect::<String>(), at % 3))
