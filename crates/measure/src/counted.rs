@@ -233,7 +233,7 @@ impl TryFrom<SnapshotRecord> for IntervalCounts {
 impl TryFrom<SnapshotRecord> for Snapshot {
     type Error = String;
 
-    /// As [`SnapshotRecord::counts`].
+    /// The counts again; in words, if a histogram or a number is none.
     fn try_from(kept: SnapshotRecord) -> Result<Self, String> {
         kept.counts(|packed| packed.unpack(), |rows| rows.unpack())
     }
