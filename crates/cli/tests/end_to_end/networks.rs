@@ -37,7 +37,9 @@ impl Machines {
         if !crate::tools::are_here(&["ip", "ssh", "ssh-keygen", "sshd", "unshare"]) {
             return None;
         }
-        if !(is_root && run(&["unshare", "--net", "--time", "true"])) {
+        let probe = format!("llp{}x{first_net}", std::process::id() % 10_000);
+        let has_spaces = || run(&["ip", "netns", "add", &probe]) && run(&["ip", "netns", "del", &probe]);
+        if !(is_root && run(&["unshare", "--net", "--time", "true"]) && has_spaces()) {
             let _ = writeln!(std::io::stderr(), "left out: networks of machines need root, and namespaces of networks and of time");
             return None;
         }
@@ -106,7 +108,9 @@ impl Machines {
         let ahead = (number as u32 * CLOCKS_APART_S).to_string();
         let words = ["netns", "exec", &space, "unshare", "--time", "--fork", "--kill-child", "--monotonic", &ahead];
         let sshd = ["/usr/sbin/sshd", "-D", "-E", &at("sshd.log"), "-f", &file];
-        self.servers.push(Command::new("ip").args(words).args(sshd).spawn().unwrap());
+        let mut server = Command::new("ip");
+        server.args(words).args(sshd).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.servers.push(server.spawn().unwrap());
     }
 }
 
@@ -117,6 +121,10 @@ impl Drop for Machines {
             let _ = server.wait();
         }
         for name in ["a", "b"] {
+            // A session whose cable was cut does not know that it is over.
+            let there = Command::new("ip").args(["netns", "pids", &self.cable(name)]).output();
+            let there = there.map(|told| String::from_utf8_lossy(&told.stdout).into_owned()).unwrap_or_default();
+            there.lines().for_each(|process| _ = run(&["kill", "-9", process.trim()]));
             run(&["ip", "netns", "del", &self.cable(name)]);
             run(&["ip", "link", "del", &self.cable(name)]);
         }
