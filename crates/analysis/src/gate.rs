@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use measure::{Histogram, Summary, Tick, quantile_is_known};
+use measure::{Histogram, Summary, Tick, quantile_is_known, rank_of};
 use plan::{Nanos, carets};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,6 @@ use crate::distribution::{binomial_at_least, binomial_at_most};
 use crate::interval::{CONFIDENCE, Interval};
 use crate::proportion::Share;
 use crate::quantity::{count, figure, length, percent, time};
-use crate::sparse::rank_of;
 
 pub use against::{Change, RUNS_MIN, Regression, Row, against};
 pub use part::Part as LoadPart;

@@ -22,13 +22,12 @@
 
 use std::fmt;
 
-use measure::{QUANTILES, SummaryRecord, Tick};
+use measure::{QUANTILES, SparseHistogram, SummaryRecord, Tick, rank_of};
 use plan::{Nanos, Random};
 use serde::Serialize;
 
 use crate::distribution::{binomial_at_most, normal_below, student_quantile};
 use crate::proportion::Share;
-use crate::sparse::{Sparse, rank_of};
 
 /// How often the run is drawn again (docs/measurement.md §1.6).
 pub const REPLICATES: usize = 2_000;
@@ -86,7 +85,7 @@ pub struct Slice {
     /// Of these, those that failed or were never sent.
     pub bad: u64,
     /// Response times.
-    pub times: Sparse,
+    pub times: SparseHistogram,
 }
 
 /// The measured part of a run in slices: warm-up left out, what ended while draining added to the last.
@@ -104,7 +103,7 @@ pub fn slices(run: &SummaryRecord) -> Result<Vec<Slice>, String> {
 pub fn slices_between(ticks: &[Tick], from: Nanos, until: Nanos) -> Result<Vec<Slice>, String> {
     let mut slices: Vec<Slice> = Vec::with_capacity(ticks.len());
     for tick in ticks.iter().filter(|tick| !tick.warmup && tick.from >= from) {
-        let times = Sparse::from(&tick.response_time.unpack()?);
+        let times = SparseHistogram::from(&tick.response_time.unpack()?);
         let bad = tick.failed + tick.unsent;
         let ended = tick.succeeded + bad;
         match slices.last_mut() {
@@ -749,7 +748,7 @@ mod tests {
         let mut random = Random::new(3, 0);
         let slices = of.draw(1.0, &mut random);
         let got = uncertainty(&slices, 400, &mut random);
-        let mut all = Sparse::default();
+        let mut all = SparseHistogram::default();
         slices.iter().for_each(|slice| all.add(&slice.times));
         let (lower, upper) = rank_interval(60_000, 0.5, 0.95);
         let naive =
@@ -788,7 +787,14 @@ mod tests {
                     let mut times = Histogram::new();
                     (0..100).for_each(|k| times.record(Nanos::from_micros(900 + 2 * k)));
                     let bad = if second % burst == 0 { burst } else { 0 };
-                    Slice { from: Nanos::from_secs(second), seconds: 1.0, answered: 100, ended: 100, bad, times: Sparse::from(&times) }
+                    Slice {
+                        from: Nanos::from_secs(second),
+                        seconds: 1.0,
+                        answered: 100,
+                        ended: 100,
+                        bad,
+                        times: SparseHistogram::from(&times),
+                    }
                 })
                 .collect()
         };
@@ -807,7 +813,8 @@ mod tests {
     fn no_failure_is_not_certainty() {
         let mut times = Histogram::new();
         (0..50).for_each(|_| times.record(Nanos::from_millis(1)));
-        let slices = vec![Slice { from: Nanos::ZERO, seconds: 1.0, answered: 50, ended: 50, bad: 0, times: Sparse::from(&times) }; 40];
+        let slices =
+            vec![Slice { from: Nanos::ZERO, seconds: 1.0, answered: 50, ended: 50, bad: 0, times: SparseHistogram::from(&times) }; 40];
         let figure = uncertainty(&slices, 100, &mut Random::new(4, 0)).failure_share.unwrap();
         assert_eq!((figure.value, figure.interval.low), (0.0, 0.0));
         assert!((figure.interval.high - 0.001_84).abs() < 1e-5, "{figure:?}");
@@ -817,11 +824,11 @@ mod tests {
     fn the_slices_of_a_run_hold_all_its_requests_and_only_its_time() {
         for (name, run) in fixtures::summaries() {
             let slices = slices(&run).unwrap();
-            let mut times = Sparse::default();
+            let mut times = SparseHistogram::default();
             slices.iter().for_each(|slice| times.add(&slice.times));
             assert_eq!(slices.iter().map(|slice| slice.ended).sum::<u64>(), run.requests.due, "{name}");
             assert_eq!(slices.iter().map(|slice| slice.bad).sum::<u64>(), run.requests.failed + run.requests.unsent, "{name}");
-            assert_eq!(times, Sparse::from(&run.response_time), "{name}");
+            assert_eq!(times, SparseHistogram::from(&run.response_time), "{name}");
             let seconds: f64 = slices.iter().map(|slice| slice.seconds).sum();
             assert!((seconds - run.duration_s).abs() < 1e-6, "{name}: {seconds} against {}", run.duration_s);
         }
@@ -859,7 +866,7 @@ mod tests {
                     (0..60).for_each(|k| times.record(Nanos::from_micros(1_000 + 10 * k)));
                 }
                 let ended = times.count();
-                let times = Sparse::from(&times);
+                let times = SparseHistogram::from(&times);
                 Slice { from: Nanos::from_secs(second), seconds: 1.0, answered: ended, ended, bad: 0, times }
             })
             .collect();
@@ -889,13 +896,13 @@ mod tests {
             let runs: Vec<Vec<Slice>> = runs.iter().map(|run| run.iter().map(|values| {
                 let mut times = Histogram::new();
                 values.iter().for_each(|value| times.record(Nanos(*value)));
-                Slice { from: Nanos::ZERO, seconds: 1.0, answered: 0, ended: 0, bad: 0, times: Sparse::from(&times) }
+                Slice { from: Nanos::ZERO, seconds: 1.0, answered: 0, ended: 0, bad: 0, times: SparseHistogram::from(&times) }
             }).collect()).collect();
             let borrowed: Vec<&[Slice]> = runs.iter().map(Vec::as_slice).collect();
             let mut pool = Pool::new(&borrowed);
             let all: Vec<&Slice> = runs.iter().flatten().collect();
             let starts: Vec<u32> = picks.iter().map(|pick| (pick * all.len() as f64) as u32).collect();
-            let mut merged = Sparse::default();
+            let mut merged = SparseHistogram::default();
             for start in &starts {
                 let run = pool.runs.iter().rfind(|run| run.first <= *start as usize).unwrap();
                 for k in 0..run.block {

@@ -36,7 +36,6 @@ pub mod search_words;
 pub mod server_side;
 pub mod simulated;
 mod sites;
-pub mod sparse;
 mod sweep;
 pub mod usl;
 mod validity;

@@ -5,7 +5,7 @@
 
 #[cfg(test)]
 use measure::Tick;
-use measure::{Histogram, QUANTILES};
+use measure::{Histogram, QUANTILES, SparseHistogram};
 use plan::{Nanos, Random};
 
 use crate::compare::{Margins, Metric, Need, PAIRS_MIN, PAIRS_MOST, Values, Verdict, Verdicts, paired};
@@ -14,7 +14,6 @@ use crate::distribution::normal_quantile;
 use crate::interval::slices_between;
 use crate::interval::{Evidence, Interval, Slice, uncertainty};
 use crate::proportion::Share;
-use crate::sparse::Sparse;
 
 /// A standard normal draw (Box and Muller).
 pub fn normal(random: &mut Random) -> f64 {
@@ -64,7 +63,7 @@ impl Wandering {
                     answered,
                     ended: self.per_second,
                     bad: 0,
-                    times: Sparse::from(&times),
+                    times: SparseHistogram::from(&times),
                 }
             })
             .collect()

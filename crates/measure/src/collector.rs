@@ -32,6 +32,7 @@ pub struct Collector {
     open: BTreeMap<u32, Snapshot>,
     /// The first interval without a Tick.
     next: u32,
+    /// Those of the intervals that are over.
     totals: Snapshot,
     timeline: Vec<Tick>,
     /// Each entry of the timeline holds so many intervals.
@@ -86,10 +87,9 @@ impl Collector {
         let handed_over = self.sources.entry(source).or_insert(0);
         *handed_over = (*handed_over).max(snapshot.interval + 1);
         *self.cpu.entry(source).or_default() += snapshot.cpu;
-        if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+        if let Some(site) = self.site_with(source) {
             site.add(&snapshot);
         }
-        self.totals.add(&snapshot);
         match self.open.entry(snapshot.interval) {
             Entry::Vacant(place) => _ = place.insert(snapshot),
             Entry::Occupied(mut open) => open.get_mut().add(&snapshot),
@@ -102,9 +102,13 @@ impl Collector {
         self.sites.push(SiteCounts::new(member));
     }
 
+    fn site_with(&mut self, source: SourceId) -> Option<&mut SiteCounts> {
+        self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site))
+    }
+
     /// The clock of a source's site is less exactly known than when it joined.
     pub fn note_clock(&mut self, source: SourceId, error: Nanos) {
-        if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+        if let Some(site) = self.site_with(source) {
             site.note_clock(error);
         }
     }
@@ -137,7 +141,7 @@ impl Collector {
             return;
         }
         self.leave(source);
-        if let Some(site) = self.site_of.get(&source).and_then(|site| self.sites.get_mut(*site)) {
+        if let Some(site) = self.site_with(source) {
             site.lost = Some(why.clone());
         }
         *self.lost.entry(why).or_default() += 1;
@@ -169,13 +173,9 @@ impl Collector {
         let counts = self.open.remove(&interval).unwrap_or_default();
         self.next = interval + 1;
         self.in_flight = (self.in_flight + counts.due).saturating_sub(counts.succeeded + counts.failed() + counts.unsent);
+        self.totals.add(&counts);
         let totals = &self.totals.connections;
-        // What later, still open intervals hold has happened after this one.
-        let later = self.open.values().fold((0, 0), |(opened, closed), later| {
-            let connections = &later.connections;
-            (opened + connections.opened, closed + connections.closed_by_server + connections.closed_by_us)
-        });
-        let open = (totals.opened - later.0).saturating_sub(totals.closed_by_server + totals.closed_by_us - later.1);
+        let open = totals.opened.saturating_sub(totals.closed_by_server + totals.closed_by_us);
         self.connections_peak = self.connections_peak.max(open);
         let from = Nanos(u64::from(interval) * self.interval.0);
         let mut tick = Tick::new(from, from.plus(self.interval), &counts, self.in_flight, open);
@@ -209,15 +209,15 @@ impl Collector {
 
     /// Sources have fallen silent for good: what they had on the wire when they were last heard was given up.
     pub fn abandon(&mut self) {
-        let totals = &self.totals;
-        let ended = totals.succeeded + totals.failed() + totals.unsent;
+        let all = || std::iter::once(&self.totals).chain(self.open.values());
+        let due: u64 = all().map(|counts| counts.due).sum();
+        let ended: u64 = all().map(|counts| counts.succeeded + counts.failed() + counts.unsent).sum();
         let mut lost = Snapshot::empty(self.open.keys().next_back().copied().unwrap_or(self.next));
-        lost.failures[Failure::ClientInterrupted.index()] = totals.due.saturating_sub(ended);
-        self.totals.add(&lost);
+        lost.failures[Failure::ClientInterrupted.index()] = due.saturating_sub(ended);
         self.open.entry(lost.interval).or_insert_with(|| Snapshot::empty(lost.interval)).add(&lost);
     }
 
-    /// The totals so far.
+    /// The totals of all intervals that are over.
     #[must_use]
     pub const fn totals(&self) -> &Snapshot {
         &self.totals

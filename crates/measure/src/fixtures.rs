@@ -9,7 +9,7 @@ use crate::observed::{Place, Process, SERIES, Unit, Value};
 use crate::profiled::{self, Frame, Function, RunProfile};
 use crate::site_row::SiteCounts;
 use crate::{
-    Closer, Collector, End, Ending, Failure, JourneyCounts, JourneyEnd, Machine, Outcome, Quirk, Quirks, Recorder, Resolution,
+    Closer, Collector, End, Ending, Failure, Histogram, JourneyCounts, JourneyEnd, Machine, Outcome, Quirk, Quirks, Recorder, Resolution,
     ServerObservation, SiteMember, SiteRow, Snapshot, SourceId, Span, StepCounts, SuccessRule, Summary, Tally,
 };
 
@@ -162,6 +162,14 @@ fn closed_all_well() -> Summary {
     }
     (0..200).for_each(|_| making.recorder.closed(Closer::Us));
     making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_millis(10_012))
+}
+
+/// A histogram of these times, in nanoseconds.
+#[must_use]
+pub fn histogram_of(values: &[u64]) -> Histogram {
+    let mut histogram = Histogram::new();
+    values.iter().for_each(|value| histogram.record(Nanos(*value)));
+    histogram
 }
 
 /// A site on another machine, of which nothing is told yet.

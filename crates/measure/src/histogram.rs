@@ -244,6 +244,13 @@ impl Histogram {
     }
 }
 
+/// As HdrHistogram counts ranks: from 1, the first whose share reaches `q`.
+#[must_use]
+pub fn rank_of(q: f64, total: u64) -> u64 {
+    // A hair less, because 0.99 · 100 may come out as 99.00000000000001.
+    ((q * total as f64 - 1e-6).ceil() as u64).clamp(1, total.max(1))
+}
+
 /// Of ascending buckets with their counts, the one that holds the sample of that rank, counted from 1.
 #[must_use]
 pub fn bucket_of_rank(buckets: impl IntoIterator<Item = (Nanos, u64)>, rank: u64) -> Option<Nanos> {
@@ -446,13 +453,8 @@ impl<'de> Deserialize<'de> for Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::histogram_of as of;
     use proptest::prelude::*;
-
-    fn of(values: &[u64]) -> Histogram {
-        let mut histogram = Histogram::new();
-        values.iter().for_each(|value| histogram.record(Nanos(*value)));
-        histogram
-    }
 
     #[test]
     fn a_length_that_no_histogram_has_is_refused_before_room_is_made_for_it() {

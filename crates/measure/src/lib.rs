@@ -41,7 +41,7 @@ pub use cut_short::cut_short;
 pub use failure::{Failure, FailureCount, Side};
 pub use gap::{Gaps, OwnDelay};
 pub use grouped::grouped;
-pub use histogram::{Histogram, PackedHistogram, QUANTILES, bucket_of_rank, quantile_is_known};
+pub use histogram::{Histogram, PackedHistogram, QUANTILES, bucket_of_rank, quantile_is_known, rank_of};
 pub use leftovers::{DataWaits, Leftovers, Position, ReplayCounts, Teardowns};
 pub use observed::ServerObservation;
 pub use outcome::Outcome;
@@ -57,6 +57,7 @@ pub use site::Site;
 pub use site_row::{SiteMember, SiteRow};
 pub use snapshot::{Closer, Connections, Example, SPEAKS_TLS, Snapshot};
 pub use source::SourceId;
+pub use sparse::SparseHistogram;
 pub use statistics::Statistics;
 pub use status::Status;
 pub use summary::{

@@ -67,10 +67,10 @@ impl SiteCounts {
     /// Adds what one of its sources counted in an interval.
     pub(crate) fn add(&mut self, counts: &Snapshot) {
         self.requests.add(&Requests { due: counts.due, succeeded: counts.succeeded, failed: counts.failed(), unsent: counts.unsent });
-        self.response_time.add(&counts.response_succeeded);
-        self.response_time.add(&counts.response_failed);
-        self.connect.add(&counts.connect);
-        self.lag.add(&counts.lag);
+        self.response_time.add(&SparseHistogram::from(&counts.response_succeeded));
+        self.response_time.add(&SparseHistogram::from(&counts.response_failed));
+        self.connect.add(&SparseHistogram::from(&counts.connect));
+        self.lag.add(&SparseHistogram::from(&counts.lag));
         self.cpu_ns += counts.cpu.0;
     }
 
