@@ -93,7 +93,7 @@ impl Agents {
 
     /// What they are called: hosts as in reports, fleets by their addresses, since who waits there is not known.
     pub fn names(&self) -> Vec<String> {
-        let hosts = self.hosts.iter().map(|host| Machines::name_of(host, &self.hosts));
+        let hosts = sites::names_of(&self.hosts).into_iter();
         hosts.chain(self.fleets.iter().map(FleetAddress::whole)).collect()
     }
 
@@ -196,7 +196,7 @@ pub fn program(binary: Option<&Path>) -> Result<(PathBuf, String), RunError> {
 
 fn read(text: &str, errors: &mut PlanErrors) -> Option<Origin> {
     if text.starts_with("nats:") || text.starts_with("tls:") {
-        return nats::address(AGENTS, text, errors).map(Origin::Fleet);
+        return nats::address((AGENTS, &format!("{AGENTS:#}")), text, nats::FLEET, errors).map(Origin::Fleet);
     }
     let help = "write ssh:[USER@]HOST[:PORT], such as ssh:me@10.0.0.5, or nats://HOST:PORT/GROUP, with commas between several";
     read_host(text, help, errors).map(Origin::Ssh)

@@ -50,8 +50,11 @@ fn text(setting: SettingName, file: Option<&Path>, errors: &mut PlanErrors) -> O
     }
 }
 
-/// Reads the address of a fleet; a mistake goes to `errors`.
-pub fn address(setting: SettingName, text: &str, errors: &mut PlanErrors) -> Option<FleetAddress> {
+/// Where a fleet is, as an example.
+pub const FLEET: &str = "write nats://HOST:PORT/GROUP, such as nats://10.0.0.1:4222/eu";
+
+/// Reads the address of a fleet, which people call `what`; a mistake goes to `errors`.
+pub fn address((setting, what): (SettingName, &str), text: &str, help: &str, errors: &mut PlanErrors) -> Option<FleetAddress> {
     FleetAddress::read(text)
         .map_err(|why| {
             // A password may stand in it, and a part of one where a comma in it was taken for the next machine.
@@ -60,11 +63,7 @@ pub fn address(setting: SettingName, text: &str, errors: &mut PlanErrors) -> Opt
                 None if text.matches(':').count() > 2 => "nats://…",
                 None => text,
             };
-            errors.push(PlanError::new(
-                setting,
-                format!("{setting:#} '{shown}' {why}"),
-                "write nats://HOST:PORT/GROUP, such as nats://10.0.0.1:4222/eu",
-            ));
+            errors.push(PlanError::new(setting, format!("{what} '{shown}' {why}"), help));
         })
         .ok()
 }

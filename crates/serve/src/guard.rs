@@ -38,6 +38,17 @@ enum Reach {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
+/// 32 bytes of chance as letters, digits, - and _: what nobody guesses.
+///
+/// # Panics
+/// If the system has no source of chance.
+#[must_use]
+pub fn random_text() -> String {
+    let mut bytes = [0; 32];
+    SystemRandom::new().fill(&mut bytes).expect("the system has a source of chance");
+    BASE64_URL_SAFE_NO_PAD.encode(bytes)
+}
+
 impl Token {
     /// One that nobody can guess.
     ///
@@ -45,9 +56,7 @@ impl Token {
     /// If the system has no source of chance.
     #[must_use]
     pub fn fresh() -> Self {
-        let mut bytes = [0; 32];
-        SystemRandom::new().fill(&mut bytes).expect("the system has a source of chance");
-        Self(BASE64_URL_SAFE_NO_PAD.encode(bytes))
+        Self(random_text())
     }
 
     /// One that the user chose.

@@ -31,7 +31,7 @@ mod server;
 pub use allowed::{AllowedTargets, NoPattern};
 pub use answer::Problem;
 pub use backend::{Backend, MarkedTexts, Mistake, NotStarted, StageShown, StartTest, TestPreview};
-pub use guard::{Guard, Token};
+pub use guard::{Guard, Token, random_text};
 pub use live::{Begun, Live, RunEnd, State};
 pub use permitted::PermittedSettings;
 pub use route::{Operation, ROUTES, Route};

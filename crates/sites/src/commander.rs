@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use engine::{Message, RemoteMessages, RunError, SoFar, Stop, Urgency, from_bytes, monotonic_now};
 use measure::{SiteMember, SourceId};
-use plan::setting::AGENT_BINARY;
 use plan::{Nanos, Part, Plan, Secrets};
 
 use crate::frames::{Answer, Greeting, Job, Order, PIECE_BYTES, frame, read_frame};
@@ -36,6 +35,7 @@ const CLOCK_ROUNDS: u32 = 9;
 const HEAD_START: Nanos = Nanos::from_millis(20);
 /// How long sites that were told to go have for it.
 const GOING_MAX: Duration = Duration::from_secs(5);
+
 /// Calls sites and commands them.
 #[derive(Debug, Clone, Default)]
 pub struct Commander {
@@ -141,26 +141,20 @@ struct Site {
     asked: Option<(u32, Nanos)>,
 }
 
-/// What comes of a site. What it says waits as bytes, which are small: counts of two hundred sites at the same moment are not.
+/// What comes of a site.
 #[derive(Debug)]
-enum Arrival {
+enum Event<S = Answer> {
     Greeted(Greeting),
     /// Something, and when it came by this machine's clock.
-    Said(Vec<u8>, Nanos),
+    Said(S, Nanos),
     /// Why it is gone, and the status it ended with.
     Gone(String, Option<i32>),
     /// The program was brought there, or why not.
     Delivered(Result<(), String>),
 }
 
-/// An [`Arrival`] that was read.
-#[derive(Debug)]
-enum Event {
-    Greeted(Greeting),
-    Said(Answer, Nanos),
-    Gone(String, Option<i32>),
-    Delivered(Result<(), String>),
-}
+/// What is not read yet. It waits as bytes, which are small: counts of two hundred sites at the same moment are not.
+type Arrival = Event<Vec<u8>>;
 
 /// What is told to all sites once in a while.
 #[derive(Debug, Default)]
@@ -231,8 +225,7 @@ impl Fleet {
                     spawned.map_err(|why| uncalled(&calls[number], &why))?;
                 }
                 Event::Delivered(Err(why)) => {
-                    let message = format!("{} has no loadline, and it cannot be copied there: {why}", calls[number].name);
-                    return Err(RunError::run(message, calls[number].help.clone()));
+                    return Err(RunError::run(calls[number].undelivered(&why), calls[number].help.clone()));
                 }
                 Event::Delivered(Ok(())) => {
                     under_way -= 1;
@@ -240,16 +233,10 @@ impl Fleet {
                     self.beat.lock().unwrap_or_else(PoisonError::into_inner).orders[number] = self.sites[number].orders.clone();
                 }
                 Event::Gone(_, Some(CANNOT_RUN)) => {
-                    let message = format!("{} cannot run this program", calls[number].name);
-                    return Err(RunError::run(
-                        message,
-                        format!("give the file of a loadline for its processor and its system with {AGENT_BINARY}"),
-                    ));
+                    let (why, help) = calls[number].cannot_run();
+                    return Err(RunError::run(why, help));
                 }
-                // It never was there.
-                Event::Gone(why, _) => {
-                    return Err(RunError::run(why.replacen(" is gone", " did not answer", 1), calls[number].help.clone()));
-                }
+                Event::Gone(why, _) => return Err(RunError::run(why, calls[number].help.clone())),
             }
         }
         Ok(())
@@ -271,11 +258,11 @@ impl Fleet {
         let text: Arc<[u8]> = frame(&Order::Plan(plan.encode(), named.clone())).into();
         let called = taking_part.iter().map(|number| (&self.sites[*number].place[..], self.sites[*number].greeting.process));
         let processes = together(&called.collect::<Vec<_>>());
+        let numbers: BTreeSet<u32> = named.values().copied().collect();
         let mut framed = BTreeMap::new();
         for (number, processes) in taking_part.iter().zip(processes) {
             let Self { sites, files, .. } = self;
             let site = &mut sites[*number];
-            let numbers: BTreeSet<u32> = named.values().copied().collect();
             for number in numbers.difference(&site.files) {
                 // The same frames wait for all sites.
                 let pieces: &Vec<Arc<[u8]>> = framed.entry(*number).or_insert_with(|| {
@@ -284,7 +271,7 @@ impl Fleet {
                 });
                 pieces.iter().for_each(|piece| _ = site.orders.send(piece.clone()));
             }
-            (site.files, site.asked) = (numbers, None);
+            (site.files, site.asked) = (numbers.clone(), None);
             let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
             let own = site.is_here.then(std::process::id);
             let processes = processes.map(|all| all.into_iter().chain(own).collect());
@@ -437,7 +424,7 @@ impl Drop for Fleet {
 
 /// What is told of a site that cannot be called.
 fn uncalled(call: &Call, why: &io::Error) -> RunError {
-    RunError::run(format!("{} cannot be called: {}", call.name, plan::plainly(why)), call.help.clone())
+    RunError::run(call.uncalled(why), call.help.clone())
 }
 
 impl Site {
@@ -447,12 +434,13 @@ impl Site {
         thread::Builder::new().name("orders".to_owned()).spawn(move || write(&written, stream))?;
         let (arrivals, name, ended) = (arrivals.clone(), call.name.clone(), end.clone());
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
-            let wrong = read(answers, number, &arrivals);
+            let greeted = read(answers, number, &arrivals);
             let status = ended.wait(GOING_MAX);
             // What it complained of may come after its end.
             thread::sleep(LOOK);
-            let why = wrong.map_or_else(|| ended.why(), |text| format!(": it said '{}'", text.escape_debug()));
-            let _ = arrivals.send((number, Arrival::Gone(format!("{name} is gone{why}"), status)));
+            let (what, said) = greeted.map_or_else(|said| ("did not answer", said), |()| ("is gone", None));
+            let why = said.map_or_else(|| ended.why(), |text| format!(": it said '{}'", text.escape_debug()));
+            let _ = arrivals.send((number, Arrival::Gone(format!("{name} {what}{why}"), status)));
         })?;
         let (name, place, is_here) = (call.name.clone(), call.way.place(), call.is_here);
         let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
@@ -488,6 +476,13 @@ impl Site {
 
     fn is_greeted(&self) -> bool {
         !self.greeting.schema.is_empty()
+    }
+
+    /// Waits for it no more; why, in words.
+    fn give_up(&mut self, why: &str) -> String {
+        self.is_gone = true;
+        self.end.hasten();
+        format!("{} {why}", self.name)
     }
 
     /// Asks a site on another machine what time it is there, during a load.
@@ -538,17 +533,21 @@ fn write(orders: &Receiver<Arc<[u8]>>, mut stream: impl Write) {
     }
 }
 
-/// Hands on what a site says until it says no more; the beginning of what was no greeting comes out.
-fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>) -> Option<String> {
+/// Hands on what a site says until it says no more.
+///
+/// # Errors
+/// If it does not greet: the beginning of what it said instead, if there was something.
+fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>) -> Result<(), Option<String>> {
     let mut stream = BufReader::new(stream);
-    match Greeting::read(&mut stream) {
-        Ok(greeting) => arrivals.send((number, Arrival::Greeted(greeting))).ok()?,
-        Err(said) => return said.map(|text| text.chars().take(80).collect()),
+    let greeting = Greeting::read(&mut stream).map_err(|said| said.map(|text| text.chars().take(80).collect()))?;
+    let mut next = Some(Arrival::Greeted(greeting));
+    while let Some(arrival) = next {
+        if arrivals.send((number, arrival)).is_err() {
+            break;
+        }
+        next = read_frame(&mut stream).ok().flatten().map(|said| Arrival::Said(said, monotonic_now()));
     }
-    while let Ok(Some(said)) = read_frame(&mut stream) {
-        arrivals.send((number, Arrival::Said(said, monotonic_now()))).ok()?;
-    }
-    None
+    Ok(())
 }
 
 /// Tells all sites that the commander is there, and when the load is to end.
@@ -620,37 +619,34 @@ impl Iterator for RemoteLoad {
             }
             let (number, event) = fleet.event();
             let (Some(rest), Some(is_open)) = (self.rest.get_mut(number), self.is_open.get_mut(number)) else { continue };
-            match event {
-                Event::Said(answer, at) => match answer {
-                    Answer::Told(message) if !is_own(&message, rest, &mut self.finished, self.begun.elapsed()) => {
-                        *is_open = false;
-                        let site = &mut fleet.sites[number];
-                        (site.is_gone, _) = (true, site.end.hasten());
-                        let why = format!("{} said what is not of its own part", site.name);
-                        self.queue.extend(std::mem::take(rest).into_iter().map(|source| Message::Gone(source, why.clone())));
+            let site = &mut fleet.sites[number];
+            let why = match event {
+                Event::Said(Answer::Told(message), _) if is_own(&message, rest, &mut self.finished, self.begun.elapsed()) => {
+                    if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
+                        rest.remove(source);
                     }
-                    Answer::Told(message) => {
-                        if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
-                            rest.remove(source);
-                        }
-                        return Some(message);
-                    }
-                    Answer::Done => *is_open = false,
-                    Answer::Here => fleet.sites[number].ask_clock(),
-                    Answer::Clock { number: round, now } => {
-                        let error = fleet.sites[number].clock_since((round, now), at);
-                        let source = rest.first().copied();
-                        self.queue.extend(error.zip(source).map(|(error, source)| Message::Clock(source, error)));
-                    }
-                    _ => {}
-                },
-                Event::Greeted(_) | Event::Delivered(_) => {}
-                Event::Gone(why, _) => {
-                    *is_open = false;
-                    let why = self.secrets.conceal(&why);
-                    self.queue.extend(std::mem::take(rest).into_iter().map(|source| Message::Gone(source, why.clone())));
+                    return Some(message);
                 }
-            }
+                Event::Said(Answer::Told(_), _) => site.give_up("said what is not of its own part"),
+                Event::Said(Answer::Done, _) => {
+                    *is_open = false;
+                    continue;
+                }
+                Event::Said(Answer::Here, _) => {
+                    site.ask_clock();
+                    continue;
+                }
+                Event::Said(Answer::Clock { number, now }, at) => {
+                    let error = site.clock_since((number, now), at).zip(rest.first().copied());
+                    self.queue.extend(error.map(|(error, source)| Message::Clock(source, error)));
+                    continue;
+                }
+                Event::Gone(why, _) => why,
+                Event::Said(Answer::Ready | Answer::Refused(_), _) | Event::Greeted(_) | Event::Delivered(_) => continue,
+            };
+            *is_open = false;
+            let why = self.secrets.conceal(&why);
+            self.queue.extend(std::mem::take(rest).into_iter().map(|source| Message::Gone(source, why.clone())));
         }
     }
 }

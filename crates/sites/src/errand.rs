@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
-use plan::setting::AGENT_BINARY;
 use plan::{SshHost, sh_quoted};
 
 use crate::link::{CANNOT_RUN, Call, IS_MISSING, why_of};
@@ -64,10 +63,10 @@ impl Errand<'_> {
 
     fn ask(&self, call: &Call) -> Result<Vec<u8>, ErrandError> {
         let error = |why: String| ErrandError { why, help: call.help.clone(), complaint: String::new() };
-        let carried_out = || self.carry_out(call).map_err(|why| error(format!("{} cannot be called: {}", call.name, plan::plainly(&why))));
+        let carried_out = || self.carry_out(call).map_err(|why| error(call.uncalled(&why)));
         let mut ended = carried_out()?;
         if let (Some(IS_MISSING), Some(delivery)) = (ended.status.code(), call.way.delivery()) {
-            delivery.carry_out().map_err(|why| error(format!("{} has no loadline, and it cannot be copied there: {why}", call.name)))?;
+            delivery.carry_out().map_err(|why| error(call.undelivered(&why)))?;
             ended = carried_out()?;
         }
         match ended.status.code() {
@@ -75,10 +74,10 @@ impl Errand<'_> {
                 Err(error(format!("{} says more than {} MiB", call.name, self.answer_bytes_max >> 20)))
             }
             Some(0) => Ok(ended.answer),
-            Some(CANNOT_RUN) => Err(ErrandError {
-                help: format!("give the file of a loadline for its processor and its system with {AGENT_BINARY}"),
-                ..error(format!("{} cannot run this program", call.name))
-            }),
+            Some(CANNOT_RUN) => {
+                let (why, help) = call.cannot_run();
+                Err(ErrandError { help, ..error(why) })
+            }
             _ => Err(ErrandError {
                 complaint: ended.complaint.clone(),
                 ..error(format!("{} is gone{}", call.name, why_of(Some(ended.status), &ended.complaint)))

@@ -36,7 +36,7 @@ use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
 use crate::frames::{Greeting, SITE_SCHEMA};
-use crate::link::{Call, Link, Way};
+use crate::link::{Call, Link, Way, told_apart};
 
 /// How long the first answer of all is waited for.
 const FIRST_MAX: Duration = Duration::from_secs(2);
@@ -72,10 +72,10 @@ impl FleetAddress {
     /// # Errors
     /// In words, if it is something else.
     pub fn read(text: &str) -> Result<Self, String> {
-        let mut server = Url::parse(text).map_err(|why| format!("is no address: {why}"))?;
-        if !matches!(server.scheme(), "nats" | "tls") {
+        if !text.starts_with("nats://") && !text.starts_with("tls://") {
             return Err("does not begin with nats:// or tls://".to_owned());
         }
+        let mut server = Url::parse(text).map_err(|why| format!("is no address: {why}"))?;
         if server.host_str().is_none_or(str::is_empty) {
             return Err("names no host".to_owned());
         }
@@ -481,14 +481,9 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
         ));
     }
     let idle: Vec<AgentCard> = idle.into_iter().take(wanted).collect();
-    let names: Vec<String> = idle.iter().map(|card| card.name.clone()).collect();
-    let name_of = |number: usize| {
-        let before = names[..number].iter().filter(|name| **name == names[number]).count();
-        let is_alone = names.iter().filter(|name| **name == names[number]).count() == 1;
-        if is_alone { names[number].clone() } else { format!("{} ({})", names[number], before + 1) }
-    };
-    let calls = idle.into_iter().enumerate().map(|(number, card)| Call {
-        name: name_of(number),
+    let names = told_apart(&idle.iter().map(|card| &*card.name).collect::<Vec<_>>());
+    let calls = idle.into_iter().zip(names).map(|(card, name)| Call {
+        name,
         way: Arc::new(Contact { connection: connection.clone(), id: card.id, by: by.to_owned() }),
         is_here: false,
         help: format!("see who is there: loadline agents {address}"),
@@ -501,12 +496,12 @@ fn unreached(address: &FleetAddress, why: &str) -> RunError {
 }
 
 /// The cause of an error that says least of how it was met.
-fn innermost(why: &dyn std::error::Error) -> String {
+fn innermost(why: &(dyn std::error::Error + 'static)) -> String {
     let mut why = why;
     while let Some(source) = why.source() {
         why = source;
     }
-    why.to_string()
+    why.downcast_ref().map_or_else(|| why.to_string(), plan::plainly)
 }
 
 fn json(said: &impl Serialize) -> bytes::Bytes {
@@ -535,6 +530,7 @@ mod tests {
     fn what_is_no_address_is_refused_with_the_reason() {
         for (text, why) in [
             ("http://a", "does not begin with nats:// or tls://"),
+            ("10.0.0.1:4222", "does not begin with nats:// or tls://"),
             ("nats:///eu", "names no host"),
             ("nats://:secret@a", "has a password and no user"),
             ("nats://a/eu/west", "has the group 'eu/west'"),

@@ -22,7 +22,7 @@ pub use errand::{Errand, ErrandError};
 pub use fleet::{Access, AgentCard, AgentClock, Connection, FleetAddress, Member, News, agents_of, is_group, join};
 pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
 pub use link::Call;
-pub use machines::{Machines, over_ssh};
+pub use machines::{Machines, names_of, over_ssh};
 pub use processes::Processes;
 pub use serving::serve;
 

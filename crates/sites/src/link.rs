@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use plan::setting::AGENT_BINARY;
+
 /// So much of the end of what a site complains of is kept.
 const COMPLAINT_BYTES_MAX: usize = 2000;
 
@@ -30,6 +32,34 @@ pub struct Call {
     pub(crate) is_here: bool,
     /// What to do where it cannot be called.
     pub(crate) help: String,
+}
+
+impl Call {
+    /// What is told where it cannot be called.
+    pub(crate) fn uncalled(&self, why: &io::Error) -> String {
+        format!("{} cannot be called: {}", self.name, plan::plainly(why))
+    }
+
+    /// What is told where loadline is missing there and cannot be brought.
+    pub(crate) fn undelivered(&self, why: &str) -> String {
+        format!("{} has no loadline, and it cannot be copied there: {why}", self.name)
+    }
+
+    /// What is told where it cannot be run, and what to do about it.
+    pub(crate) fn cannot_run(&self) -> (String, String) {
+        let help = format!("give the file of a loadline for its processor and its system with {AGENT_BINARY}");
+        (format!("{} cannot run this program", self.name), help)
+    }
+}
+
+/// What sites of these names are called: as they are, with a number where several have the same.
+pub(crate) fn told_apart(names: &[&str]) -> Vec<String> {
+    let called = |(place, name): (usize, &&str)| {
+        let alike = names.iter().filter(|other| *other == name).count();
+        let number = names[..=place].iter().filter(|other| *other == name).count();
+        if alike > 1 { format!("{name} ({number})") } else { (*name).to_owned() }
+    };
+    names.iter().enumerate().map(called).collect()
 }
 
 /// The way to a site.

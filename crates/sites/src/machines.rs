@@ -15,7 +15,7 @@ use plan::{Part, Plan, SshHost};
 
 use crate::commander::Commander;
 use crate::frames::Greeting;
-use crate::link::{CANNOT_RUN, Call, CalledProgram, Delivery, IS_MISSING};
+use crate::link::{CANNOT_RUN, Call, CalledProgram, Delivery, IS_MISSING, told_apart};
 
 /// Machines that were called, and what each greeted with.
 #[derive(Debug)]
@@ -34,14 +34,6 @@ impl Machines {
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
         Ok(Self { calls, greetings, commander })
-    }
-
-    /// What a machine is called: as its host, with a number where one is named several times.
-    #[must_use]
-    pub fn name_of(host: &SshHost, hosts: &[SshHost]) -> String {
-        let alike = hosts.iter().filter(|other| other.to == host.to).count();
-        let number = hosts.iter().take_while(|other| !std::ptr::eq(*other, host)).filter(|other| other.to == host.to).count() + 1;
-        if alike > 1 { format!("{} ({number})", host.to) } else { host.to.clone() }
     }
 
     /// How many they are.
@@ -101,6 +93,12 @@ impl Sites for Machines {
     }
 }
 
+/// What machines are called: as their hosts, with a number where one is named several times.
+#[must_use]
+pub fn names_of(hosts: &[SshHost]) -> Vec<String> {
+    told_apart(&hosts.iter().map(|host| &*host.to).collect::<Vec<_>>())
+}
+
 /// How the program serves as a site on each of these machines over ssh, and is copied there first where it is missing. `ssh` is how ssh is
 /// called; `program` is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal.
 #[must_use]
@@ -113,8 +111,8 @@ pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)
     let called = |host: &SshHost, script: &str| -> Vec<OsString> {
         [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
     };
-    let call = |host: &SshHost| Call {
-        name: Machines::name_of(host, hosts),
+    let call = |(host, name): (&SshHost, String)| Call {
+        name,
         way: Arc::new(CalledProgram {
             command: called(host, &start_script(sum, words)),
             delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
@@ -122,7 +120,7 @@ pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)
         is_here: false,
         help: host.by_hand(),
     };
-    hosts.iter().map(call).collect()
+    hosts.iter().zip(names_of(hosts)).map(call).collect()
 }
 
 /// The parts by machine: of each population's threads as many as the machine has of all cores.

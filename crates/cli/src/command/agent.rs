@@ -80,7 +80,7 @@ pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
         let guard = given.then_some(Guard { allowed, scripts: agent.allow_scripts });
         return answer(guard, known);
     };
-    let address = nats::address(NATS, url, &mut errors);
+    let address = nats::address((NATS, &format!("{NATS:#}")), url, "write nats://HOST:PORT, such as nats://10.0.0.1:4222", &mut errors);
     let access = agent.access.access(&mut errors);
     if !sites::is_group(&agent.group) {
         errors.push(PlanError::new("group", format!("--group '{}' is no group", agent.group), "take letters, digits, - and _"));
@@ -103,7 +103,7 @@ pub fn carry_out(agent: &Agent, known: &KnownSecrets) -> Result<Exit, Failed> {
 fn wait_for_work(agent: &Agent, (address, access): (&FleetAddress, &Access), allowed: &AllowedTargets) -> Result<Exit, Failed> {
     let server = address.to_string();
     let connection = connect(address, access)?;
-    let targets: Vec<String> = if agent.allow_target.is_empty() { vec![allowed.to_string()] } else { agent.allow_target.clone() };
+    let targets = allowed.texts();
     // The file may be replaced while this waits: what runs here is what serves.
     let mut command: Vec<OsString> = vec!["/proc/self/exe".into(), "agent".into(), "--stdio".into()];
     command.extend(targets.iter().flat_map(|target| [OsString::from("--allow-target"), target.into()]));

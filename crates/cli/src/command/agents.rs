@@ -38,7 +38,7 @@ struct Listed<'a> {
 pub fn carry_out(agents: &Agents) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let access = agents.nats.access(&mut errors);
-    let address = nats::address(AGENTS, &agents.url, &mut errors);
+    let address = nats::address((AGENTS, "the address"), &agents.url, nats::FLEET, &mut errors);
     let Some(address) = address.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     let connection = nats::connect(&address, &access)?;
     let cards = connection.look(address.group()).map_err(Failed::from)?;

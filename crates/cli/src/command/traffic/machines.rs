@@ -1,13 +1,11 @@
 //! `--agents`: logs that other machines have, read there. What comes back is what was counted, and nothing of a line.
 
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use import::{PartError, SurveyPart};
 use plan::setting::AGENTS;
-use plan::{PlanError, PlanErrors, SshHost, plainly};
+use plan::{PlanError, PlanErrors, SshHost};
 use sites::{Errand, ErrandError};
 
 use super::part::PART_BYTES_MAX;
@@ -61,13 +59,7 @@ impl MachinesArgs {
     /// If any of them does not do it to the end, with every reason of each.
     pub(super) fn ask(&self, hosts: &[SshHost], reading: &[String], logs: &[String]) -> Result<SurveyPart, Failed> {
         let (program, sum) = agents::program(self.agent_binary.as_deref())?;
-        let key = random_key().map_err(|why| {
-            Failed::new(
-                Exit::NotCarriedOut,
-                format!("the system gives no random bytes: {}", plainly(&why)),
-                "see whether /dev/urandom is there",
-            )
-        })?;
+        let key = serve::random_text() + "\n";
         let fixed = ["traffic", "--attended", "--partial", "-", "--partial-key", "-"].map(str::to_owned);
         let words: Vec<String> = fixed.iter().chain(reading).chain([&"--".to_owned()]).chain(logs).cloned().collect();
         let errand = Errand { words: &words, input: key.as_bytes(), answer_bytes_max: PART_BYTES_MAX };
@@ -94,13 +86,6 @@ impl MachinesArgs {
             (None, None) => unreachable!("there is a machine"),
         }
     }
-}
-
-/// 32 random bytes in hexadecimal, as a line.
-fn random_key() -> io::Result<String> {
-    let mut bytes = [0; 32];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n")
 }
 
 fn unusable(name: &str, host: &SshHost, why: &PartError) -> Failed {
