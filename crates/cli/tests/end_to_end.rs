@@ -78,6 +78,8 @@ mod secrets;
 mod serve;
 #[path = "end_to_end/session.rs"]
 mod session;
+#[path = "end_to_end/sshd.rs"]
+mod sshd;
 #[path = "end_to_end/sweep.rs"]
 mod sweep;
 #[path = "end_to_end/terminal.rs"]

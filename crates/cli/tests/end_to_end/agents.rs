@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::recorder::Recorder;
 use crate::session::{Session, prose, server};
+use crate::sshd::{self, agents_in, with_client};
 
 /// Runs the last word as ssh would there, with a home of its own for each host, and notes each call.
 const SSH: &str = "#!/bin/sh
@@ -136,43 +137,11 @@ struct Sshd {
 
 impl Sshd {
     fn start(session: &Session) -> Self {
-        let run = |program: &str, words: &[&str]| {
-            let ran = std::process::Command::new(program).args(words).output().unwrap();
-            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-            String::from_utf8(ran.stdout).unwrap()
-        };
-        let dir = session.path("");
-        let at = |name: &str| dir.join(name).display().to_string();
-        for key in ["host", "user"] {
-            run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &at(key)]);
-        }
-        fs::copy(at("user.pub"), at("authorized")).unwrap();
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let user = run("id", &["-un"]);
-        fs::write(
-            at("sshd_config"),
-            format!(
-                "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
-                 AcceptEnv XDG_CACHE_HOME\n",
-                at("host"),
-                at("authorized")
-            ),
-        )
-        .unwrap();
-        let host = format!("Host here\n HostName 127.0.0.1\n Port {port}\n User {}\n IdentityFile {}\n", user.trim(), at("user"));
-        fs::write(
-            at("ssh_config"),
-            format!(
-                "{host} StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n SetEnv XDG_CACHE_HOME={}\n",
-                at("cache")
-            ),
-        )
-        .unwrap();
-        fs::write(at("ssh"), format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"))).unwrap();
-        fs::set_permissions(at("ssh"), fs::Permissions::from_mode(0o755)).unwrap();
-        // It forks a process for each connection from its own file, which it wants named whole.
-        let _ = fs::create_dir_all("/run/sshd");
-        let sshd = std::process::Command::new("/usr/sbin/sshd").args(["-D", "-E", &at("sshd.log"), "-f", &at("sshd_config")]).spawn();
+        sshd::make_keys(session);
+        sshd::make_client(session, &[("here", "127.0.0.1", port, "cache")]);
+        let [program, words @ ..] = sshd::server(session, "sshd_config", ("127.0.0.1", port));
+        let sshd = std::process::Command::new(program).args(words).spawn();
         let child = sshd.unwrap();
         let limit = std::time::Instant::now() + Duration::from_secs(30);
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -190,37 +159,26 @@ impl Drop for Sshd {
     }
 }
 
-/// The agents whose program was copied into this folder.
-pub fn agents_in(folder: &std::path::Path) -> Vec<i32> {
-    let is_there = |process: &i32| fs::read_link(format!("/proc/{process}/exe")).is_ok_and(|file| file.starts_with(folder));
-    let all = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    all.filter(is_there).collect()
-}
-
 #[test]
 fn a_load_over_real_ssh_is_measured_and_a_machine_that_is_frozen_or_killed_does_not_hold_it_up() {
     if !crate::tools::are_here(&["ssh", "ssh-keygen", "sshd"]) {
         return;
     }
     let server = server();
-    let with_path = |session: Session| {
-        let bin = format!("{}:/usr/bin:/bin", session.path("").display());
-        session.env("PATH", &bin)
-    };
     let session = Session::new();
     let _sshd = Sshd::start(&session);
-    let mut session = with_path(session);
+    let mut session = with_client(session);
     let url = server.url("/healthz");
     session.loadline(&format!("run {url} -n 200 -c 4 -t 2 --agents ssh:here,ssh:here --out json=r.json")).exits(0).says("here ");
     assert_eq!(server.counts().path("/healthz"), 200);
     assert_eq!(session.json("r.json")["sites"].as_array().unwrap().len(), 2);
-    let mut session = with_path(session.file("a $HOME's.log", "192.0.2.1 - - [01/Mar/2016:10:00:00 +0100] \"GET / HTTP/1.1\" 200 1\n"));
+    let mut session = with_client(session.file("a $HOME's.log", "192.0.2.1 - - [01/Mar/2016:10:00:00 +0100] \"GET / HTTP/1.1\" 200 1\n"));
     let log = session.path("a $HOME?s.lo*").display().to_string();
     session.loadline(&format!("traffic --agents ssh:here '{log}'")).exits(0).says("a $HOME's.log: looks like common");
     for (signal, word) in
         [(rustix::process::Signal::KILL, "is gone: it ended"), (rustix::process::Signal::STOP, "did not say anything for 5 s")]
     {
-        let mut one = with_path(session);
+        let mut one = with_client(session);
         let before = server.counts().path("/healthz");
         let running = one.start(&format!("run {url} -d 9s -c 4 -t 2 --agents ssh:here,ssh:here --out json=lost.json --force"));
         let running = running.once(|| server.counts().path("/healthz") > before + 50);

@@ -1,6 +1,5 @@
 //! Machines with networks and clocks of their own: namespaces of this machine, each with an SSH server in it.
 
-use std::fs;
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,6 +7,7 @@ use std::time::{Duration, Instant};
 use testbed::Testbed;
 
 use crate::session::{Session, prose};
+use crate::sshd::{self, agents_in, with_client};
 
 /// By how many seconds the clocks of machines are apart, from the second on.
 const CLOCKS_APART_S: u32 = 100_000;
@@ -45,34 +45,34 @@ impl Machines {
         }
         let prefix = format!("ll{}x{first_net}", std::process::id() % 10_000);
         let mut machines = Self { prefix, servers: Vec::new(), nets: vec![first_net, first_net + 1] };
-        let at = |name: &str| session.path(name).display().to_string();
-        for key in ["host", "user"] {
-            must(&["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", &at(key)]);
-        }
-        fs::copy(at("user.pub"), at("authorized")).unwrap();
-        let _ = fs::create_dir_all("/run/sshd");
-        let mut config = String::new();
+        sshd::make_keys(session);
         for (number, name) in ["a", "b"].into_iter().enumerate() {
             machines.add(session, number, name);
-            config += &format!(
-                "Host {name}\n HostName 10.99.{}.2\n User root\n IdentityFile {}\n StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n \
-                 LogLevel ERROR\n SetEnv XDG_CACHE_HOME={}\n",
-                machines.nets[number],
-                at("user"),
-                at(&format!("cache-{name}"))
-            );
         }
-        fs::write(at("ssh_config"), config).unwrap();
-        fs::write(at("ssh"), format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("ssh_config"))).unwrap();
-        must(&["chmod", "755", &at("ssh")]);
+        let [a, b] = [0, 1].map(|number| format!("10.99.{}.2", machines.nets[number]));
+        sshd::make_client(session, &[("a", &a, 22, "cache-a"), ("b", &b, 22, "cache-b")]);
+        let ssh = session.path("ssh").display().to_string();
         for name in ["a", "b"] {
             let limit = Instant::now() + Duration::from_secs(30);
-            while !run(&[&at("ssh"), "-o", "BatchMode=yes", name, "true"]) {
-                assert!(Instant::now() < limit, "no SSH server answers in {name}");
+            loop {
+                let asked = Command::new(&ssh).args(["-v", "-o", "BatchMode=yes", name, "true"]).output().unwrap();
+                if asked.status.success() {
+                    break;
+                }
+                assert!(Instant::now() < limit, "{}", machines.state(session, name, &String::from_utf8_lossy(&asked.stderr)));
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
         Some(machines)
+    }
+
+    /// Why a machine may not have answered: what its server wrote down, what runs in it, and what the `ssh` here said.
+    fn state(&mut self, session: &Session, name: &str, told: &str) -> String {
+        let log = std::fs::read_to_string(session.path("sshd.log")).unwrap_or_default();
+        let ends: Vec<_> = self.servers.iter_mut().map(|server| server.try_wait()).collect();
+        let inside = Command::new("ip").args(["-n", &self.cable(name), "addr"]).output().unwrap();
+        let inside = String::from_utf8_lossy(&inside.stdout).into_owned();
+        format!("no SSH server answers in {name}\nservers: {ends:?}\n{inside}\nits log:\n{log}\nssh:\n{told}")
     }
 
     fn cable(&self, name: &str) -> String {
@@ -92,24 +92,13 @@ impl Machines {
         must(&[&there[..], &["link", "set", &inner, "up"]].concat());
         must(&[&there[..], &["link", "set", "lo", "up"]].concat());
         must(&[&there[..], &["route", "add", "default", "via", &format!("10.99.{net}.1")]].concat());
-        let at = |name: &str| session.path(name).display().to_string();
-        let file = at(&format!("sshd-{name}"));
-        fs::write(
-            &file,
-            format!(
-                "Port 22\nListenAddress 10.99.{net}.2\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
-                 AcceptEnv XDG_CACHE_HOME\nPermitRootLogin yes\n",
-                at("host"),
-                at("authorized")
-            ),
-        )
-        .unwrap();
         // Each machine's clock has begun at another time.
         let ahead = (number as u32 * CLOCKS_APART_S).to_string();
         let words = ["netns", "exec", &space, "unshare", "--time", "--fork", "--kill-child", "--monotonic", &ahead];
-        let sshd = ["/usr/sbin/sshd", "-D", "-E", &at("sshd.log"), "-f", &file];
+        let sshd = sshd::server(session, &format!("sshd-{name}"), (&format!("10.99.{net}.2"), 22));
         let mut server = Command::new("ip");
-        server.args(words).args(sshd).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(session.path("sshd.log")).unwrap();
+        server.args(words).args(sshd).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         self.servers.push(server.spawn().unwrap());
     }
 }
@@ -131,11 +120,6 @@ impl Drop for Machines {
     }
 }
 
-fn session(session: Session) -> Session {
-    let path = format!("{}:/usr/bin:/bin", session.path("").display());
-    session.env("PATH", &path)
-}
-
 /// On all addresses of this machine, of which namespaces reach those of their cables.
 fn server() -> (Testbed, u16) {
     let server = Testbed::start(testbed::Config::new().listen("0.0.0.0:0".parse().unwrap())).unwrap();
@@ -148,7 +132,7 @@ fn machines_with_clocks_of_their_own_begin_together() {
     let one = Session::new();
     let Some(machines) = Machines::start(&one, 101) else { return };
     let (server, port) = server();
-    let mut one = session(one);
+    let mut one = with_client(one);
     let url = format!("http://10.99.{}.1:{port}/healthz", machines.nets[0]);
     must(&["ip", "-n", &machines.cable("b"), "route", "get", &format!("10.99.{}.1", machines.nets[0])]);
     one.loadline(&format!("run {url} -n 400 -c 8 -t 2 --agents ssh:a,ssh:b --out json=r.json")).exits(0).says("b ");
@@ -187,7 +171,7 @@ fn a_way_that_is_longer_is_told_from_a_server_that_is_slow() {
         return;
     }
     let (server, port) = server();
-    let mut one = session(one);
+    let mut one = with_client(one);
     let url = format!("http://10.99.{}.1:{port}/healthz", machines.nets[0]);
     let ran = one.loadline(&format!("run {url} -n 2000 -c 20 -t 2 --no-keepalive --agents ssh:a,ssh:b"));
     assert_eq!(server.counts().path("/healthz"), 2000);
@@ -200,7 +184,7 @@ fn a_machine_whose_cable_is_cut_ends_its_load_and_nothing_of_it_stays() {
     let one = Session::new();
     let Some(machines) = Machines::start(&one, 105) else { return };
     let (server, port) = server();
-    let mut one = session(one);
+    let mut one = with_client(one);
     let url = format!("http://10.99.{}.1:{port}/healthz", machines.nets[0]);
     let cut = machines.cable("b");
     let running = one.start(&format!("run {url} -d 9s -c 4 -t 2 --agents ssh:a,ssh:b --out json=r.json"));
@@ -215,10 +199,8 @@ fn a_machine_whose_cable_is_cut_ends_its_load_and_nothing_of_it_stays() {
     );
     assert_eq!(one.json("r.json")["generator"]["lost_share"], 0.5);
     // It ends by itself, though nobody can tell it.
-    let there = one.path("cache-b");
-    let is_there = |entry: &fs::DirEntry| fs::read_link(entry.path().join("exe")).is_ok_and(|file| file.starts_with(&there));
     let limit = Instant::now() + Duration::from_secs(60);
-    while fs::read_dir("/proc").unwrap().flatten().any(|entry| is_there(&entry)) {
+    while !agents_in(&one.path("cache-b")).is_empty() {
         assert!(Instant::now() < limit, "the agent goes on");
         std::thread::sleep(Duration::from_millis(50));
     }

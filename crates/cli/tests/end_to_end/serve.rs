@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::agents::{self, agents_in, calls, with_ssh};
+use crate::agents::{self, calls, with_ssh};
 use crate::export::Receiver;
 use crate::profile::{BUSY, pprof};
 use crate::session::{Running, Session, server};
+use crate::sshd::agents_in;
 
 /// Waiting longer is waiting for something that will not happen.
 const PATIENCE: Duration = Duration::from_secs(60);
