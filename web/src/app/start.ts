@@ -104,7 +104,7 @@ class Form {
       this.text("duration", "For", { placeholder: "such as 10s or 5m" }),
       this.text("warmup", "Warm-up before", { placeholder: "none, 5s, auto" }),
       this.select("arrivals", "Arrivals", [["", "poisson: as independent users come"], ["even", "even: at equal distances"]]),
-      ...(machines.length === 0 ? [] : [this.select("agents", "Where the load comes from", [["", machines.join(", ")], ...(machines.length === 1 ? [] : machines.map((name): [string, string] => [name, `${name} alone`])), [HERE, "the machine that serves"]])]),
+      ...(machines.length === 0 ? [] : [this.select("agents", "Where the load comes from", [["", machines.join(", ")], ...(machines.length === 1 ? [] : machines.map((name): [string, string] => [name, `${name} alone`])), [HERE, "the machine that serves"]], "wide")]),
       this.picture,
     );
     const checks = element("fieldset", {}, element("legend", {}, "Promises"),
