@@ -47,6 +47,11 @@ pub(crate) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(text).ok()
 }
 
+/// A `tchar` of RFC 9110 §5.6.2.
+pub(crate) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -330,7 +330,7 @@ pub(crate) fn routes(
             wrong(format!("the weight '{first}' is not a whole number"), "give a whole number such as 80".into());
             continue;
         }
-        let is_method = !rest.is_empty() && !first.contains(['/', ':', '{']) && first.bytes().all(crate::plan::is_token);
+        let is_method = !rest.is_empty() && !first.contains(['/', ':', '{']) && first.bytes().all(crate::encoding::is_token);
         let (method, url) = if is_method { (Some(first.to_owned()), rest) } else { (None, line) };
         if method.as_deref() == Some("CONNECT") {
             wrong("CONNECT opens a tunnel and has no answer to measure".to_owned(), "give another method".into());

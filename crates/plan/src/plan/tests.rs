@@ -1,4 +1,5 @@
 use super::*;
+use crate::{Draft, PlanErrors, Resolved, Spelling};
 use clap::Parser;
 use proptest::prelude::*;
 

@@ -1,0 +1,395 @@
+//! A plan, decided from a load: every setting in its turn, and every mistake told.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use super::load::{Ending, LoadWords, read_load, read_populations};
+use super::reading::Reading;
+use super::request::{
+    HeaderWords, ScriptWords, UrlsWords, read_body, read_data_files, read_headers, read_method, read_proxy, read_script, read_targets,
+    read_templates,
+};
+use super::{
+    CONNECT_TIMEOUT_DEFAULT, Connection, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, THREADS_MAX,
+    TIMEOUT_DEFAULT, Tls, Verification, texts,
+};
+use crate::setting::{
+    CACERT, CERT, CHECK, CONNECT_TIMEOUT, CONNECT_TO, DATA, DATA_END, DATA_FILE, DATA_ORDER, DURATION, EXPECT, FOLLOW, FORM, INSECURE,
+    JSON, KEY, METHOD, NO_TEMPLATES, PROCESSES, PROXY, RATE, REQUESTS, SCENARIO, SCRIPT, SEED, SNI, SOURCE_IP, THREADS, TIMEOUT,
+    TLS_VERSION, UNIX_SOCKET, URLS,
+};
+use crate::template::is_templated;
+use crate::{
+    Also, Body, Draft, Filling, Load, LoadRecord, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Sources, Spelling, Templating,
+};
+
+/// Of a load of which nothing was read: that names no files, or a saved one that is only looked at.
+impl TryFrom<Draft> for Plan {
+    type Error = PlanErrors;
+
+    fn try_from(draft: Draft) -> Result<Self, PlanErrors> {
+        Self::try_from(Resolved::from(draft))
+    }
+}
+
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(LoadRecord::deserialize(deserializer)?).map_err(|errors| D::Error::custom(errors.spelt(Spelling::KEYS)))
+    }
+}
+
+/// Of a load of which nothing was read: a saved one that is only looked at.
+impl TryFrom<LoadRecord> for Plan {
+    type Error = PlanErrors;
+
+    fn try_from(record: LoadRecord) -> Result<Self, PlanErrors> {
+        Self::try_from(Resolved::from(record))
+    }
+}
+
+impl TryFrom<Resolved> for Plan {
+    type Error = PlanErrors;
+
+    fn try_from(resolved: Resolved) -> Result<Self, PlanErrors> {
+        let Resolved { draft, sources, contents, environment: variables, secrets } = resolved;
+        let Sources {
+            script_sha256,
+            urls_sha256,
+            urls_at_url,
+            data_file_sha256,
+            scenario_sha256,
+            scenario_text,
+            scenario_name,
+            connections_each,
+            environment,
+            environment_sha256,
+            variable_names,
+            populations,
+            replay,
+        } = sources;
+        let Draft {
+            url,
+            connections,
+            duration,
+            requests,
+            rate,
+            arrivals,
+            seed,
+            pause,
+            warmup,
+            threads,
+            processes,
+            method,
+            header,
+            data,
+            json,
+            form,
+            user,
+            bearer,
+            cookie,
+            script,
+            sandbox,
+            script_arguments,
+            urls,
+            data_file,
+            expect,
+            data_order,
+            data_end,
+            no_templates,
+            scenario,
+            also_target,
+            follow,
+            timeout,
+            connect_timeout,
+            no_keepalive,
+            connect_to,
+            source_ip,
+            unix_socket,
+            proxy,
+            no_preflight,
+            insecure,
+            cacert,
+            cert,
+            key,
+            sni,
+            tls_version,
+        } = draft;
+        let mut reading = Reading { errors: PlanErrors::default() };
+        let r = &mut reading;
+
+        if scenario.is_some() && scenario_text.is_some() {
+            r.wrong(SCENARIO, "a scenario is given as a file and as text", "leave one of them out");
+        }
+        if scenario.is_some() || scenario_text.is_some() {
+            for (given, flag) in [
+                (script.is_some(), SCRIPT),
+                (urls.is_some(), URLS),
+                (data.is_some(), DATA),
+                (json.is_some(), JSON),
+                (!form.is_empty(), FORM),
+                (method.is_some() && method.as_deref() != Some("GET"), METHOD),
+                (no_templates, NO_TEMPLATES),
+                (!expect.is_empty(), EXPECT),
+            ] {
+                if given {
+                    r.wrong(flag, format!("{flag} and a scenario contradict: what is sent stands in its steps"), "leave one of them out");
+                }
+            }
+            if rate.is_some() && requests.is_some() {
+                r.wrong(
+                    REQUESTS,
+                    format!("{REQUESTS} and the {RATE} of a scenario contradict: the rate starts journeys, each with as many requests as it takes"),
+                    format!("end the load with {DURATION}"),
+                );
+            }
+        }
+        let connections_each = connections_each.unwrap_or(NonZeroU32::MIN);
+        let scenario = match (scenario, scenario_text) {
+            (Some(path), _) => {
+                let said = SaidOfVariables { environment, environment_sha256, names: variable_names };
+                Some(ScenarioFile { path, name: scenario_name, sha256: scenario_sha256, text: None, said, connections_each })
+            }
+            (None, Some(text)) => {
+                let (path, said) = (SCENARIO_TEXT.to_owned(), SaidOfVariables::default());
+                Some(ScenarioFile { path, name: scenario_name, sha256: None, text: Some(text), said, connections_each })
+            }
+            (None, None) => None,
+        };
+
+        let braces = if no_templates { Templating::Text } else { Templating::Template };
+        let files = read_data_files(r, &data_file, data_file_sha256);
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let mut wrong = Vec::new();
+        let also = Also::read(&also_target, &mut wrong);
+        wrong.into_iter().for_each(|error| r.errors.push(error));
+        let list = urls.map(|path| {
+            let lines = contents.text(&path).map(|text| text.lines().map(str::to_owned).collect());
+            UrlsWords { path, sha256: urls_sha256, lines, elsewhere: urls_at_url.then_some(&also) }
+        });
+        let (target, mix) = read_targets(r, url.as_deref(), list, &names, braces);
+        let seed = r.value(SEED, seed, format_args!("give a whole number, such as {SEED:#} 1")).unwrap_or(1);
+
+        let ending = Ending { duration, requests };
+        let words = LoadWords { connections, rate, arrivals, pause, warmup };
+        let (load, duration, requests, warmup) = if populations.is_empty() {
+            read_load(r, ending, words)
+        } else {
+            if scenario.is_none() {
+                r.wrong(
+                    "populations",
+                    "populations go through the journeys of a scenario, and there is none",
+                    format!("name it with {SCENARIO}"),
+                );
+            }
+            read_populations(r, ending, words, populations)
+        };
+        let threads = r.value(THREADS, threads, format_args!("give a whole number, such as {THREADS:#} 2")).unwrap_or(NonZeroU32::MIN);
+        if threads.get() > THREADS_MAX {
+            r.wrong(
+                THREADS,
+                format!("{THREADS:#} {threads} is more than {THREADS_MAX}"),
+                format!("one thread a core is enough; leave {THREADS} out"),
+            );
+        }
+
+        let processes = r.value(PROCESSES, processes, format_args!("give a whole number, such as {PROCESSES:#} 4"));
+        if let Some(processes) = processes.filter(|processes| *processes > threads) {
+            r.wrong(
+                PROCESSES,
+                format!("{PROCESSES:#} {processes} is more than {THREADS:#} {threads}, and each process has a thread at least"),
+                format!("give {THREADS:#} {processes}, or leave {THREADS} out"),
+            );
+        }
+
+        let body = read_body(r, data, json.clone(), &form, seed);
+        let method = read_method(r, method, &body);
+        let credentials = target.as_ref().and_then(|target| target.credentials().cloned());
+        let headers = read_headers(
+            r,
+            &HeaderWords { header, user, bearer, cookie, credentials, json: json.is_some(), braces },
+            target.as_ref(),
+            &body,
+        );
+
+        let timeout = r.value(TIMEOUT, timeout, format_args!("give a time, such as {TIMEOUT:#} 30s")).unwrap_or(TIMEOUT_DEFAULT);
+        let connect_timeout = r
+            .value(CONNECT_TIMEOUT, connect_timeout, format_args!("give a time, such as {CONNECT_TIMEOUT:#} 5s"))
+            .unwrap_or(CONNECT_TIMEOUT_DEFAULT);
+        for (setting, value) in [(TIMEOUT, timeout), (CONNECT_TIMEOUT, connect_timeout)] {
+            if value == Nanos::ZERO {
+                r.wrong(setting, format!("{setting} is zero, so every request would fail"), format!("give a time, such as {setting:#} 5s"));
+            }
+        }
+        let connect_to =
+            r.value(CONNECT_TO, connect_to, format_args!("give the address to connect to, such as {CONNECT_TO:#} 10.0.0.7:8080"));
+        let source_ips: Vec<IpAddr> = source_ip
+            .into_iter()
+            .filter_map(|ip| r.value(SOURCE_IP, Some(ip), format_args!("give an address of this machine, such as {SOURCE_IP:#} 10.0.0.2")))
+            .collect();
+        let follow = r.value(FOLLOW, follow, format_args!("give a whole number up to 255, such as {FOLLOW:#} 5")).unwrap_or(0);
+        let order = r.value(DATA_ORDER, data_order, format_args!("give {DATA_ORDER:#} in-order, random or per-user"));
+        let end = r.value(DATA_END, data_end, format_args!("give {DATA_END:#} wrap, stop or error"));
+        for (setting, given) in [(DATA_ORDER, order.is_some()), (DATA_END, end.is_some())] {
+            if given && files.is_empty() {
+                r.wrong(setting, format!("{setting} is about data files, and there is none"), format!("name one with {DATA_FILE}"));
+            }
+        }
+        let rows = (order.unwrap_or_default(), end.unwrap_or_default());
+        let proxy = read_proxy(r, proxy);
+        if let Some(path) = &unix_socket {
+            for (given, flag) in [(connect_to.is_some(), CONNECT_TO), (proxy.is_some(), PROXY), (!source_ips.is_empty(), SOURCE_IP)] {
+                if given {
+                    r.wrong(UNIX_SOCKET, format!("{UNIX_SOCKET:#} {path} and {flag} both say how to connect"), "leave one of them out");
+                }
+            }
+        }
+        if connect_to.is_some() && proxy.is_some() {
+            r.wrong(CONNECT_TO, format!("{CONNECT_TO} and {PROXY} both say where to connect"), "leave one of them out");
+        }
+
+        let tls_version = r.value(TLS_VERSION, tls_version, format_args!("give {TLS_VERSION:#} 1.2 or 1.3"));
+        let identity = match (cert, key) {
+            (Some(cert), Some(key)) => Some(Identity { cert, key }),
+            (None, None) => None,
+            (Some(_), None) => {
+                r.wrong(CERT, format!("{CERT} is given without its private key"), format!("give the key's PEM file with {KEY}"));
+                None
+            }
+            (None, Some(_)) => {
+                r.wrong(KEY, format!("{KEY} is given without its certificate"), format!("give the certificate's PEM file with {CERT}"));
+                None
+            }
+        };
+        if insecure && cacert.is_some() {
+            r.wrong(INSECURE, format!("{INSECURE} accepts any certificate, and {CACERT} says whom to trust"), "leave one of them out");
+        }
+        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0 || scenario.is_some();
+        for (given, flag) in [
+            (insecure, INSECURE),
+            (cacert.is_some(), CACERT),
+            (identity.is_some(), CERT),
+            (sni.is_some(), SNI),
+            (tls_version.is_some(), TLS_VERSION),
+        ] {
+            if given && !over_tls {
+                r.wrong(flag, format!("{flag} is about TLS, and the URL is http://"), format!("use https://, or leave {flag} out"));
+            }
+        }
+
+        let plain = target.as_ref().is_some_and(|target| target.scheme() == Scheme::Http);
+        let script = read_script(r, ScriptWords { script, sandbox, script_arguments, script_sha256 });
+        if script.is_some() {
+            if follow > 0 {
+                r.wrong(FOLLOW, format!("{FOLLOW} and {SCRIPT} contradict: a script sees every answer itself"), "leave one of them out");
+            }
+            if proxy.is_some() && plain {
+                r.wrong(
+                    PROXY,
+                    format!("{PROXY} and {SCRIPT} on plain http contradict: a proxy wants whole URLs, which scripts do not write"),
+                    "leave one of them out, or measure https, which goes through a tunnel",
+                );
+            }
+        }
+
+        let request = Request { method, headers, body };
+        // What is no text is sent as it is.
+        let text_of = |held: &[u8]| std::str::from_utf8(held).ok().filter(|text| is_templated(text)).unwrap_or_default().to_owned();
+        let text_of_file = match &request.body {
+            Body::File(path) => contents.get(path).map(|held| if braces == Templating::Template { text_of(held) } else { String::new() }),
+            Body::Empty | Body::Bytes(_) | Body::Form { .. } => None,
+        };
+        let filling = Filling {
+            braces,
+            files,
+            order: rows.0,
+            end: rows.1,
+            mix,
+            body: text_of_file,
+            expects: expect,
+            environment: variables,
+            concealed: secrets,
+        };
+        if scenario.is_none() {
+            read_templates(r, target.as_ref(), &request, &filling);
+        }
+        if !filling.expects.is_empty() && (script.is_some() || replay.is_some()) {
+            let what = if replay.is_some() { "a replay".to_owned() } else { SCRIPT.to_string() };
+            r.wrong(
+                EXPECT,
+                format!("{EXPECT} and {what} contradict: that looks at the answers itself"),
+                format!("leave {EXPECT} out, and hold the whole with {CHECK}, such as {CHECK:#} 'failed < 1%'"),
+            );
+        }
+        let differs = filling.mix.is_some()
+            || braces == Templating::Template
+                && target.as_ref().is_some_and(|target| texts(target, &request, &filling).any(|(_, text)| is_templated(text)));
+        if differs && script.is_some() {
+            let (setting, what, help) = if filling.mix.is_some() {
+                (URLS, URLS.to_string(), "leave one of them out".to_owned())
+            } else {
+                let help = format!("leave one of them out, or send {{{{ as it is with {NO_TEMPLATES}");
+                (NO_TEMPLATES, "a template ({{…}})".to_owned(), help)
+            };
+            r.wrong(setting, format!("{SCRIPT} and {what} contradict: a script chooses the requests itself"), help);
+        }
+        let servers = filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        if follow > 0 && target.as_ref().is_some_and(|target| servers.into_iter().any(|other| !other.same_origin(target))) {
+            r.wrong(
+                FOLLOW,
+                format!("{FOLLOW} and a list of URLs of several servers contradict: redirects begin at the one server of the plan"),
+                format!("leave {FOLLOW} out, or make a list and a run for each server"),
+            );
+        }
+        if filling.order == RowOrder::PerUser && load.as_ref().is_some_and(Load::is_open) {
+            r.wrong(
+                DATA_ORDER,
+                format!("{DATA_ORDER:#} per-user is about users, and {RATE} sends requests without any"),
+                format!("leave out {RATE}, or take rows in-order or random"),
+            );
+        }
+
+        match (target, load) {
+            (Some(target), Some(load)) if reading.errors.is_empty() => Ok(Self {
+                // They are in a header.
+                target: target.without_credentials(),
+                request,
+                filling,
+                replay,
+                load,
+                duration,
+                requests,
+                iterations: None,
+                warmup,
+                seed,
+                threads,
+                processes,
+                connection: Connection {
+                    timeout,
+                    connect_timeout,
+                    keepalive: if no_keepalive { Keepalive::CloseEach } else { Keepalive::Reuse },
+                    connect_to,
+                    source_ips,
+                    unix_socket,
+                    proxy,
+                    follow,
+                    preflight: if no_preflight { Preflight::Skip } else { Preflight::Connect },
+                    tls: Tls {
+                        verification: if insecure { Verification::Off } else { Verification::On },
+                        cacert,
+                        identity,
+                        sni,
+                        version: tls_version,
+                    },
+                },
+                script,
+                scenario,
+                also,
+                contents,
+            }),
+            _ => Err(reading.errors),
+        }
+    }
+}
