@@ -478,13 +478,14 @@ const FLAGS: &[(&str, &str)] = &[
     ("engine/net/socket", "an example of a failure, as it stands in a result"),
     ("export/lib or main", "warnings that stand in a result"),
     ("history/revision", "git's own"),
-    ("import", "curl's own, and advice beside what of a file is left out"),
+    ("import/collection/curl", "curl's own"),
+    ("import/part", "remarks that stand in a result"),
+    ("import/unpacked", "flags of the program that packs"),
     ("measure/failure", "what happened to a request, as a result says it"),
     ("measure/fixtures", "warnings that stand in a result"),
     ("observe", "flags of the programs that it starts, and warnings that stand in a result"),
     ("plan/bounds", "an example of a failure, as it stands in a result"),
     ("report", "advice in reports: what to give in the next run"),
-    ("resolve/collection", "advice beside what of a file is left out"),
 ];
 
 /// Files of more lines than [`LINES_MAX`], and why.
@@ -498,7 +499,6 @@ const LONG: &[(&str, &str)] = &[
     ("import/collection/curl", "curl's options, one by one"),
     ("import/collection/openapi", "one format, read and sampled"),
     ("live/view", "one picture, from the top to the bottom"),
-    ("plan/plan", "every setting decided in one place, which is to be split by what is decided"),
     ("plan/template", "one language: read, printed and its mistakes"),
     ("report/page/run", "one page, from the top to the bottom"),
     ("report/text", "one report, from the top to the bottom"),

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use clap::{ArgAction, Args};
 use import::collection::{Collection, Kind, Wishes};
-use plan::{Also, Draft, LoadRecord, Plan, PlanError, PlanErrors, Sources};
+use plan::{Also, Draft, LoadRecord, Plan, PlanError, PlanErrors, Sources, Spelling};
 use resolve::{KnownSecrets, Reader, Scenarios, behind_host, environment, hidden, is_scenario_file, leave_tls, leave_ways, placed, server};
 
 use crate::destinations::{Choice, DestinationNote, Destinations};
@@ -201,7 +201,9 @@ impl Importing {
                 errors.push(error);
                 ImportedLoad { load: without(load), scenarios, left_out: nothing }
             }
-            Some(Ok(read)) => ImportedLoad { load, scenarios, left_out: read.all_left_out() },
+            Some(Ok(read)) => {
+                ImportedLoad { load, scenarios, left_out: read.all_left_out().iter().map(|left| left.spelt(Spelling::Flags)).collect() }
+            }
         }
     }
 
@@ -212,7 +214,7 @@ impl Importing {
             Err(why) => {
                 errors.push(PlanError::new(
                     "url",
-                    format!("the words after -- cannot be used: {why}"),
+                    format!("the words after -- cannot be used: {}", why.wording().marked()),
                     "paste a whole curl command after --",
                 ));
                 (placed(Draft::default()), Vec::new())
@@ -416,7 +418,7 @@ impl Importing {
                 return nothing();
             }
         };
-        let mut left_out: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+        let mut left_out: Vec<String> = read.left_out.iter().map(|left| left.wording().spelt(Spelling::Flags)).collect();
         if let (Some(target), Some(url)) = (&self.target, imported.url.as_mut()) {
             // What is no server is told of the plan.
             let origin = server(target).map_or_else(|_| target.clone(), |target| target.origin());

@@ -28,11 +28,11 @@ mod words;
 mod work;
 
 use std::collections::HashSet;
-use std::fmt;
 
+use plan::setting::{EXCEPT, ONLY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
 use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue};
-use plan::{Also, FORM_TYPE, Target};
+use plan::{Also, FORM_TYPE, Target, Wording};
 
 pub use concealed::Placeholder;
 pub use described::Described;
@@ -107,7 +107,7 @@ pub struct Collection {
     /// What is sent.
     pub requests: Vec<Request>,
     /// What is not carried over.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<Omission>,
     /// Variables that requests name, and to which nobody gives a value.
     pub missing: Vec<String>,
 }
@@ -186,18 +186,20 @@ impl Connection {
 
 /// What is not carried over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct LeftOut {
+pub struct Omission {
     /// What it is: `the option --retry`.
     pub what: String,
     /// Where it stands: `line 3`, `Orders / Create`.
     pub place: String,
     /// Why, and what to do where something can be done.
-    pub why: String,
+    pub why: Wording,
 }
 
-impl fmt::Display for LeftOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.place, self.what, self.why)
+impl Omission {
+    /// As one text: where it stands, what it is, and why.
+    #[must_use]
+    pub fn wording(&self) -> Wording {
+        self.why.under(&self.what).under(&self.place)
     }
 }
 
@@ -205,31 +207,26 @@ impl fmt::Display for LeftOut {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
     /// In words.
-    pub message: String,
+    pub message: Wording,
     /// Line and column, from 1, where the file has them.
     pub at: Option<(usize, usize)>,
 }
 
 impl ReadError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<Wording>) -> Self {
         Self { message: message.into(), at: None }
     }
 
-    pub(crate) fn at(line: usize, column: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn at(line: usize, column: usize, message: impl Into<Wording>) -> Self {
         Self { message: message.into(), at: Some((line.max(1), column.max(1))) }
     }
-}
 
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.at {
-            Some((line, column)) => write!(f, "line {line}, column {column}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
+    /// As one text, which begins with the place.
+    #[must_use]
+    pub fn wording(&self) -> Wording {
+        self.at.map_or_else(|| self.message.clone(), |(line, column)| self.message.under(&format!("line {line}, column {column}")))
     }
 }
-
-impl std::error::Error for ReadError {}
 
 /// What the user says about reading.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -288,12 +285,12 @@ impl Collection {
         }
         let unwanted = read.settle(wishes);
         if read.requests.is_empty() && unwanted > 0 {
-            return Err(ReadError::new(format!("of its requests ({unwanted}) none is left by --only and --except")));
+            return Err(ReadError::new(format!("of its requests ({unwanted}) none is left by {ONLY} and {EXCEPT}")));
         }
         if read.requests.is_empty() {
             // Of a request that is left out rather than of a part of one.
             let told = read.left_out.iter().find(|left| left.what.starts_with("the request")).or(read.left_out.first());
-            let why = told.map_or_else(String::new, |left| format!(" ({left})"));
+            let why = told.map_or_else(String::new, |left| format!(" ({})", left.wording().marked()));
             let environments = read.environments();
             let has = if environments.is_empty() {
                 String::new()
@@ -318,8 +315,8 @@ impl Collection {
     /// Everything that a scenario of it leaves out, each in a sentence with its place: what the file says and nobody here
     /// understands, and what a scenario cannot say.
     #[must_use]
-    pub fn all_left_out(&self) -> Vec<String> {
-        self.left_out.iter().map(ToString::to_string).chain(self.work("").left_out).collect()
+    pub fn all_left_out(&self) -> Vec<Wording> {
+        self.left_out.iter().map(Omission::wording).chain(self.work("").left_out.into_iter().map(Wording::from)).collect()
     }
 
     /// The environments of the file whose values do not hold, the first ones by their names.
@@ -332,8 +329,8 @@ impl Collection {
         Self { kind, name: String::new(), variables: Vec::new(), requests: Vec::new(), left_out: Vec::new(), missing: Vec::new() }
     }
 
-    pub(crate) fn leave_out(&mut self, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) {
-        self.left_out.push(LeftOut { what: what.into(), place: place.into(), why: why.into() });
+    pub(crate) fn leave_out(&mut self, what: impl Into<String>, place: impl Into<String>, why: impl Into<Wording>) {
+        self.left_out.push(Omission { what: what.into(), place: place.into(), why: why.into() });
     }
 
     /// What is the same for every kind: limits, names, values of variables, servers. Gives how many requests are not wanted.
@@ -406,7 +403,7 @@ impl Collection {
             self.leave_out(
                 format!("{more} more requests"),
                 "the end of the file",
-                format!("a scenario has at most {REQUESTS_MAX}; take some with --only, or give a list of URLs with --urls"),
+                format!("a scenario has at most {REQUESTS_MAX}; take some with {ONLY}, or give a list of URLs with {URLS}"),
             );
         }
         self.look_for_origins();
@@ -481,7 +478,7 @@ impl Collection {
                 request.url = url;
             }
             for what in request.connection.leave_ways() {
-                left.push(LeftOut { what, place: request.place.clone(), why: "requests go to --target alone".to_owned() });
+                left.push(Omission { what, place: request.place.clone(), why: format!("requests go to {TARGET} alone").into() });
             }
         }
         self.left_out.extend(left);
@@ -518,7 +515,7 @@ impl Collection {
             if request.headers.len() > PARTS_MAX {
                 request.headers.truncate(PARTS_MAX);
                 let why = format!("a request has at most {PARTS_MAX}");
-                left.push(LeftOut { what: "headers".to_owned(), place: request.place.clone(), why });
+                left.push(Omission { what: "headers".to_owned(), place: request.place.clone(), why: why.into() });
             }
             let fields = match &mut request.body {
                 Body::Form(fields) if fields.len() > PARTS_MAX => {
@@ -533,7 +530,7 @@ impl Collection {
             };
             if fields {
                 let why = format!("a form has at most {PARTS_MAX}");
-                left.push(LeftOut { what: "fields of the form".to_owned(), place: request.place.clone(), why });
+                left.push(Omission { what: "fields of the form".to_owned(), place: request.place.clone(), why: why.into() });
             }
             request.headers.retain(|(name, value)| {
                 let is_name = name.len() <= 256 && name.bytes().all(is_token);
@@ -542,7 +539,7 @@ impl Collection {
                     return true;
                 }
                 let why = if is_name { "its value has a control character in it" } else { "that is no name of a header" };
-                left.push(LeftOut { what: format!("the header '{}'", shortened(name)), place: request.place.clone(), why: why.to_owned() });
+                left.push(Omission { what: format!("the header '{}'", shortened(name)), place: request.place.clone(), why: why.into() });
                 false
             });
         }
@@ -561,7 +558,11 @@ impl Collection {
                 }
                 Err(why) => why,
             };
-            left.push(LeftOut { what: format!("the request to '{}'", shortened(&request.url.to_string())), place: request.place, why });
+            left.push(Omission {
+                what: format!("the request to '{}'", shortened(&request.url.to_string())),
+                place: request.place,
+                why: why.into(),
+            });
         }
         self.requests = kept;
         self.left_out.extend(left);
@@ -605,14 +606,14 @@ impl Collection {
             self.leave_out(
                 format!("the value of the variable '{name}'"),
                 place,
-                format!("it names itself, or is made of too many others, so it is empty; give it with --variable {name}=VALUE"),
+                format!("it names itself, or is made of too many others, so it is empty; give it with {VARIABLE:#} {name}=VALUE"),
             );
         }
         for (name, place) in missing {
             self.leave_out(
                 format!("the value of the variable '{name}'"),
                 place,
-                format!("the file gives it none, so it is empty; give it with --variable {name}=VALUE"),
+                format!("the file gives it none, so it is empty; give it with {VARIABLE:#} {name}=VALUE"),
             );
             self.missing.push(name.clone());
             self.variables.push(Variable { name, value: Template::default(), secret: false });

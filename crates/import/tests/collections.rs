@@ -5,7 +5,7 @@ use import::collection::{Collection, KINDS, Kind, Wishes, guess};
 const MEGABYTE: usize = 1 << 20;
 
 fn read(kind: Kind, bytes: &[u8]) -> Result<Collection, String> {
-    Collection::read(kind, bytes, &Wishes::default()).map_err(|why| why.to_string())
+    Collection::read(kind, bytes, &Wishes::default()).map_err(|why| why.wording().spelt(plan::Spelling::Flags))
 }
 
 #[test]
@@ -98,5 +98,5 @@ fn a_file_with_very_many_parts_ends_and_says_what_is_beyond() {
     let read = read(Kind::Vegeta, targets.as_bytes()).unwrap();
     assert_eq!((read.requests.len(), read.left_out[0].what.as_str()), (1000, "99000 more requests"));
     let long = format!("curl 'http://h/?{}'", "a=1&".repeat(MANY));
-    assert!(Collection::read(Kind::Curl, long.as_bytes(), &Wishes::default()).unwrap_err().message.contains("longer than"));
+    assert!(Collection::read(Kind::Curl, long.as_bytes(), &Wishes::default()).unwrap_err().message.marked().contains("longer than"));
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::setting::{BEGIN, END, SettingName, WITH_VALUE};
 
 /// A text in which settings stand by name. It has no `Display`: it is shown by [`Wording::spelt`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Wording(String);
 

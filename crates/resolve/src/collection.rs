@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, guess};
-use plan::setting::{ENVIRONMENT, TARGET, VARIABLE};
+use plan::setting::{ALSO_TARGET, ENVIRONMENT, TARGET, VARIABLE};
 use plan::{Draft, PlanError, Scheme, Target, plainly};
 
 use crate::{Reader, fingerprint, is_scenario_file};
@@ -36,7 +36,11 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) ->
                 }
                 _ => "look at the file there".to_owned(),
             };
-            return Some(Err(PlanError::new("url", format!("'{path}' cannot be read as {}: {why}", kind.about()), help)));
+            return Some(Err(PlanError::new(
+                "url",
+                format!("'{path}' cannot be read as {}: {}", kind.about(), why.wording().marked()),
+                help,
+            )));
         }
     };
     if !read.missing.is_empty() {
@@ -66,8 +70,8 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) ->
     if kind == Kind::Har {
         for (host, requests) in read.keep_first_site(&wishes.also) {
             let what = format!("what was asked of {host} ({requests})");
-            let why = "it is another site than the page's; --also-target or loadline import takes it over".to_owned();
-            read.left_out.push(import::collection::LeftOut { what, place: "the recording".to_owned(), why });
+            let why = format!("it is another site than the page's; {ALSO_TARGET} or loadline import takes it over").into();
+            read.left_out.push(import::collection::Omission { what, place: "the recording".to_owned(), why });
         }
     }
     Some(Ok(read))
@@ -112,7 +116,7 @@ pub fn environment(named: &str, reader: &Reader) -> Result<(Environment, Option<
         return Ok((Environment::Named(named.to_owned()), None));
     }
     let bytes = reader.read(named, FILE_BYTES_MAX).map_err(|why| wrong(plainly(&why)))?;
-    let environment = Environment::read(&bytes).map_err(|why| wrong(why.to_string()))?;
+    let environment = Environment::read(&bytes).map_err(|why| wrong(why.wording().marked().to_owned()))?;
     Ok((environment, Some(fingerprint(&bytes))))
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
 use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess};
-use plan::{Also, PlanError, PlanErrors, Target};
+use plan::{Also, PlanError, PlanErrors, Spelling, Target};
 use resolve::KnownSecrets;
 use scenario::Scenario;
 
@@ -172,7 +172,10 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
     let wishes = Wishes { variables: variable, environment, host, also: also.clone(), server: openapi_server, only, except };
     known.learn_values(resolve::hidden(&wishes));
     let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
-        wrong(format!("{shown} cannot be read as {}: {why}", kind.about()), "look at the file there, or say what it is with --from")
+        wrong(
+            format!("{shown} cannot be read as {}: {}", kind.about(), why.wording().marked()),
+            "look at the file there, or say what it is with --from",
+        )
     });
     let read = match read {
         Ok(mut read) if errors.is_empty() => {
@@ -226,7 +229,7 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
     }
     if !left.is_empty() {
         screen.say(&format!("not carried over ({}):", left.len()));
-        left.iter().for_each(|left| screen.say(&format!("  {}", report::visible(left))));
+        left.iter().for_each(|left| screen.say(&format!("  {}", report::visible(&left.spelt(Spelling::Flags)))));
     }
     if let Some(path) = &output {
         screen.say(&format!("{} is a scenario: loadline run {0}", path.display()));

@@ -6,11 +6,12 @@
 //!
 //! Invariant: no value that its name tells to be a secret is in what is given back.
 
+use plan::setting::PROXY;
 use plan::template::{Piece, Template, Value};
 use plan::work::{Auth, Body, FieldValue};
 use plan::{is_secret, percent_decoded, secret_values};
 
-use super::{Collection, LeftOut};
+use super::{Collection, Omission};
 
 /// A variable of the environment in the place of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +79,8 @@ impl Collection {
             {
                 let without = format!("{scheme}://{host}");
                 *proxy = without;
-                let why = "it is a secret; give it with --proxy http://NAME:PASSWORD@HOST:PORT".to_owned();
-                collection.left_out.push(LeftOut { what: "the password of the proxy".to_owned(), place: request.place.clone(), why });
+                let why = format!("it is a secret; give it with {PROXY:#} http://NAME:PASSWORD@HOST:PORT").into();
+                collection.left_out.push(Omission { what: "the password of the proxy".to_owned(), place: request.place.clone(), why });
             }
         }
         let values: Vec<String> = hiding.found.iter().map(|(_, value)| value.clone()).collect();

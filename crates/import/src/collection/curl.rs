@@ -5,9 +5,10 @@
 //! over. All others are told, since a request without its client certificate is another request.
 
 use base64::Engine as _;
+use plan::setting::{CONNECT_TO, CONNECTIONS, RATE, SOURCE_IP, TLS_VERSION};
 use plan::template::{Template, Value};
 use plan::work::{Auth, AwsKeys, Body, Field, FieldValue};
-use plan::{FILE_TYPE, FORM_TYPE, percent_decoded, percent_encoded};
+use plan::{FILE_TYPE, FORM_TYPE, Wording, percent_decoded, percent_encoded};
 
 use super::url::ready_for_a_parameter;
 use super::words::{Command, commands};
@@ -367,21 +368,22 @@ fn done(
     }
 }
 
-fn left_because(shown: &str) -> &'static str {
-    match shown {
+fn left_because(shown: &str) -> Wording {
+    let why = match shown {
         "-K" | "--config" | "--url-file" => "no file is read for what stands in it; write its options out",
         "--http2" | "--http2-prior-knowledge" | "--http3" | "--http3-only" | "-0" | "--http1.0" => "loadline speaks HTTP/1.1",
         "-Z" | "--parallel" | "--limit-rate" | "--rate" | "-Y" | "-y" | "--speed-limit" | "--speed-time" => {
-            "how much is sent at once is said by --connections and --rate of loadline run"
+            return format!("how much is sent at once is said by {CONNECTIONS} and {RATE} of loadline run").into();
         }
-        "--resolve" => "give loadline run --connect-to HOST:PORT",
-        "--interface" => "give loadline run --source-ip ADDRESS",
-        "--tlsv1.2" | "--tlsv1.3" | "--tls-max" => "give loadline run --tls-version 1.2 or 1.3",
+        "--resolve" => return format!("give {CONNECT_TO:#} HOST:PORT").into(),
+        "--interface" => return format!("give {SOURCE_IP:#} ADDRESS").into(),
+        "--tlsv1.2" | "--tlsv1.3" | "--tls-max" => return format!("give {TLS_VERSION:#} 1.2 or 1.3").into(),
         "--no-keepalive" => "give loadline run --no-keepalive",
         name if name.starts_with("--retry") => "a load test counts a failure as one",
         "--ntlm" | "--negotiate" => "loadline authenticates with Basic, bearer tokens, or what stands in a header",
         _ => "loadline has nothing like it",
-    }
+    };
+    why.into()
 }
 
 impl CurlRequest {
@@ -852,13 +854,13 @@ mod tests {
         let told: Vec<String> =
             read.requests.iter().map(|request| format!("{} {} {}", request.method, request.url, request.place)).collect();
         assert_eq!(told, ["POST http://h/login line 2", "GET http://h/a line 3", "GET http://h/b line 3", "DELETE http://h/c line 3"]);
-        assert_eq!(read.left_out[0].to_string(), "line 4: the command 'ls': it is not curl");
+        assert_eq!(read.left_out[0].wording().spelt(plan::Spelling::Flags), "line 4: the command 'ls': it is not curl");
     }
 
     #[test]
     fn what_cannot_be_carried_over_is_told_with_its_place() {
         let read = collection("\ncurl --retry 3 --http2 --frobnicate -b cookies.txt --proxy-user me:hunter22 http://h/");
-        let told: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+        let told: Vec<String> = read.left_out.iter().map(|left| left.wording().spelt(plan::Spelling::Flags)).collect();
         assert_eq!(told[0], "line 2: the option --retry 3: a load test counts a failure as one");
         assert_eq!(told[1], "line 2: the option --http2: loadline speaks HTTP/1.1");
         assert_eq!(told[2], "line 2: the option --frobnicate: it is not known here");
@@ -895,7 +897,10 @@ mod tests {
         let read = collection("curl -d @- http://h/");
         assert_eq!((read.requests[0].method.as_str(), read.left_out.len()), ("POST", 1));
         let read = collection("curl http://h/ --url-query name@file");
-        assert_eq!(read.left_out[0].to_string(), "line 1: --url-query of the file 'file': give its text instead");
+        assert_eq!(
+            read.left_out[0].wording().spelt(plan::Spelling::Flags),
+            "line 1: --url-query of the file 'file': give its text instead"
+        );
     }
 
     #[test]
@@ -905,7 +910,7 @@ mod tests {
         let read =
             Collection::read(Kind::Curl, script.as_bytes(), &Wishes { host: Some("http://h".to_owned()), ..Wishes::default() }).unwrap();
         assert!(read.requests.iter().any(|request| request.url.to_string() == "http://h/b"));
-        let told: Vec<String> = read.left_out.iter().map(ToString::to_string).collect();
+        let told: Vec<String> = read.left_out.iter().map(|left| left.wording().spelt(plan::Spelling::Flags)).collect();
         assert!(
             told.contains(&"line 3: the value of TOKEN: it is taken from the environment: set it there before the run".to_owned()),
             "{told:?}"

@@ -3,6 +3,7 @@
 //! Invariant: what is sent is what stands in the file. What a run cannot say is refused, not left out: a load without its signature
 //! measures refusals.
 
+use plan::setting::{BEARER, USER};
 use plan::template::Template;
 use plan::work::{Auth, Body, FieldValue};
 use plan::{Draft, FILE_TYPE, percent_encoded};
@@ -83,7 +84,7 @@ impl Collection {
             Some(Auth::Digest { .. }) => {
                 return Err(unfit(
                     "it authenticates with Digest, which loadline run does not".to_owned(),
-                    "authenticate with --user or --bearer",
+                    &format!("authenticate with {USER} or {BEARER}"),
                 ));
             }
             Some(Auth::Aws(_)) => {

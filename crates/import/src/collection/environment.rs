@@ -84,6 +84,10 @@ mod tests {
     fn a_collection_of_postman_has_no_environments_of_its_own() {
         let wishes = Wishes { environment: Some(Environment::Named("test".to_owned())), ..Wishes::default() };
         let why = Collection::read(Kind::Postman, SHOP.as_bytes(), &wishes).unwrap_err();
-        assert!(why.message.contains("'test'") && why.message.contains("give the file"), "{why}");
+        assert!(
+            why.message.spelt(plan::Spelling::Flags).contains("'test'")
+                && why.message.spelt(plan::Spelling::Flags).contains("give the file"),
+            "{why:?}"
+        );
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use plan::setting::ENVIRONMENT;
+
 use super::Kind;
 use super::targets::is_request_line;
 
@@ -118,7 +120,7 @@ fn document(bytes: &[u8], text: &str) -> Result<Kind, Unread> {
                     "is a collection of Postman's first version; open it in Postman and export it as Collection v2.1".to_owned(),
                 ))
             } else if has(&keys, "values") && has(&keys, "name") {
-                Err(Unread::Known("is an environment of Postman; give it with --environment FILE beside a collection".to_owned()))
+                Err(Unread::Known(format!("is an environment of Postman; give it with {ENVIRONMENT:#} FILE beside a collection")))
             } else if has(&keys, "method") && has(&keys, "url") && (has(&keys, "httpVersion") || has(&keys, "headersSize")) {
                 // One request of a recording.
                 Ok(Kind::Har)

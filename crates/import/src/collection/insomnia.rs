@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use plan::FILE_TYPE;
+use plan::setting::ENVIRONMENT;
 use plan::template::{Template, Value};
 use plan::work::{Auth, Body, Field, FieldValue};
 
@@ -51,7 +52,7 @@ fn choose(base: &str, variants: Vec<&Tree>, wish: Option<&str>, collection: &mut
     let name = |variant: &Tree| variant.at("name").words();
     let Some(wish) = wish else {
         for variant in variants {
-            let why = format!("the base environment's values hold; --environment '{}' takes its", shortened(&name(variant)));
+            let why = format!("the base environment's values hold; {ENVIRONMENT:#} '{}' takes its", shortened(&name(variant)));
             collection.leave_out(format!("the environment '{}'", shortened(&name(variant))), "the environments", why);
         }
         return Ok(());
@@ -472,7 +473,7 @@ mod tests {
             assert_eq!(origin(&staging.requests[0].url).unwrap().0.host(), "staging.example.com");
             assert!(staging.left_out.iter().all(|left| !left.what.contains("environment")));
             let why = read("production").unwrap_err();
-            assert!(why.message.contains("'production': it has Staging"), "{why}");
+            assert!(why.message.spelt(plan::Spelling::Flags).contains("'production': it has Staging"), "{why:?}");
         }
     }
 
@@ -483,6 +484,6 @@ mod tests {
           {"_id": "c", "_type": "request", "name": "C", "parentId": "a", "url": "http://h/"}, {"_id": "d", "_type": "request", "parentId": "x", "url": "http://h/"}]}"#;
         let read = Collection::read(Kind::Insomnia, text.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.requests.len(), 1);
-        assert!(read.left_out[0].why.contains("stand in each other"));
+        assert!(read.left_out[0].why.marked().contains("stand in each other"));
     }
 }

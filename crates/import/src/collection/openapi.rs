@@ -9,6 +9,7 @@
 
 use std::collections::BTreeSet;
 
+use plan::setting::OPENAPI_SERVER;
 use plan::template::{Template, Value as Drawn};
 use plan::work::{AnswerCheck, Auth, Body, Field, FieldValue};
 use plan::{FILE_TYPE, Target};
@@ -131,7 +132,7 @@ fn base(servers: &[Tree], wish: Option<&str>) -> Result<String, ReadError> {
                 (host.rsplit_once("://").map_or(host, |(_, host)| host).to_owned(), path)
             });
             let host = if host.is_empty() || host.contains(['{', ' ']) { "HOST" } else { &host };
-            Err(ReadError::new(format!("it does not say which host to ask; give --openapi-server http://{host}{path}")))
+            Err(ReadError::new(format!("it does not say which host to ask; give {OPENAPI_SERVER:#} http://{host}{path}")))
         }
     }
 }
@@ -881,10 +882,10 @@ components:
         }
         let wishes = Wishes { server: Some("production".to_owned()), ..Wishes::default() };
         let why = Collection::read(Kind::OpenApi, SHOP.as_bytes(), &wishes).unwrap_err();
-        assert!(why.message.contains("1 https://api.example.com/v1, 2 http://localhost:8080/v1"), "{why}");
+        assert!(why.message.spelt(plan::Spelling::Flags).contains("1 https://api.example.com/v1, 2 http://localhost:8080/v1"), "{why:?}");
         let relative = "openapi: 3.1.0\nservers: [{url: /v2}]\npaths: {/a: {get: {responses: {}}}}\n";
         let why = Collection::read(Kind::OpenApi, relative.as_bytes(), &Wishes::default()).unwrap_err();
-        assert!(why.message.contains("--openapi-server http://HOST/v2"), "{why}");
+        assert!(why.message.spelt(plan::Spelling::Flags).contains("--openapi-server http://HOST/v2"), "{why:?}");
     }
 
     #[test]
@@ -914,7 +915,7 @@ components:
         }
         wide += "    K: {type: string}\n";
         let read = Collection::read(Kind::OpenApi, text(&wide).as_bytes(), &Wishes::default()).unwrap();
-        assert!(read.left_out.iter().any(|left| left.why.contains("larger")));
+        assert!(read.left_out.iter().any(|left| left.why.marked().contains("larger")));
     }
 
     proptest! {
@@ -950,7 +951,7 @@ components:
         ] {
             assert_eq!(read(server, Some("http://127.0.0.1:9")), Ok(format!("http://127.0.0.1:9{path}")), "{server}");
             let why = read(server, None).unwrap_err();
-            assert!(why.ends_with(&format!("--openapi-server {suggested}")), "{server}: {why}");
+            assert!(why.spelt(plan::Spelling::Flags).ends_with(&format!("--openapi-server {suggested}")), "{server}: {why:?}");
         }
         // What is a server is replaced later, with those of other files.
         for (server, url) in [

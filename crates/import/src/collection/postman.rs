@@ -483,14 +483,14 @@ mod tests {
         assert_eq!(read.requests.iter().map(|request| request.name.as_str()).collect::<Vec<_>>(), ["List", "One"]);
         let wishes = Wishes { only: vec!["nowhere".to_owned()], ..Wishes::default() };
         let why = Collection::read(Kind::Postman, SHOP.as_bytes(), &wishes).unwrap_err();
-        assert_eq!(why.to_string(), "of its requests (6) none is left by --only and --except");
+        assert_eq!(why.wording().spelt(plan::Spelling::Flags), "of its requests (6) none is left by --only and --except");
     }
 
     #[test]
     fn a_base_url_that_nobody_knows_is_asked_for() {
         let text = r#"{"info": {}, "item": [{"name": "A", "request": {"url": "{{base}}/a"}}]}"#;
         let why = Collection::read(Kind::Postman, text.as_bytes(), &Wishes::default()).unwrap_err();
-        assert!(why.message.contains("--variable base=http://HOST"), "{why}");
+        assert!(why.message.spelt(plan::Spelling::Flags).contains("--variable base=http://HOST"), "{why:?}");
         let wishes = Wishes { variables: vec![("base".to_owned(), "http://h:8080".to_owned())], ..Wishes::default() };
         let read = Collection::read(Kind::Postman, text.as_bytes(), &wishes).unwrap();
         assert_eq!(read.requests[0].url.to_string(), "http://h:8080/a");

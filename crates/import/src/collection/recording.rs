@@ -307,7 +307,7 @@ mod tests {
     fn a_recording_that_ends_in_the_middle_is_told_with_its_place() {
         for end in (10..RECORDING.len() - 2).step_by(97) {
             let why = Collection::read(Kind::Har, &RECORDING.as_bytes()[..end], &Wishes::default()).unwrap_err();
-            assert!(why.at.is_some(), "{why}");
+            assert!(why.at.is_some(), "{why:?}");
         }
     }
 

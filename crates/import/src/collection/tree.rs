@@ -12,6 +12,8 @@ use std::fmt;
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 
+use plan::Wording;
+
 use super::ReadError;
 
 /// A value.
@@ -38,7 +40,8 @@ impl Tree {
     pub(crate) fn read(text: &str) -> Result<Self, ReadError> {
         if text.trim_start().starts_with(['{', '[']) {
             // Flow style of YAML begins alike, and its keys have no quotation marks.
-            return Self::read_json(text).or_else(|why| if why.message.contains("key must be") { Self::read_yaml(text) } else { Err(why) });
+            return Self::read_json(text)
+                .or_else(|why| if why.message.marked().contains("key must be") { Self::read_yaml(text) } else { Err(why) });
         }
         Self::read_yaml(text)
     }
@@ -264,7 +267,7 @@ impl<'a> Yaml<'a> {
         }
     }
 
-    fn wrong(&self, message: impl Into<String>) -> ReadError {
+    fn wrong(&self, message: impl Into<Wording>) -> ReadError {
         ReadError::at(self.line, self.column, message)
     }
 
@@ -422,7 +425,7 @@ mod tests {
         let why = Tree::read("{\"a\": 1,\n \"b\": }").unwrap_err();
         assert_eq!(why.at, Some((2, 7)));
         let why = Tree::read("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
-        assert!(why.at.is_some_and(|(line, _)| line >= 2), "{why}");
+        assert!(why.at.is_some_and(|(line, _)| line >= 2), "{why:?}");
     }
 
     #[test]
@@ -435,7 +438,7 @@ mod tests {
             let before = level - 1;
             laughs += &format!("a{level}: &a{level} [{}]\n", vec![format!("*a{before}"); 10].join(", "));
         }
-        assert!(Tree::read(&laughs).unwrap_err().message.contains("more than"));
+        assert!(Tree::read(&laughs).unwrap_err().message.marked().contains("more than"));
     }
 
     proptest! {

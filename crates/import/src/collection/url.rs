@@ -5,6 +5,7 @@
 //!
 //! Invariant: what stands behind the host is sent as it stands in the file, but for what no request line can hold.
 
+use plan::setting::{ENVIRONMENT, TARGET, VARIABLE};
 use plan::template::{Piece, Template, Value};
 use plan::work::STATUS;
 use plan::{Target, percent_encoded};
@@ -143,19 +144,19 @@ pub(crate) fn origin(url: &Template) -> Result<(Target, Template), String> {
         } else if is_part {
             let names = url.variables().map(|name| format!("'{name}'")).take(3).collect::<Vec<_>>().join(", ");
             format!(
-                "its scheme and host are the values of {names}, which are not known; give --environment, --target or --variable {name}=VALUE"
+                "its scheme and host are the values of {names}, which are not known; give {ENVIRONMENT}, {TARGET} or {VARIABLE:#} {name}=VALUE"
             )
         } else {
-            format!("its host is the value of '{name}', which is not known; give it with --variable {name}=http://HOST")
+            format!("its host is the value of '{name}', which is not known; give it with {VARIABLE:#} {name}=http://HOST")
         });
     };
     if text.starts_with('/') {
-        return Err("it names no server; give --target http://HOST".to_owned());
+        return Err(format!("it names no server; give {TARGET:#} http://HOST"));
     }
     let end = Some(plan::server_in(text).end).filter(|end| *end < text.len());
     if end.is_none() && url.pieces().len() > 1 {
         let name = url.variables().next().unwrap_or_default();
-        return Err(format!("a part of its host is not known; give it with --variable {name}=VALUE"));
+        return Err(format!("a part of its host is not known; give it with {VARIABLE:#} {name}=VALUE"));
     }
     let end = end.unwrap_or(text.len());
     let target: Target = text[..end].parse().map_err(|why| format!("the URL {why}"))?;

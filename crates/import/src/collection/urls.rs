@@ -179,11 +179,15 @@ mod tests {
         ] {
             let why = Collection::read(Kind::Siege, text.as_bytes(), &Wishes::default()).unwrap_err();
             assert_eq!(why.at, Some((line, 1)));
-            assert!(why.message.contains(part), "{text}: {why}");
+            assert!(why.message.spelt(plan::Spelling::Flags).contains(part), "{text}: {why:?}");
         }
         let doubling: String = std::iter::once("A=xx\n".to_owned()).chain((0..40).map(|_| "A=$(A)$(A)\n".to_owned())).collect();
         assert!(
-            Collection::read(Kind::Siege, (doubling + "h/$(A)").as_bytes(), &Wishes::default()).unwrap_err().message.contains("longer")
+            Collection::read(Kind::Siege, (doubling + "h/$(A)").as_bytes(), &Wishes::default())
+                .unwrap_err()
+                .message
+                .marked()
+                .contains("longer")
         );
     }
 }

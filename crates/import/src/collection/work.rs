@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use plan::template::Template;
 use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Step, Subject, Variable, Work};
-use plan::{Draft, FORM_TYPE, Target};
+use plan::{Draft, FORM_TYPE, Spelling, Target};
 
 use super::url::{filled, origin};
 use super::{Collection, Connection, Placeholder, Request};
@@ -70,7 +70,7 @@ impl Collection {
             top.extend([String::new(), "Secrets are not in this file. Before it is run, the environment must have".to_owned()]);
             top.extend(placeholders.iter().map(|Placeholder { name, what }| format!("  {name}  {what}")));
         }
-        let left = self.left_out.iter().map(ToString::to_string).chain(import.left_out.iter().cloned());
+        let left = self.left_out.iter().map(|left| left.wording().spelt(Spelling::Flags)).chain(import.left_out.iter().cloned());
         let left: Vec<String> = left.map(|left| format!("- {left}")).collect();
         if !left.is_empty() {
             top.extend([String::new(), "Not carried over:".to_owned()]);

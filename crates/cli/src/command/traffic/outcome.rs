@@ -190,5 +190,5 @@ fn described(path: &Path) -> Result<Described, PlanError> {
     let help = "give a description by OpenAPI 3, in YAML or JSON";
     let wrong = |why: String| PlanError::new("openapi", format!("--openapi '{}' cannot be read: {why}", path.display()), help);
     let bytes = whole(path, FILE_BYTES_MAX).map_err(|why| wrong(plainly(&why)))?;
-    Described::read(&bytes).map_err(|why| wrong(why.to_string()))
+    Described::read(&bytes).map_err(|why| wrong(why.wording().marked().to_owned()))
 }
