@@ -191,6 +191,9 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     if !several.fleet_ms.is_empty() {
         below(begins("agents that wait at a NATS server"), &several.fleet_ms, 0, "ms", "at most", 1_000.0);
     }
+    if !several.ssh_ms.is_empty() {
+        below(begins("places over SSH on loopback that have the program"), &several.ssh_ms, 0, "ms", "at most", 2_000.0);
+    }
     let commander = format!("a commander of {sites} processes on this machine");
     below(format!("{commander}, processor time, of a core"), &several.commander_percent, 1, "%", "at most", 10.0);
     let bytes: Vec<f64> = several.commander_bytes.iter().map(|bytes| bytes / mebi).collect();

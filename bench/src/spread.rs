@@ -1,5 +1,6 @@
 //! Loads from several processes and machines: what they cost more than one process, how soon they begin, and what commanding them takes.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// How long something may take to be there.
 const THERE_MAX: Duration = Duration::from_secs(30);
@@ -24,6 +26,8 @@ pub struct Several {
     pub processes_ms: Vec<f64>,
     /// The same with agents that wait at a NATS server; empty where there is none.
     pub fleet_ms: Vec<f64>,
+    /// The same over SSH on loopback, once the program is there; empty where there is no SSH server.
+    pub ssh_ms: Vec<f64>,
     /// Processor time of a commander with very many sites, as a share of a core.
     pub commander_percent: Vec<f64>,
     /// Its peak resident memory, in bytes.
@@ -73,6 +77,78 @@ impl Fleet {
             }
             sleep(Duration::from_millis(100));
         }
+    }
+}
+
+/// An SSH server on loopback, and an `ssh` that knows it by many names.
+pub(crate) struct SshPlaces {
+    dir: TempDir,
+    _server: Ended,
+}
+
+impl SshPlaces {
+    /// Starts it; `None` where there is no SSH server on this machine, or nobody may start one.
+    ///
+    /// # Errors
+    /// If it does not answer.
+    pub(crate) fn start() -> Result<Option<Self>> {
+        let server = Path::new("/usr/sbin/sshd");
+        if !server.exists() || !nix::unistd::geteuid().is_root() {
+            return Ok(None);
+        }
+        let dir = tempfile::tempdir()?;
+        let at = |name: &str| dir.path().join(name).display().to_string();
+        let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        for key in ["host", "user"] {
+            let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f", &at(key)]).status()?;
+            if !made.success() {
+                bail!("ssh-keygen made no key");
+            }
+        }
+        std::fs::copy(at("user.pub"), at("authorized"))?;
+        std::fs::create_dir_all("/run/sshd")?;
+        let settings = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPidFile none\n\
+             PermitRootLogin yes\nMaxStartups 100\nAcceptEnv XDG_CACHE_HOME\n",
+            at("host"),
+            at("authorized")
+        );
+        std::fs::write(at("server"), settings)?;
+        let settings = format!(
+            "Host place*\n HostName 127.0.0.1\n Port {port}\n User root\n IdentityFile {}\n StrictHostKeyChecking no\n \
+             UserKnownHostsFile /dev/null\n LogLevel ERROR\n SetEnv XDG_CACHE_HOME={}\n",
+            at("user"),
+            at("cache")
+        );
+        std::fs::write(at("client"), settings)?;
+        std::fs::write(at("ssh"), format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("client")))?;
+        std::fs::set_permissions(at("ssh"), std::fs::Permissions::from_mode(0o755))?;
+        let mut command = Command::new(server);
+        command.args(["-D", "-f", &at("server")]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let begun = Instant::now();
+        let places = Self { _server: Ended(command.spawn()?), dir };
+        let answers = || -> Result<bool> {
+            let mut asking = Command::new(places.dir.path().join("ssh"));
+            asking.args(["-o", "BatchMode=yes", "place0", "true"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            Ok(asking.status()?.success())
+        };
+        while !answers()? {
+            if begun.elapsed() > THERE_MAX {
+                bail!("the SSH server does not answer");
+            }
+            sleep(Duration::from_millis(100));
+        }
+        Ok(Some(places))
+    }
+
+    /// Words before a command that let it find that `ssh`.
+    pub(crate) fn prefix(&self) -> String {
+        format!("env PATH={}:/usr/bin:/bin", self.dir.path().display())
+    }
+
+    /// So many of its names, as a load has them.
+    pub(crate) fn agents(count: u32) -> String {
+        (0..count).map(|number| format!("ssh:place{number}")).collect::<Vec<_>>().join(",")
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::launch::{Busy, Ran, Usage, now_us, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
-use crate::spread::{self, Fleet, Several};
+use crate::spread::{self, Fleet, Several, SshPlaces};
 use crate::tool::{Count, Tool};
 use crate::{logs, saved};
 
@@ -496,7 +496,9 @@ impl Suite<'_> {
         let one = format!("run -c 1 -n 1 --quiet --db {} {url}", file("history.db"));
         self.command_ms(&one)?;
         let arrivals = Arrivals::new()?;
-        let first = |words: &str| self.until_first_ms(&arrivals, &format!("run -c 1 -n 1 --quiet {words} {}", arrivals.url));
+        let first = |words: &str| {
+            self.until_first_ms(&arrivals, &format!("{} run -c 1 -n 1 --quiet {words} {}", self.loadline.display(), arrivals.url))
+        };
         let mut startup = Startup::default();
         for _ in 0..self.extent.starts {
             startup.version_ms.push(self.command_ms("--version")?);
@@ -569,13 +571,26 @@ impl Suite<'_> {
         let arrivals = Arrivals::new()?;
         let words = format!("run -c {places} -t {places} -n {places} --no-save --observe none --quiet");
         let fleet = Fleet::start(self.loadline, places)?;
+        let ssh = SshPlaces::start()?;
+        let loadline = self.loadline.display();
+        let over_ssh =
+            |ssh: &SshPlaces| format!("{} {loadline} {words} --agents {} {}", ssh.prefix(), SshPlaces::agents(places), arrivals.url);
+        if let Some(ssh) = &ssh {
+            // The first brings the program there.
+            self.until_first_ms(&arrivals, &over_ssh(ssh))?;
+        }
         for _ in 0..rounds {
-            several.processes_ms.push(self.until_first_ms(&arrivals, &format!("{words} --processes {places} {}", arrivals.url))?);
+            let local = format!("{loadline} {words} --processes {places} {}", arrivals.url);
+            several.processes_ms.push(self.until_first_ms(&arrivals, &local)?);
             if let Some(fleet) = &fleet {
-                several.fleet_ms.push(self.until_first_ms(&arrivals, &format!("{words} --agents {} {}", fleet.url, arrivals.url))?);
+                let waiting = format!("{loadline} {words} --agents {} {}", fleet.url, arrivals.url);
+                several.fleet_ms.push(self.until_first_ms(&arrivals, &waiting)?);
+            }
+            if let Some(ssh) = &ssh {
+                several.ssh_ms.push(self.until_first_ms(&arrivals, &over_ssh(ssh))?);
             }
         }
-        drop(fleet);
+        drop((fleet, ssh));
         let (percent, bytes) = spread::commander(self.loadline, sites, &url)?;
         several.commander_percent.push(percent);
         several.commander_bytes.push(bytes);
@@ -594,9 +609,11 @@ impl Suite<'_> {
         Ok(self.pinned(&format!("{} {words}", self.loadline.display()))?.elapsed_us as f64 / 1e3)
     }
 
-    /// How long it takes until loadline's first request arrives, started on the generator's core.
-    fn until_first_ms(&self, arrivals: &Arrivals, words: &str) -> Result<f64> {
-        let usage = self.pinned(&format!("{} {words}", self.loadline.display()))?;
+    /// How long it takes until the first request of this command arrives, started on the generator's core.
+    fn until_first_ms(&self, arrivals: &Arrivals, command: &str) -> Result<f64> {
+        // Those that came after the first of the command before.
+        arrivals.first.try_iter().for_each(drop);
+        let usage = self.pinned(command)?;
         let arrived = arrivals.first.try_iter().next().context("no request arrived")?;
         Ok(arrived.saturating_sub(usage.begun_us) as f64 / 1e3)
     }
