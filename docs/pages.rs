@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use measure::observed::{SERIES, Unit};
-use measure::{Failure, Quirk, Side, fixtures};
-use plan::Spelling;
+use measure::{Collector, Failure, Histogram, Quirk, Side, Snapshot, SourceId, fixtures};
+use plan::{Nanos, Spelling};
 use report::FORMATS;
 use serde_json::Value;
 
@@ -57,6 +57,51 @@ fn the_page_of_the_servers_side_lists_every_figure() {
     let unit = |unit: &Unit| serde_json::to_value(unit).expect("a unit is a word").as_str().unwrap_or_default().replace('_', " ");
     let rows: String = SERIES.iter().map(|known| format!("| `{}` | {} | {} |\n", known.name, unit(&known.unit), known.about)).collect();
     holds("docs/guide/server-side.md", "series", &format!("| series | unit | is |\n|---|---|---|\n{}", rows.trim_end()));
+}
+
+/// Response times of three sites of a fleet: how many requests, the shortest, and what the rest is longer on average.
+const SITES: [(&str, u32, f64, f64); 3] = [("near", 9000, 8.0, 2.0), ("far", 900, 80.0, 15.0), ("starved", 100, 20.0, 300.0)];
+
+#[test]
+fn percentiles_of_a_fleet_stand_beside_those_of_all_values_in_order() {
+    // Exponential times, as the quantiles of their distribution: no chance in it.
+    let times = |(_, count, least, mean): (&str, u32, f64, f64)| -> Vec<Nanos> {
+        let part = |number: u32| (f64::from(number) + 0.5) / f64::from(count);
+        (0..count).map(|number| Nanos(((least - mean * (1.0 - part(number)).ln()) * 1e6) as u64)).collect()
+    };
+    let histogram = |times: &[Nanos]| {
+        let mut histogram = Histogram::new();
+        times.iter().for_each(|time| histogram.record(*time));
+        histogram
+    };
+    let sites: Vec<Histogram> = SITES.map(|site| histogram(&times(site))).into();
+    let mut collector = Collector::new(fixtures::plan("http://api.test/"), 3, Nanos::SECOND);
+    for (source, times) in (0..).zip(&sites) {
+        let count = times.count();
+        let mut counts = Snapshot::empty(0);
+        (counts.due, counts.succeeded, counts.response_succeeded) = (count, count, times.clone());
+        // As it comes from another machine.
+        let told = serde_json::to_string(&counts).expect("counts can be written");
+        collector.absorb(SourceId(source), serde_json::from_str(&told).expect("what was written can be read"));
+    }
+    while collector.tick().is_some() {}
+    let fleet = &collector.totals().response_succeeded;
+    let mut all: Vec<Nanos> = SITES.into_iter().flat_map(times).collect();
+    all.sort_unstable();
+
+    let mut table = "| percentile | all times in order | of the fleet | average of the three |\n|---|---|---|---|\n".to_owned();
+    let mut apart_most = 0.0_f64;
+    for (name, q) in [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)] {
+        let by_hand = all[(q * all.len() as f64).ceil() as usize - 1].0 as f64 / 1e6;
+        let of_fleet = fleet.quantile(q).expect("there are times").0 as f64 / 1e6;
+        let of_sites: f64 = sites.iter().map(|site| site.quantile(q).expect("there are times").0 as f64 / 1e6).sum();
+        let average = of_sites / sites.len() as f64;
+        assert!((of_fleet / by_hand - 1.0).abs() <= 0.001, "{name}: {of_fleet} of the fleet, {by_hand} by hand");
+        apart_most = apart_most.max((average / by_hand - 1.0).abs());
+        table += &format!("| {name} | {by_hand:.2} ms | {of_fleet:.2} ms | {average:.2} ms |\n");
+    }
+    assert!(apart_most > 0.5, "averages that are as good show nothing");
+    holds("docs/guide/machines.md", "percentiles", table.trim_end());
 }
 
 #[test]
