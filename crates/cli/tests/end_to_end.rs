@@ -18,6 +18,8 @@ mod agents;
 mod bad_input;
 #[path = "end_to_end/bottleneck.rs"]
 mod bottleneck;
+#[path = "end_to_end/branches.rs"]
+mod branches;
 #[path = "end_to_end/calibrate.rs"]
 mod calibrate;
 #[path = "end_to_end/checks.rs"]

@@ -1,5 +1,6 @@
 //! A server that keeps every request as it came and answers each after the same time.
 
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -118,4 +119,27 @@ fn serve(mut stream: TcpStream, delay: Duration, says: &dyn Fn(&str) -> String, 
             return;
         }
     }
+}
+
+/// An answer as bytes: `headers` are whole lines.
+pub fn answer(status: u16, headers: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
+}
+
+/// The value of a header of a request, empty if it has none.
+pub fn header<'a>(name: &str, request: &'a str) -> &'a str {
+    let lines = request.split("\r\n\r\n").next().unwrap().lines();
+    lines.filter_map(|line| line.split_once(": ")).find(|(found, _)| found.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+}
+
+/// Method and path of a request.
+pub fn line(request: &str) -> &str {
+    request.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1")
+}
+
+/// How often each was asked for.
+pub fn counts(requests: &[String]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    requests.iter().for_each(|request| *counts.entry(line(request).to_owned()).or_default() += 1);
+    counts
 }

@@ -2,21 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, answer, counts, header, line};
 use crate::session::{Session, server};
-
-fn answer(status: u16, headers: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
-}
-
-fn header<'a>(name: &str, request: &'a str) -> &'a str {
-    let lines = request.split("\r\n\r\n").next().unwrap().lines();
-    lines.filter_map(|line| line.split_once(": ")).find(|(found, _)| found.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
-}
-
-fn line(request: &str) -> &str {
-    request.lines().next().unwrap_or_default().trim_end_matches(" HTTP/1.1")
-}
 
 /// A shop that lets in who has logged in: a cookie, a token, a list, an order.
 fn shop() -> Recorder {
@@ -36,12 +23,6 @@ fn shop() -> Recorder {
             _ => answer(401, "", "who are you?"),
         }
     })
-}
-
-fn counts(requests: &[String]) -> BTreeMap<String, usize> {
-    let mut counts = BTreeMap::new();
-    requests.iter().for_each(|request| *counts.entry(line(request).to_owned()).or_default() += 1);
-    counts
 }
 
 const BUY: &str = "\
