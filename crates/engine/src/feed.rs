@@ -71,6 +71,7 @@ impl Dealer {
     pub fn start(&self, slices: Slices) -> io::Result<()> {
         let dealer = self.clone();
         thread::Builder::new().name("feed".to_owned()).spawn(move || {
+            let _closing = Closing(dealer.clone());
             let mut slices = slices();
             while dealer.wait_for_need()
                 && let Some(slice) = slices.next()
@@ -151,6 +152,17 @@ impl Dealer {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Who waits for a block that is never made waits for ever: a thread that panics says that none comes.
+struct Closing(Dealer);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.close();
+        }
     }
 }
 
@@ -389,6 +401,13 @@ mod tests {
         wait_until(|| made.load(Ordering::Relaxed) == BLOCKS_AHEAD + 1);
         drop(both);
         wait_until(|| Arc::strong_count(&made) == 1);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_dealer_that_is_gone() {
+        let slices: Slices = Box::new(|| Box::new([vec![b"one".to_vec()]].into_iter().chain(std::iter::from_fn(|| panic!("on purpose")))));
+        let inlet = Feed::Slices(slices).inlets(&[0]).unwrap().of(0);
+        assert_eq!((inlet.wait(), inlet.wait()), (Some(b"one".to_vec()), None));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
 use engine::{
-    Arrivals, Behaviour, BehaviourError, Client, End, Inlet, Inlets, Messages, Prepared, Request, RunError, Slices, Stop, Transport, conclude,
+    Arrivals, Behaviour, BehaviourError, Client, End, Inlet, Inlets, Messages, Prepared, Request, RunError, Slices, Stop, Transport,
+    conclude,
 };
 use import::Personal;
 use measure::{

@@ -51,13 +51,15 @@ impl Draft {
         let About { due, route, client, logged, is_late } = about;
         self.requests.extend_from_slice(request.bytes());
         self.count += 1;
-        self.rows.extend_from_slice(&due.0.to_le_bytes());
-        self.rows.extend_from_slice(&(self.requests.len() as u32).to_le_bytes());
-        self.rows.extend_from_slice(&(request.layout().body() as u32).to_le_bytes());
-        self.rows.extend_from_slice(&route.to_le_bytes());
-        self.rows.extend_from_slice(&client.to_le_bytes());
-        self.rows.extend_from_slice(&logged.to_le_bytes());
-        self.rows.push(u8::from(is_late));
+        let mut row = [0; ROW_BYTES];
+        row[..8].copy_from_slice(&due.0.to_le_bytes());
+        row[8..12].copy_from_slice(&(self.requests.len() as u32).to_le_bytes());
+        row[12..16].copy_from_slice(&(request.layout().body() as u32).to_le_bytes());
+        row[16..20].copy_from_slice(&route.to_le_bytes());
+        row[20..28].copy_from_slice(&client.to_le_bytes());
+        row[28..30].copy_from_slice(&logged.to_le_bytes());
+        row[30] = u8::from(is_late);
+        self.rows.extend_from_slice(&row);
     }
 
     /// The block, of all requests of its source that fall due before this time; the last one has those of all times.
@@ -131,13 +133,13 @@ impl Block {
 impl Row {
     /// The first of these rows, whose request begins there, and the others.
     fn read<'r>(rows: &'r [u8], (start, requests): (u32, &[u8])) -> Option<(Self, &'r [u8])> {
-        let (due, rest) = rows.split_first_chunk()?;
+        let (row, others) = rows.split_first_chunk::<ROW_BYTES>()?;
+        let (due, rest) = row.split_first_chunk()?;
         let (end, rest) = rest.split_first_chunk()?;
         let (body, rest) = rest.split_first_chunk()?;
         let (route, rest) = rest.split_first_chunk()?;
         let (client, rest) = rest.split_first_chunk()?;
-        let (logged, rest) = rest.split_first_chunk()?;
-        let (is_late, rest) = rest.split_first()?;
+        let (logged, is_late) = rest.split_first_chunk()?;
         let (end, body) = (u32::from_le_bytes(*end), u32::from_le_bytes(*body));
         let request = requests.get(start as usize..end as usize)?;
         let method = &request[..memchr::memchr(b' ', request)?];
@@ -148,9 +150,9 @@ impl Row {
             client: u64::from_le_bytes(*client),
             logged: u16::from_le_bytes(*logged),
             layout: Layout::new(method, body as usize),
-            is_late: *is_late != 0,
+            is_late: is_late != [0],
         };
-        (body as usize <= request.len()).then_some((row, rest))
+        (body as usize <= request.len()).then_some((row, others))
     }
 }
 

@@ -28,7 +28,8 @@ impl Dealing {
     /// # Errors
     /// If the system gives no thread.
     pub(crate) fn begin(groups: &[Vec<Part>], orders: &[Sender<Arc<[u8]>>], slices: Slices) -> Result<Self, RunError> {
-        let of_group = |(site, parts): (usize, &Vec<Part>)| parts.iter().map(|part| (SourceId(part.of_run.index()), site)).collect::<Vec<_>>();
+        let of_group =
+            |(site, parts): (usize, &Vec<Part>)| parts.iter().map(|part| (SourceId(part.of_run.index()), site)).collect::<Vec<_>>();
         let sites: BTreeMap<SourceId, usize> = groups.iter().enumerate().flat_map(of_group).collect();
         let outlets = sites.iter().map(|(source, site)| outlet(source.0, orders[*site].clone())).collect();
         let dealer = Dealer::new(outlets);
@@ -126,7 +127,10 @@ mod tests {
         let slices: Slices = Box::new(move || Box::new(std::iter::once(vec![sent])));
         let _dealing = Dealing::begin(&groups(1, 1), &[orders], slices).unwrap();
         let pieces = [next(&site), next(&site), next(&site)];
-        assert_eq!(pieces.each_ref().map(|(_, piece, is_last)| (piece.len(), *is_last)), [(PIECE_BYTES, false), (PIECE_BYTES, false), (5, true)]);
+        assert_eq!(
+            pieces.each_ref().map(|(_, piece, is_last)| (piece.len(), *is_last)),
+            [(PIECE_BYTES, false), (PIECE_BYTES, false), (5, true)]
+        );
         assert_eq!(pieces.map(|(_, piece, _)| piece).concat(), block);
     }
 }
