@@ -186,7 +186,7 @@ impl Line {
     }
 }
 
-const fn size(block: &Vec<u8>) -> usize {
+const fn size(block: &[u8]) -> usize {
     block.len() + BLOCK_BYTES
 }
 

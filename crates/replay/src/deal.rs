@@ -96,7 +96,7 @@ mod tests {
     /// A log of several seconds, with lines of many clients, some of which stand behind their times, and a pause.
     fn log(decimals: bool) -> String {
         let line = |at: u64| {
-            let ms = at * at * 7919 % 30_000 / 100 * 100 + u64::from(at % 3 == 0) * 60_000;
+            let ms = at * at * 7919 % 30_000 / 100 * 100 + u64::from(at.is_multiple_of(3)) * 60_000;
             let second = 1_700_000_000 + ms / 1000;
             let time = if decimals { format!("{second}.{:03}", ms % 1000) } else { second.to_string() };
             (ms, format!("{{\"time\":\"{time}\",\"path\":\"/{at}\",\"status\":200,\"ip\":\"c{}\"}}\n", at * at % 31))
