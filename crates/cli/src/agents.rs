@@ -38,12 +38,7 @@ impl AgentsArgs {
     /// If a machine cannot be called.
     pub fn runner(&self, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
         let agents = self.decide(errors);
-        if agents.is_empty() || !errors.is_empty() {
-            return Ok(workload::runner(&Fence::open()));
-        }
-        let machines = agents.call()?;
-        teach(reader, &machines);
-        Ok(Runner::threads().with_sites(Arc::new(machines)))
+        if errors.is_empty() { agents.runner(reader) } else { Ok(workload::runner(&Fence::open())) }
     }
 
     /// The machines that are named. Every mistake goes to `errors`.
@@ -63,13 +58,6 @@ impl AgentsArgs {
     /// Whether there are any.
     pub const fn are_named(&self) -> bool {
         !self.agents.is_empty()
-    }
-
-    /// Notes that a load cannot come from other machines, and why.
-    pub fn refuse(&self, why: &str, errors: &mut PlanErrors) {
-        if !self.agents.is_empty() {
-            errors.push(PlanError::new(AGENTS, format!("{AGENTS}: {why}"), "leave it out"));
-        }
     }
 }
 
@@ -129,6 +117,19 @@ impl Agents {
             return Ok(None);
         }
         program(self.binary.as_deref()).map(Some)
+    }
+
+    /// Where loads are carried out: on them, which are called now, or here where there are none. `reader` learns of how much they carry.
+    ///
+    /// # Errors
+    /// If one cannot be called.
+    pub fn runner(&self, reader: &Reader) -> Result<Runner, Failed> {
+        if self.is_empty() {
+            return Ok(workload::runner(&Fence::open()));
+        }
+        let machines = self.call()?;
+        teach(reader, &machines);
+        Ok(Runner::threads().with_sites(Arc::new(machines)))
     }
 
     /// Calls them.

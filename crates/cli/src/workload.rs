@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use ::replay::LogFacts;
 use analysis::warmup::leave_out;
-use engine::{Fence, Messages, Prepared, RunError, Runner, SoFar, Stop, measured};
+use engine::{Fence, Inlets, Messages, Prepared, RunError, Runner, SoFar, Stop, measured};
 use measure::{IntervalCounts, SummaryBuilder, Tick};
 use plan::{Part, Plan};
 use resolve::Scenarios;
@@ -53,6 +53,8 @@ enum Kind<'a> {
     Journeys(Box<scenario::Ready>, Option<&'a scenario::Series>),
     /// A log.
     Log(::replay::Ready),
+    /// A log that another process deals out.
+    Dealt(Inlets),
 }
 
 /// Looks at every server that a step of the plan's scenario names besides its target, before anything is sent.
@@ -137,15 +139,24 @@ impl<'a> Workload<'a> {
             (None, Some(journeys)) => Kind::Journeys(Box::new(journeys.on(runner)), None),
             (None, None) => scenarios.requests_of(plan)?.map_or(Kind::Plan, Kind::Filling),
         };
-        Ok(Self { plan, by, runner: runner.clone(), prepared: None, last: None })
+        Ok(Self::by(plan, by, runner))
     }
 
     /// Sends what was found in a log, whose plan this is.
     ///
     /// # Errors
     /// If its headers would not be valid on the wire.
-    pub fn replay(plan: &'a Plan, found: LogFacts) -> Result<Self, RunError> {
-        Ok(Self { plan, by: Kind::Log(::replay::Ready::new(plan, found)?), runner: Runner::threads(), prepared: None, last: None })
+    pub fn replay(plan: &'a Plan, found: LogFacts, runner: &Runner) -> Result<Self, RunError> {
+        Ok(Self::by(plan, Kind::Log(::replay::Ready::new(plan, found)?), runner))
+    }
+
+    /// Sends the requests of a log that come by these inlets.
+    pub fn dealt(plan: &'a Plan, inlets: Inlets, runner: &Runner) -> Self {
+        Self::by(plan, Kind::Dealt(inlets), runner)
+    }
+
+    fn by(plan: &'a Plan, by: Kind<'a>, runner: &Runner) -> Self {
+        Self { plan, by, runner: runner.clone(), prepared: None, last: None }
     }
 
     /// The same after a look at everything that can be wrong with a load before its first request.
@@ -171,7 +182,7 @@ impl<'a> Workload<'a> {
             Kind::Journeys(ready, _) => return ready.walk(journey, names, stop),
             Kind::Filling(ready) => ready,
             Kind::Plan => scenarios.always_requests_of(plan)?,
-            Kind::Nothing | Kind::Script(_) | Kind::Log(_) => {
+            Kind::Nothing | Kind::Script(_) | Kind::Log(_) | Kind::Dealt(_) => {
                 return Err(RunError::input(
                     "a script chooses its requests itself",
                     "look at them with print() in the script, or try a URL or a scenario",
@@ -201,7 +212,8 @@ impl<'a> Workload<'a> {
                 let (ready, series) = ready.take_up(so_far);
                 ready.start(&series, prepared()?, parts.iter().copied(), stop)?
             }
-            Kind::Nothing | Kind::Log(_) => unreachable!("a log is sent by one process"),
+            Kind::Dealt(inlets) => ::replay::start_fed(prepared()?, inlets, shares(), stop)?,
+            Kind::Nothing | Kind::Log(_) => unreachable!("a log is dealt out by the process that reads it"),
         };
         Ok((messages, None))
     }
@@ -220,7 +232,7 @@ impl<'a> Workload<'a> {
         let (plan, runner, prepared) = (self.plan, &self.runner, self.prepared.take());
         let prepared = || prepared.map_or_else(|| runner.prepare(plan), Ok);
         match std::mem::replace(&mut self.by, Kind::Nothing) {
-            Kind::Nothing => unreachable!("a load is carried out once"),
+            Kind::Nothing | Kind::Dealt(_) => unreachable!("a load is carried out once, by the process that reads its log"),
             Kind::Script(mut script) => {
                 let summary = script.run(plan, runner, &mut || (), watch, stop)?;
                 self.last = Some((*script, DoneArguments::of(&summary)));

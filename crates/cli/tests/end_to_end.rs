@@ -66,6 +66,8 @@ mod readme;
 mod recorder;
 #[path = "end_to_end/replay.rs"]
 mod replay;
+#[path = "end_to_end/replay_sites.rs"]
+mod replay_sites;
 #[path = "end_to_end/report.rs"]
 mod report;
 #[path = "end_to_end/run.rs"]

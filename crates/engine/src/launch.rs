@@ -8,11 +8,12 @@ use plan::{Part, Plan, Share};
 
 use crate::collect::{Collected, collect};
 use crate::error::BehaviourError;
+use crate::feed::{Feed, Inlet, Slices};
 use crate::message::Message;
 use crate::net::{Network, Wire};
 #[cfg(any(test, feature = "simulated"))]
 use crate::protocol::http1::Http1;
-use crate::site::{RemoteMessages, SiteRole, Sites, SoFar};
+use crate::site::{RemoteMessages, SiteRole, Sites, SoFar, Terms};
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
 use crate::worker::{Behaviour, Fixed};
@@ -67,6 +68,13 @@ pub(crate) struct Remote {
     pub(crate) fence: Fence,
     /// What was found on the way to the target from here, where the sites are here too.
     pub(crate) network: Option<Network>,
+}
+
+impl Remote {
+    fn start(&self, plan: &Plan, so_far: &SoFar, slices: Option<Slices>, stop: &Stop) -> Result<Messages, RunError> {
+        let terms = Terms { so_far, allowed: self.fence.patterns(), slices };
+        Ok(Messages(Sources::Remote(self.sites.start(plan, &self.groups, terms, stop)?)))
+    }
 }
 
 /// The messages of sources that were started, until all are done.
@@ -205,6 +213,30 @@ impl Prepared {
         self.begin(behaviour, &parts.into_iter().collect::<Vec<_>>(), Patience::AfterTheEnd(stop.clone()), stop)
     }
 
+    /// The same of users that are fed with what they send: `behaviour` makes one from a share and its inlet. On other sites the same
+    /// behaviour is made by them.
+    ///
+    /// # Errors
+    /// As [`Prepared::start`].
+    pub fn start_fed<B: Behaviour>(
+        self,
+        feed: Feed,
+        behaviour: impl Fn(Share, Inlet) -> B + Send + Sync + 'static,
+        shares: impl IntoIterator<Item = Share>,
+        stop: &Stop,
+    ) -> Result<Messages, RunError> {
+        let parts: Vec<Part> = shares.into_iter().map(Part::from).collect();
+        let sources: Vec<u32> = parts.iter().map(|part| part.of_run.index()).collect();
+        match (feed, self.place) {
+            (Feed::Slices(slices), Place::Sites(remote)) => remote.start(&self.plan, &SoFar::default(), Some(slices), stop),
+            (feed, place) => {
+                let inlets = feed.inlets(&sources).map_err(|why| RunError::no_thread(sources.len() as u32 + 1, &why))?;
+                let behaviour = move |part: Part| behaviour(part.share, inlets.of(part.of_run.index()));
+                Self { place, ..self }.start_parts(behaviour, parts, stop)
+            }
+        }
+    }
+
     fn begin<B: Behaviour>(
         self,
         behaviour: impl Fn(Part) -> B + Send + Sync + 'static,
@@ -217,14 +249,14 @@ impl Prepared {
             Place::Threads(network, role) => {
                 Sources::Threads(Threads::start(&tasks, network, behaviour, parts, (patience, role.as_ref()), stop)?)
             }
-            Place::Sites(Remote { sites, groups, fence, .. }) => {
+            Place::Sites(remote) => {
                 let Some(so_far) = so_far else {
                     return Err(RunError::input(
                         "what sends these requests is part of this program, and no other process can do it",
                         "send less, so that one process carries it",
                     ));
                 };
-                Sources::Remote(sites.start(&plan, &groups, (&so_far, fence.patterns()), stop)?)
+                return remote.start(&plan, &so_far, None, stop);
             }
             #[cfg(any(test, feature = "simulated"))]
             Place::Simulated(simulation) => {

@@ -3,7 +3,7 @@
 //! A process may open so many files, and a machine has so many cores. What is beyond them is carried out on other sites: each is told
 //! which parts of a plan are its own, makes them by itself, and tells the same Messages as a thread of this process would. So nothing
 //! that collects, watches or reports a run knows of them. What chooses requests is made on each site from the plan, and never sent: a
-//! behaviour that is only in this program cannot leave it.
+//! behaviour that is only in this program cannot leave it. What no plan computes, the requests of a log, is dealt to them while they send.
 //!
 //! Invariant: the parts of all sites together are the parts of the plan.
 
@@ -14,6 +14,7 @@ use measure::Position;
 use plan::{Nanos, Part, Plan};
 use serde::{Deserialize, Serialize};
 
+use crate::feed::Slices;
 use crate::{Message, RunError, Stop};
 
 /// Sites that parts of plans can be sent to.
@@ -27,12 +28,21 @@ pub trait Sites: fmt::Debug + Send + Sync {
     /// Whether they are processes of this machine: then the target is looked at here, once for all.
     fn are_here(&self) -> bool;
 
-    /// Starts these parts, one group a site, at the same moment, and gives what all sites tell, until the last has ended. `terms` are what they
-    /// begin from, and in the words of a [`crate::Fence`] where they may connect to; without words, everywhere.
+    /// Starts these parts, one group a site, at the same moment, and gives what all sites tell, until the last has ended.
     ///
     /// # Errors
     /// If a site cannot begin.
-    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: (&SoFar, &[String]), stop: &Stop) -> Result<RemoteMessages, RunError>;
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<RemoteMessages, RunError>;
+}
+
+/// What sites begin with besides a plan.
+pub struct Terms<'a> {
+    /// What the load takes up from those before it.
+    pub so_far: &'a SoFar,
+    /// Where they may connect to, in the words of a [`crate::Fence`]; without words, everywhere.
+    pub allowed: &'a [String],
+    /// What their sources send, where the plan does not say it: a block for each of its sources, in their order.
+    pub slices: Option<Slices>,
 }
 
 /// What sites tell, in the order in which it arrives.

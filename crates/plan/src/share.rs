@@ -45,7 +45,13 @@ impl Share {
     /// Whether the `k`-th thing (from 0) belongs to this part.
     #[must_use]
     pub const fn owns(self, k: u64) -> bool {
-        k % self.of.get() as u64 == self.index as u64
+        self.owner(k) == self.index
+    }
+
+    /// Which of the parts the `k`-th thing (from 0) belongs to.
+    #[must_use]
+    pub const fn owner(self, k: u64) -> u32 {
+        (k % self.of.get() as u64) as u32
     }
 
     /// The number among all things of the `k`-th (from 0) that belongs to this part.

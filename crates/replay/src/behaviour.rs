@@ -8,9 +8,12 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use engine::{Arrivals, Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, Stop, Transport, conclude};
+use engine::{
+    Arrivals, Behaviour, BehaviourError, Client, End, Inlet, Inlets, Messages, Prepared, Request, RunError, Slices, Stop, Transport,
+    conclude,
+};
 use import::Personal;
 use measure::{
     Ending, Example, Failure, IntervalCounts, Leftovers, Outcome, ReplayComparison, ReplayCounts, SuccessRule, SummaryBuilder, Tick,
@@ -18,6 +21,8 @@ use measure::{
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
+use crate::block::Block;
+use crate::deal::{Deal, ReadToEnd};
 use crate::feed::{Feed, QueuedRequest};
 use crate::found::{Examples, LogFacts};
 use crate::order::{HELD_MOST, ReplayPlan};
@@ -31,6 +36,8 @@ pub struct Ready {
     sent: u64,
     partial: u64,
     partial_first: Examples,
+    /// How it was read while it was sent, when it has been.
+    read: Arc<OnceLock<ReadToEnd>>,
 }
 
 impl Ready {
@@ -42,7 +49,7 @@ impl Ready {
         let writer = Writer::new(plan)?;
         let LogFacts { files, logs, pick, routed, span_ns, sent, partial, partial_first, .. } = found;
         let score = ReplayPlan { logs, files, pick, routed, writer, held_most: HELD_MOST };
-        Ok(Self { score: Arc::new(score), begins_ns: span_ns.0, sent, partial, partial_first })
+        Ok(Self { score: Arc::new(score), begins_ns: span_ns.0, sent, partial, partial_first, read: Arc::default() })
     }
 
     /// Carries a prepared plan out with these requests.
@@ -52,17 +59,17 @@ impl Ready {
     pub fn run(self, prepared: Prepared, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let plan = prepared.plan().clone();
         let messages = self.start(prepared, Share::all(plan.threads()), stop)?;
-        let Self { score, sent, partial, partial_first, .. } = self;
+        let Self { score, sent, partial, partial_first, read, .. } = self;
         let mut watch = |tick: &Tick, mut counted: IntervalCounts| {
             // What is written down while the load is on may be all that is left of it.
             counted.counts.examples.values_mut().for_each(scrub);
             watch(tick, counted);
         };
         let mut complete = |run: &mut SummaryBuilder, left: Leftovers| {
-            let ReplayCounts { taken, late, compared, failed } = left.replay;
+            let ReplayCounts { taken: _, late, compared, failed } = left.replay;
             run.set_replayed(ReplayComparison::new(&compared, &score.routed.names()));
             run.rewrite_examples(scrub);
-            run.add_warnings(failed.clone());
+            run.add_warnings(failed);
             if let Some(first) = partial_first.first() {
                 let (requests, bodies) = if partial == 1 { ("request was", "its body") } else { ("requests were", "their bodies") };
                 run.add_warnings([format!(
@@ -76,35 +83,55 @@ impl Ready {
                     score.held_most
                 )]);
             }
-            if taken < sent && failed.is_none() && run.ended.how == Ending::Finished {
+            let Some(ReadToEnd { dealt, failed }) = read.get() else { return };
+            run.add_warnings(failed.clone());
+            if *dealt < sent && failed.is_none() && run.ended.how == Ending::Finished {
                 run.add_warnings([format!(
-                    "the log held {sent} requests when it was looked at, and {taken} when it was sent: it was changed meanwhile"
+                    "the log held {sent} requests when it was looked at, and {dealt} when it was sent: it was changed meanwhile"
                 )]);
             }
         };
         conclude(&plan, messages, &mut complete, &mut watch)
     }
 
-    /// Starts these shares of a prepared plan with these requests.
+    /// Starts these shares of a prepared plan with these requests; where it is carried out elsewhere, all of them.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system gives no threads, or a site cannot begin.
     pub fn start(&self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
-        let (score, begins_ns) = (self.score.clone(), self.begins_ns);
-        prepared.start_with(move |share| ReplayBehaviour::new(&score, begins_ns, share), shares, stop)
+        let shares: Vec<Share> = shares.into_iter().collect();
+        let clients = self.score.pick.options.clients;
+        let behaviour = move |_, inlet| ReplayBehaviour::new(inlet, clients);
+        prepared.start_fed(engine::Feed::Slices(self.slices(&shares)), behaviour, shares, stop)
+    }
+
+    /// What these shares send, a block for each.
+    fn slices(&self, shares: &[Share]) -> Slices {
+        let (log, shares, read) = (self.log(), shares.to_vec(), self.read.clone());
+        Box::new(move || Box::new(Deal::new(log, &shares, read)))
+    }
+
+    /// What is read, and where it begins.
+    pub(crate) fn log(&self) -> (Arc<ReplayPlan>, i64) {
+        (self.score.clone(), self.begins_ns)
     }
 
     /// The first requests of a share, with their times, as they will be sent.
     #[must_use]
     pub fn preview(&self, share: Share, count: usize) -> Vec<(Nanos, Vec<u8>)> {
-        let mut feed = Feed::start(self.score.clone(), self.begins_ns, share);
-        let mut requests = Vec::new();
-        while requests.len() < count {
-            let Some(due) = feed.peek() else { break };
-            requests.push((due, feed.take().request().bytes().to_vec()));
-        }
-        requests
+        let blocks = self.slices(&[share])().flatten().filter_map(Block::read);
+        blocks.flat_map(Block::into_requests).take(count).collect()
     }
+}
+
+/// Starts these shares of a prepared plan whose requests another process deals out.
+///
+/// # Errors
+/// If the system gives no threads.
+pub fn start_fed(prepared: Prepared, inlets: Inlets, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
+    let in_order = prepared.plan().replay().is_some_and(|replay| replay.per_client_order);
+    let clients = if in_order { Clients::InOrder } else { Clients::Free };
+    prepared.start_fed(engine::Feed::Inlets(inlets), move |_, inlet| ReplayBehaviour::new(inlet, clients), shares, stop)
 }
 
 /// Leaves out what a server may have said again of what it was asked, which is the log's.
@@ -154,10 +181,7 @@ impl State {
 
     fn take_from_feed(&mut self, now: Nanos) -> Option<QueuedRequest> {
         loop {
-            if self.feed.peek()? > now {
-                return None;
-            }
-            let next = self.feed.take();
+            let next = self.feed.take(now)?;
             let client = next.row().client;
             let Some(busy) = self.busy.as_mut().filter(|_| client != 0) else { return Some(next) };
             match busy.get_mut(&client) {
@@ -199,14 +223,13 @@ impl State {
 }
 
 impl ReplayBehaviour {
-    fn new(score: &Arc<ReplayPlan>, begins_ns: i64, share: Share) -> Self {
-        let in_order = score.pick.options.clients == Clients::InOrder;
+    fn new(blocks: Inlet, clients: Clients) -> Self {
         let state = State {
-            feed: Feed::start(score.clone(), begins_ns, share),
+            feed: Feed::of(blocks),
             taken: VecDeque::new(),
             taken_count: 0,
             late_count: 0,
-            busy: in_order.then(FxHashMap::default),
+            busy: (clients == Clients::InOrder).then(FxHashMap::default),
             waiting: 0,
             released: VecDeque::new(),
         };
@@ -301,6 +324,7 @@ mod tests {
     use measure::Failure;
     use plan::Draft;
     use std::io::Write as _;
+    use std::sync::mpsc::channel;
 
     fn played(text: &str, clients: Clients) -> ReplayBehaviour {
         let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -308,8 +332,15 @@ mod tests {
         let log = Log::open(file.path().to_str().unwrap()).unwrap();
         let found = look(vec![log], Options { clients, ..Options::default() }).unwrap();
         let plan = Plan::try_from(Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() }).unwrap();
-        let ready = Ready::new(&plan, found).unwrap();
-        ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE)
+        whole(&Ready::new(&plan, found).unwrap())
+    }
+
+    /// All requests of a log, for one worker.
+    fn whole(ready: &Ready) -> ReplayBehaviour {
+        let blocks: Vec<Vec<u8>> = ready.slices(&[Share::WHOLE])().flatten().collect();
+        let (sender, inlet) = channel();
+        blocks.into_iter().for_each(|block| sender.send(block).unwrap());
+        ReplayBehaviour::new(Inlet::new(inlet, || ()), ready.score.pick.options.clients)
     }
 
     /// Three of one client within a millisecond, and one of another.
@@ -343,7 +374,7 @@ mod tests {
         let mut ready = Ready::new(&plan, found).unwrap();
         Arc::get_mut(&mut ready.score).unwrap().held_most = held_most;
         let seconds = ready.preview(Share::WHOLE, usize::MAX).iter().map(|(due, _)| due.0 / 1_000_000_000).collect();
-        let played = ReplayBehaviour::new(&ready.score, ready.begins_ns, Share::WHOLE);
+        let played = whole(&ready);
         while played.take_due(Nanos::NEVER).is_some() {}
         (seconds, played.leftovers().replay.late)
     }

@@ -8,7 +8,7 @@
 //! Lines of one second are spread over it in their order: at random moments, as independent users come, or at even distances. Where
 //! the log has the time of the end, it is the end that is spread, and what the request took is subtracted after.
 //!
-//! Invariants: times never go back; a time is that of the log, within its second where it has no finer one; the same for every share.
+//! Invariants: times never go back; a time is that of the log, within its second where it has no finer one; the same for every source.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -46,6 +46,8 @@ pub(crate) struct TimedRequest {
     /// Who asked; 0 where that does not matter.
     pub(crate) client: u64,
     pub(crate) route: u32,
+    /// Which of the sources sends it.
+    pub(crate) source: u32,
     pub(crate) logged: u16,
     /// Whether it is sent after its time, since more lines than may be held back lay between its place and its time.
     pub(crate) is_late: bool,
@@ -97,7 +99,7 @@ impl Lateness {
     }
 }
 
-/// What all threads of a replay read.
+/// What a replay reads.
 #[derive(Debug)]
 pub(crate) struct ReplayPlan {
     pub(crate) logs: Vec<Log>,
@@ -109,39 +111,62 @@ pub(crate) struct ReplayPlan {
     pub(crate) held_most: usize,
 }
 
-/// The requests of one log that are of one share, in order.
+/// Who sends what, of those that are dealt to: their places by the number of their share.
+#[derive(Debug, Clone)]
+pub(crate) struct Owners {
+    whole: Share,
+    sources: Vec<Option<u32>>,
+}
+
+impl Owners {
+    pub(crate) fn of(shares: &[Share]) -> Self {
+        let whole = shares.first().copied().unwrap_or(Share::WHOLE);
+        let source = |index: u32| shares.iter().position(|share| share.index() == index).map(|source| source as u32);
+        Self { whole, sources: (0..whole.of()).map(source).collect() }
+    }
+
+    /// Who sends a request with this number among those of its log, of this client; `None`: one who is not dealt to.
+    #[inline]
+    fn source(&self, number: u64, client: u64) -> Option<u32> {
+        // A client's requests are all of one source, so that one worker sees the answers to them.
+        let owner = self.whole.owner(if client == 0 { number } else { client >> 16 });
+        self.sources[owner as usize]
+    }
+}
+
+/// The requests of one log that are of these sources, in order.
 struct Ordered {
     score: Arc<ReplayPlan>,
     file: usize,
-    share: Share,
+    owners: Owners,
     entries: Entries<'static>,
     lateness: Lateness,
     /// Where times are whole seconds: those that may still get more lines.
     seconds: BTreeMap<i64, Vec<Held>>,
-    /// How many these are, those of other shares among them, so that all shares do the same.
+    /// How many these are, those of others among them, so that a part does the same as the whole.
     held: usize,
     heap: BinaryHeap<Reverse<TimedRequest>>,
     /// No request before this one comes any more.
     horizon_ns: i64,
     last_ns: i64,
-    /// How many of all shares there were.
+    /// How many there were, those of others among them.
     number: u64,
     ended: bool,
 }
 
 struct Held {
     before_ns: i64,
-    /// `None` for one of another share: it only takes its place in the second.
+    /// `None` for one of another source: it only takes its place in the second.
     shot: Option<TimedRequest>,
 }
 
 impl Ordered {
-    fn open(score: Arc<ReplayPlan>, file: usize, share: Share) -> io::Result<Self> {
+    fn open(score: Arc<ReplayPlan>, file: usize, owners: Owners) -> io::Result<Self> {
         let entries = Entries::open(score.logs[file].read()?, &score.pick.options.form, LINE_BYTES_MOST)?;
         Ok(Self {
             score,
             file,
-            share,
+            owners,
             entries,
             lateness: Lateness::new(),
             seconds: BTreeMap::new(),
@@ -193,15 +218,14 @@ impl Ordered {
         self.number += 1;
         let in_order = score.pick.options.clients == Clients::InOrder;
         let client = entry.client.filter(|_| in_order).map_or(0, client);
-        // A client's requests are all of one share, so that one worker sees the answers to them.
-        let is_own = if client == 0 { self.share.owns(number) } else { self.share.owns(client >> 16) };
-        let shot = is_own.then(|| {
+        let shot = self.owners.source(number, client).map(|source| {
             let rewritten = rewritten(&score.pick, target);
             TimedRequest {
                 at_ns: entry.start_ns,
                 number,
                 client,
                 route: score.routed.number(entry.method, entry.path),
+                source,
                 logged: entry.status,
                 is_late: false,
                 request: score.writer.write(&entry, rewritten.as_deref().unwrap_or(target)),
@@ -272,10 +296,10 @@ fn rewritten(pick: &Pick, target: &[u8]) -> Option<Vec<u8>> {
     written
 }
 
-/// The requests of all logs that are of one share, in order.
+/// The requests of all logs that are of some sources, in order.
 pub(crate) struct Merged {
     score: Arc<ReplayPlan>,
-    share: Share,
+    owners: Owners,
     /// Logs that have not begun, the first first.
     waiting: VecDeque<usize>,
     /// Those that have, each with its next request.
@@ -285,14 +309,14 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    pub(crate) fn new(score: Arc<ReplayPlan>, share: Share) -> Self {
+    pub(crate) fn new(score: Arc<ReplayPlan>, owners: Owners) -> Self {
         let mut waiting: Vec<usize> = (0..score.files.len()).filter(|file| score.files[*file].sent > 0).collect();
         waiting.sort_by_key(|file| score.files[*file].first_ns);
-        Self { score, share, waiting: waiting.into(), open: Vec::new(), failed: None }
+        Self { score, owners, waiting: waiting.into(), open: Vec::new(), failed: None }
     }
 
     fn begin(&mut self, file: usize) {
-        match Ordered::open(self.score.clone(), file, self.share) {
+        match Ordered::open(self.score.clone(), file, self.owners.clone()) {
             Ok(mut ordered) => self.open.extend(ordered.next().map(|first| (first, ordered))),
             Err(why) => self.failed = Some(format!("the log '{}' cannot be read any more: {why}", self.score.logs[file].name())),
         }

@@ -244,6 +244,21 @@ fn a_replay_is_the_same_however_it_is_split() {
     }
 }
 
+#[test]
+fn a_log_that_is_gone_when_it_is_sent_is_told_once_and_the_others_are_sent() {
+    let logs = Logs::of(&[&(timed(1, 0, "/a", "a") + &timed(900, 0, "/b", "b")), &timed(500, 0, "/c", "c")]);
+    let found = logs.found(&Options::default());
+    fs::remove_file(&logs.names[1]).unwrap();
+    let draft = Draft { url: Some("http://a.test/".to_owned()), threads: "4".parse().ok(), ..Draft::default() };
+    let plan = Plan::try_from(Draft { rate: "3/s".parse().ok(), duration: "1s".parse().ok(), ..draft }).unwrap();
+    let runner = engine::Runner::simulated(&engine::simulation::Simulation::stateless());
+    let ready = Ready::new(&plan, found).unwrap();
+    let run = ready.run(runner.prepare(&plan).unwrap(), &mut |_, _| (), &engine::Stop::new()).unwrap().close();
+    let told: Vec<&String> = run.warnings.iter().filter(|warning| warning.contains("log")).collect();
+    assert!(told.len() == 1 && told[0].contains("1.log' cannot be read any more"), "{:?}", run.warnings);
+    assert_eq!(run.requests.due, 2);
+}
+
 /// A block of the feed holds some thousand requests: this takes several.
 #[test]
 fn no_request_is_lost_between_blocks() {

@@ -13,10 +13,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Message, RemoteMessages, RunError, SoFar, Stop, Urgency, from_bytes, monotonic_now};
+use engine::{Message, RemoteMessages, RunError, Stop, Terms, Urgency, from_bytes, monotonic_now};
 use measure::{SiteMember, SourceId};
 use plan::{Nanos, Part, Plan, Secrets};
 
+use crate::dealing::Dealing;
 use crate::frames::{Answer, Greeting, Job, Order, PIECE_BYTES, frame, read_frame};
 use crate::link::{CANNOT_RUN, Call, End, IS_MISSING, Link};
 use crate::{BEAT, lease};
@@ -64,12 +65,12 @@ impl Commander {
         &self,
         calls: &[Call],
         (plan, groups): (&Plan, &[Vec<Part>]),
-        (so_far, allowed): (&SoFar, &[String]),
+        terms: Terms<'_>,
         stop: &Stop,
     ) -> Result<RemoteMessages, RunError> {
         let mut fleet = self.take();
         fleet.call(calls)?;
-        fleet.begin(plan, groups, (so_far, allowed), stop)?;
+        fleet.begin(plan, groups, terms, stop)?;
         let sources_of = |parts: &Vec<Part>| parts.iter().map(|part| SourceId(part.of_run.index())).collect();
         let rest: Vec<BTreeSet<SourceId>> = groups.iter().map(sources_of).collect();
         let taking_part = fleet.sites.iter().zip(&rest).filter(|(_, sources)| !sources.is_empty());
@@ -113,6 +114,8 @@ struct Fleet {
     looked: Instant,
     /// Since when a load is to end at once that has not begun.
     ending: Option<Instant>,
+    /// What the sources of the load under way send, where it is dealt to them.
+    dealing: Option<Dealing>,
 }
 
 /// One of them.
@@ -170,7 +173,8 @@ struct Beat {
 impl Fleet {
     fn none() -> Self {
         let (sender, arrivals) = channel();
-        Self { sites: Vec::new(), arrivals, sender, files: Vec::new(), beat: Arc::default(), looked: Instant::now(), ending: None }
+        let (sites, files, beat) = (Vec::new(), Vec::new(), Arc::default());
+        Self { sites, arrivals, sender, files, beat, looked: Instant::now(), ending: None, dealing: None }
     }
 
     /// Whether a site is gone, or has said since that it goes.
@@ -252,7 +256,8 @@ impl Fleet {
     }
 
     /// Gets everybody ready and agrees on the moment.
-    fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], (so_far, allowed): (&SoFar, &[String]), stop: &Stop) -> Result<(), RunError> {
+    fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<(), RunError> {
+        let Terms { so_far, allowed, slices } = terms;
         let taking_part: Vec<usize> = (0..groups.len()).filter(|number| !groups[*number].is_empty()).collect();
         let named: BTreeMap<String, u32> = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), self.number_of(bytes))).collect();
         let text: Arc<[u8]> = frame(&Order::Plan(plan.encode(), named.clone())).into();
@@ -280,6 +285,10 @@ impl Fleet {
             site.tell(&Order::Prepare(Box::new(Job { sources, so_far, is_here, processes, allowed })));
         }
         drop(text);
+        if let Some(slices) = slices {
+            let orders: Vec<_> = self.sites.iter().map(|site| site.orders.clone()).collect();
+            self.dealing = Some(Dealing::begin(groups, &orders, slices)?);
+        }
         {
             // An order to end that came before would be one to end the load before.
             let mut beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
@@ -393,6 +402,10 @@ impl Fleet {
                     Err(why) => Event::Gone(format!("{} is gone: {why}", site.name), None),
                 },
             };
+            if let (Event::Said(Answer::Taken(source), _), Some(dealing)) = (&event, &self.dealing) {
+                dealing.taken(number, *source);
+                continue;
+            }
             if matches!(event, Event::Gone(..)) {
                 site.is_gone = true;
                 site.end.hasten();
@@ -614,6 +627,8 @@ impl Iterator for RemoteLoad {
             }
             let fleet = self.fleet.as_mut()?;
             if !self.is_open.contains(&true) {
+                // Nothing is dealt into the next load.
+                fleet.dealing = None;
                 *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = self.fleet.take();
                 return None;
             }
@@ -624,6 +639,7 @@ impl Iterator for RemoteLoad {
                 Event::Said(Answer::Told(message), _) if is_own(&message, rest, &mut self.finished, self.begun.elapsed()) => {
                     if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
                         rest.remove(source);
+                        fleet.dealing.iter().for_each(|dealing| dealing.leave(*source));
                     }
                     return Some(message);
                 }
@@ -642,10 +658,11 @@ impl Iterator for RemoteLoad {
                     continue;
                 }
                 Event::Gone(why, _) => why,
-                Event::Said(Answer::Ready | Answer::Refused(_), _) | Event::Greeted(_) | Event::Delivered(_) => continue,
+                Event::Said(Answer::Ready | Answer::Refused(_) | Answer::Taken(_), _) | Event::Greeted(_) | Event::Delivered(_) => continue,
             };
             *is_open = false;
             let why = self.secrets.conceal(&why);
+            fleet.dealing.iter().for_each(|dealing| rest.iter().for_each(|source| dealing.leave(*source)));
             self.queue.extend(std::mem::take(rest).into_iter().map(|source| Message::Gone(source, why.clone())));
         }
     }

@@ -13,11 +13,11 @@ use plan::{Nanos, Wording};
 use serde::{Deserialize, Serialize};
 
 /// The version of these frames. Both ends have the same.
-pub const SITE_SCHEMA: &str = "loadline.site/2";
+pub const SITE_SCHEMA: &str = "loadline.site/3";
 
 /// No frame is longer: a plan without its files is not, and no counts are.
 const FRAME_BYTES_MAX: u32 = 64 << 20;
-/// Files are sent in pieces, so that other orders come in between, and each shows that the commander is there.
+/// Files and blocks are sent in pieces, so that other orders come in between, and each shows that the commander is there.
 pub(crate) const PIECE_BYTES: usize = 256 << 10;
 /// No greeting is longer.
 const GREETING_BYTES_MAX: u64 = 64 << 10;
@@ -38,6 +38,16 @@ pub enum Order {
     Plan(String, BTreeMap<String, u32>),
     /// Get these parts of a load ready.
     Prepare(Box<Job>),
+    /// A piece of the next block of what a source sends, after those before it.
+    Block {
+        /// The source's number.
+        source: u32,
+        /// The bytes of this piece.
+        #[serde(with = "serde_bytes")]
+        piece: Vec<u8>,
+        /// Whether the block ends with it.
+        is_last: bool,
+    },
     /// What time is it there? With a number, which the answer repeats.
     Clock(u32),
     /// Begin the load at this time of the site's own clock.
@@ -92,6 +102,8 @@ pub enum Answer {
         #[serde(rename = "now_ns")]
         now: Nanos,
     },
+    /// A source has taken the next of its blocks.
+    Taken(u32),
     /// Its sources are ready, and all their connections open.
     Ready,
     /// It cannot carry its parts out.

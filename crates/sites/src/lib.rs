@@ -9,6 +9,7 @@
 //! has told stays, also when it is gone before its end.
 
 mod commander;
+mod dealing;
 mod errand;
 mod fleet;
 mod frames;

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::{RemoteMessages, RunError, Sites, SoFar, Stop};
+use engine::{RemoteMessages, RunError, Sites, Stop, Terms};
 use plan::setting::PROCESSES;
 use plan::{Part, Plan, SshHost};
 
@@ -88,7 +88,7 @@ impl Sites for Machines {
         false
     }
 
-    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: (&SoFar, &[String]), stop: &Stop) -> Result<RemoteMessages, RunError> {
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<RemoteMessages, RunError> {
         self.commander.start(&self.calls, (plan, groups), terms, stop)
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use engine::{Message, RemoteMessages, RunError, Sites, SoFar, Stop, machine};
+use engine::{Message, RemoteMessages, RunError, Sites, Stop, Terms, machine};
 use plan::setting::THREADS;
 use plan::{Part, Plan};
 
@@ -60,7 +60,7 @@ impl Sites for Processes {
         true
     }
 
-    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: (&SoFar, &[String]), stop: &Stop) -> Result<RemoteMessages, RunError> {
+    fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<RemoteMessages, RunError> {
         let messages = self.commander.start(&self.calls(groups.len()), (plan, groups), terms, stop)?;
         let files = machine::raise_files_limit();
         let is_more = plan.processes().is_none_or(|wanted| (wanted.get() as usize) < groups.len());

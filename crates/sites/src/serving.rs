@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Gate, Message, Messages, RunError, Stop, Urgency, from_bytes};
+use engine::{BLOCKS_AHEAD, Gate, Inlet, Inlets, Message, Messages, RunError, Stop, Urgency, from_bytes};
 use plan::{Contents, Nanos};
 
 use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
@@ -15,11 +15,13 @@ use crate::{BEAT, lease};
 
 /// What files hold may take so much of a site's memory.
 const FILES_BYTES_MAX: usize = 1 << 30;
+/// No block of a source is larger: the largest request of a recording fits.
+const BLOCK_BYTES_MAX: usize = 1 << 30;
 /// After so many leases without a word the process ends by itself.
 const GOING_LEASES: u32 = 3;
 
 /// Carries out what a commander asks for, until it has nothing more to say or is gone. `begin` starts a job of a plan, whose sources wait at the
-/// gate until all sites are ready. `quit` ends the process: what is called where the commander has been silent for so long that the streams
+/// gate until all sites are ready, and take what no plan says from their inlets. `quit` ends the process: what is called where the commander has been silent for so long that the streams
 /// alone are what is left of it.
 ///
 /// # Errors
@@ -28,23 +30,22 @@ pub fn serve(
     orders: impl Read + Send + 'static,
     answers: impl Write + Send + 'static,
     quit: impl FnOnce() + Send + 'static,
-    mut begin: impl FnMut(&str, Contents, Job, Gate, &Stop) -> Result<Messages, RunError>,
+    mut begin: impl FnMut(&str, Contents, Job, (Gate, Inlets), &Stop) -> Result<Messages, RunError>,
 ) -> io::Result<()> {
     let answers = Answers::to(answers)?;
-    let state =
-        Arc::new(Mutex::new(State { heard: Instant::now(), lease: lease(true), stop: Stop::new(), is_left_alone: false, is_over: false }));
+    let state = Arc::new(Mutex::new(State::new()));
     let (jobs, starts) = listen(orders, &answers, &state)?;
     let starts = Arc::new(Mutex::new(starts));
     let (watched, alive) = (state.clone(), answers.clone());
     thread::Builder::new().name("lease".to_owned()).spawn(move || keep_lease(&watched, &alive, quit))?;
-    while let Ok(((plan, contents), job, stop)) = jobs.recv() {
+    while let Ok(((plan, contents), job, inlets, stop)) = jobs.recv() {
         let (ready, starts) = (answers.clone(), starts.clone());
         let gate = Gate::new(move || {
             ready.say(&Answer::Ready).ok()?;
             starts.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
         });
         let silence = lease(job.is_here).as_secs();
-        match begin(&plan, contents, job, gate, &stop) {
+        match begin(&plan, contents, job, (gate, inlets), &stop) {
             Err(error) => answers.say(&Answer::Refused(error.into()))?,
             Ok(messages) => {
                 for message in messages {
@@ -64,8 +65,8 @@ pub fn serve(
     Ok(())
 }
 
-/// A job that is to begin: its plan with what its files hold, and the signal that ends it.
-type Start = ((String, Contents), Job, Stop);
+/// A job that is to begin: its plan with what its files hold, where its sources take blocks from, and the signal that ends it.
+type Start = ((String, Contents), Job, Inlets, Stop);
 
 /// Plans as they arrive, and what files hold that they name.
 #[derive(Default)]
@@ -109,21 +110,57 @@ struct State {
     is_left_alone: bool,
     /// Whether the commander is gone.
     is_over: bool,
+    /// Where blocks go, by source: none where the load ends.
+    lines: BTreeMap<u32, Line>,
+}
+
+/// The way of blocks to a source.
+struct Line {
+    blocks: SyncSender<Vec<u8>>,
+    /// The beginning of the next.
+    arriving: Vec<u8>,
 }
 
 impl State {
-    /// The signal of the next load.
-    fn renewed(&mut self, is_here: bool) -> Stop {
-        self.lease = lease(is_here);
-        (self.stop, self.is_left_alone) = (Stop::new(), false);
-        self.stop.clone()
+    fn new() -> Self {
+        let (stop, lines) = (Stop::new(), BTreeMap::new());
+        Self { heard: Instant::now(), lease: lease(true), stop, is_left_alone: false, is_over: false, lines }
     }
-}
 
-/// Makes a signal at least so urgent.
-fn end(stop: &Stop, urgency: Urgency) {
-    while stop.urgency() < urgency {
-        stop.raise();
+    /// The inlets and the signal of the next load.
+    fn renewed(&mut self, job: &Job, answers: &Answers) -> (Inlets, Stop) {
+        self.lease = lease(job.is_here);
+        (self.stop, self.is_left_alone) = (Stop::new(), false);
+        self.lines.clear();
+        let inlet = |source: &u32| {
+            let (blocks, taken_from) = sync_channel(BLOCKS_AHEAD);
+            self.lines.insert(*source, Line { blocks, arriving: Vec::new() });
+            let (answers, source) = (answers.clone(), *source);
+            // Where nobody hears it, nobody sends more.
+            (source, Inlet::new(taken_from, move || _ = answers.say(&Answer::Taken(source))))
+        };
+        (job.sources.iter().map(inlet).collect(), self.stop.clone())
+    }
+
+    /// Takes a piece of a block; `false`: it is more than anybody may send.
+    fn add(&mut self, source: u32, piece: &[u8], is_last: bool) -> bool {
+        // What comes after the end of a load is nobody's.
+        let Some(line) = self.lines.get_mut(&source) else { return true };
+        line.arriving.extend_from_slice(piece);
+        if !is_last {
+            return line.arriving.len() <= BLOCK_BYTES_MAX;
+        }
+        !matches!(line.blocks.try_send(std::mem::take(&mut line.arriving)), Err(TrySendError::Full(_)))
+    }
+
+    /// Makes the signal at least so urgent. Nobody waits for blocks any more.
+    fn end(&mut self, urgency: Urgency) {
+        if urgency > Urgency::None {
+            self.lines.clear();
+        }
+        while self.stop.urgency() < urgency {
+            self.stop.raise();
+        }
     }
 }
 
@@ -173,7 +210,7 @@ fn listen(
         }
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.is_over = true;
-        end(&state.stop, Urgency::Now);
+        state.end(Urgency::Now);
     })?;
     Ok((jobs_out, starts_out))
 }
@@ -186,7 +223,7 @@ fn take(
     state: &Mutex<State>,
     (jobs, starts): (&Sender<Start>, &Sender<Nanos>),
 ) -> bool {
-    let to_end = |urgency| end(&state.lock().unwrap_or_else(PoisonError::into_inner).stop, urgency);
+    let to_end = |urgency| state.lock().unwrap_or_else(PoisonError::into_inner).end(urgency);
     match order {
         Order::File { number, piece } => {
             let has_room = plans.add(number, &piece);
@@ -202,9 +239,10 @@ fn take(
         }
         // The signal is this load's from here on: what ends it may be the very next order.
         Order::Prepare(job) => {
-            let stop = state.lock().unwrap_or_else(PoisonError::into_inner).renewed(job.is_here);
-            jobs.send((std::mem::take(&mut plans.next), *job, stop)).is_ok()
+            let (inlets, stop) = state.lock().unwrap_or_else(PoisonError::into_inner).renewed(&job, answers);
+            jobs.send((std::mem::take(&mut plans.next), *job, inlets, stop)).is_ok()
         }
+        Order::Block { source, piece, is_last } => state.lock().unwrap_or_else(PoisonError::into_inner).add(source, &piece, is_last),
         Order::Start { at } => starts.send(at).is_ok(),
         Order::Clock(number) => answers.say(&Answer::Clock { number, now: engine::monotonic_now() }).is_ok(),
         Order::Drain => {
@@ -231,7 +269,7 @@ fn keep_lease(state: &Mutex<State>, answers: &Answers, quit: impl FnOnce()) {
             let silent = state.heard.elapsed();
             if silent > state.lease {
                 state.is_left_alone |= state.stop.urgency() == Urgency::None;
-                end(&state.stop, Urgency::Now);
+                state.end(Urgency::Now);
             }
             if silent > state.lease * GOING_LEASES {
                 break;
@@ -243,4 +281,42 @@ fn keep_lease(state: &Mutex<State>, answers: &Answers, quit: impl FnOnce()) {
         thread::sleep(BEAT);
     }
     quit();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::SoFar;
+
+    fn job(sources: &[u32]) -> Job {
+        Job { sources: sources.to_vec(), so_far: SoFar::default(), is_here: true, processes: None, allowed: Vec::new() }
+    }
+
+    #[test]
+    fn blocks_come_in_pieces_to_their_source_and_each_that_is_taken_is_told() {
+        let (frames, told) = channel();
+        let mut state = State::new();
+        let (inlets, _) = state.renewed(&job(&[3, 5]), &Answers(frames));
+        let (third, fifth) = (inlets.of(3), inlets.of(5));
+        assert!(state.add(3, b"one ", false) && state.add(5, b"other", true) && third.look().is_err());
+        assert!(state.add(3, b"block", true) && state.add(9, b"nobody's", true));
+        assert_eq!((third.wait(), fifth.wait()), (Some(b"one block".to_vec()), Some(b"other".to_vec())));
+        let answers: Vec<Answer> = told.try_iter().map(|frame| from_bytes(&frame[4..]).unwrap()).collect();
+        assert_eq!(answers, [Answer::Taken(3), Answer::Taken(5)]);
+    }
+
+    #[test]
+    fn more_blocks_than_may_be_on_their_way_are_refused_and_an_end_leaves_those_that_came() {
+        let mut state = State::new();
+        let (inlets, stop) = state.renewed(&job(&[0]), &Answers(channel().0));
+        let inlet = inlets.of(0);
+        for number in 0..BLOCKS_AHEAD {
+            assert!(state.add(0, &[number as u8], true));
+        }
+        assert!(!state.add(0, b"more", true), "the commander counts wrong, or is none");
+        state.end(Urgency::Drain);
+        assert!(stop.urgency() == Urgency::Drain && state.add(0, b"late", true));
+        let all: Vec<Vec<u8>> = std::iter::from_fn(|| inlet.wait()).collect();
+        assert!(all.into_iter().eq((0..BLOCKS_AHEAD).map(|number| vec![number as u8])));
+    }
 }

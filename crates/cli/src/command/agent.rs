@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use analysis::quantity::length;
 use clap::{ArgAction, Args};
-use engine::{Fence, Gate, Messages, RunError, RunErrorKind, Runner, SiteRole, Stop};
+use engine::{Fence, Gate, Inlets, Messages, RunError, RunErrorKind, Runner, SiteRole, Stop};
 use import::collection::Wishes;
 use plan::setting::{ALLOW_SCRIPTS, ALLOW_TARGET, NATS, SANDBOX};
 use plan::{Confinement, Contents, LoadRecord, Plan, PlanError, PlanErrors, Spelling};
@@ -186,7 +186,7 @@ fn answer(guard: Option<Guard>, known: &KnownSecrets) -> Result<Exit, Failed> {
     let (orders, answers) = streams().map_err(broken)?;
     let mut site = Site { known: known.clone(), guard, script: None };
     let quit = || std::process::exit(Exit::NotCarriedOut as i32);
-    sites::serve(orders, answers, quit, move |plan, contents, job, gate, stop| site.begin((plan, contents), job, gate, stop))
+    sites::serve(orders, answers, quit, move |plan, contents, job, line, stop| site.begin((plan, contents), job, line, stop))
         .map_err(broken)?;
     Ok(Exit::Done)
 }
@@ -207,7 +207,13 @@ struct Site {
 }
 
 impl Site {
-    fn begin(&mut self, (plan, contents): (&str, Contents), job: Job, gate: Gate, stop: &Stop) -> Result<Messages, RunError> {
+    fn begin(
+        &mut self,
+        (plan, contents): (&str, Contents),
+        job: Job,
+        (gate, inlets): (Gate, Inlets),
+        stop: &Stop,
+    ) -> Result<Messages, RunError> {
         let Job { sources, so_far, is_here, processes, allowed } = job;
         let is_here = is_here && self.guard.is_none();
         let plan = Plan::decode(plan, contents).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
@@ -225,7 +231,10 @@ impl Site {
         let scenarios = Scenarios::new(&reader, Wishes::default());
         // Data files that were typed stand in place of those that the scenario names.
         let _ = scenarios.of(&LoadRecord::from(plan.clone()));
-        let mut workload = Workload::new(&plan, &scenarios, &runner, stop)?;
+        let mut workload = match plan.replay() {
+            Some(_) => Workload::dealt(&plan, inlets, &runner),
+            None => Workload::new(&plan, &scenarios, &runner, stop)?,
+        };
         // The commander looks for its own machine.
         if self.guard.is_some() || !is_here && !allowed.is_empty() {
             workload = workload.looked_at()?;

@@ -190,6 +190,7 @@ const GUIDES: &[Guide] = &[
             ("The same four times as fast", "loadline replay --speed 4x access.log http://127.0.0.1:8080"),
             ("Ten minutes of it", "loadline replay --from 13:55 --to 14:05 access.log http://127.0.0.1:8080"),
             ("One part of the site", "loadline replay --only 'GET /api/*' access.log http://127.0.0.1:8080"),
+            ("Sent from two machines, read here", "loadline replay --agents ssh:me@10.0.0.5,ssh:eu-2 access.log http://10.0.0.9:8080"),
             ("Say what would be sent, and send nothing", "loadline replay --dry-run access.log http://127.0.0.1:8080"),
         ],
         options: &[

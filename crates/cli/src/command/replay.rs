@@ -7,10 +7,11 @@ mod telling;
 
 use ::replay::{Clients, Log, LogFacts, Moment, Options, Pattern, Rewrite, Writes};
 use clap::{Arg, ArgAction, Args};
+use engine::Runner;
 use history::Kind;
 use import::{FieldRole, FormChoice, KNOWN};
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, Rate, Setting, Sources, Speed, Stage, Target, Timetable};
-use resolve::KnownSecrets;
+use resolve::{KnownSecrets, Scenarios};
 
 use crate::detail::Detail;
 use crate::exit::{Exit, Failed};
@@ -101,8 +102,7 @@ pub struct Replay {
 }
 
 /// Settings of other loads, which a log takes the place of.
-const NOT_OURS: [&str; 22] = [
-    "processes",
+const NOT_OURS: [&str; 21] = [
     "also_target",
     "expect",
     "duration",
@@ -136,8 +136,6 @@ fn of_a_replay(arg: Arg) -> Arg {
              [default: poisson]",
         ),
         "connections" => arg.help("Open at most N connections [default: as many as are needed, up to 10,000]"),
-        // A log is sent again from one process.
-        "agents" | "agent_binary" => arg.hide(true),
         id if NOT_OURS.contains(&id) => arg.hide(true),
         _ => arg,
     }
@@ -147,15 +145,18 @@ fn of_a_replay(arg: Arg) -> Arg {
 pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     known.learn(&replay.draft);
     let mut errors = PlanErrors::default();
-    let decided = decide(&replay, known, &mut errors);
+    let scenarios = inputs::scenarios(known);
+    let decided = decide(&replay, (&scenarios, known), &mut errors);
     let Replay { name, out, force, detail, measuring, dry_run, .. } = replay;
     let outputs = Outputs::check(&out, force.into(), &mut errors);
     let name = name.or_else(|| Some(saved::suggested(&decided.as_ref()?.tried))).unwrap_or_default();
-    measuring.agents.refuse("a log is sent again from one machine", &mut errors);
+    let agents = measuring.agents.decide(&mut errors);
     let measuring = measuring.decide((Kind::Run, &name), None, known, &mut errors);
     let Some(decided) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 
-    let (found, plan) = look(decided, known)?;
+    // Whoever cannot be reached is told before a long log is looked at; and nobody is called to look at one.
+    let runner = if dry_run { Runner::threads() } else { agents.runner(scenarios.reader())? };
+    let (found, plan) = look(decided, &scenarios)?;
     let told = telling::told(&found, &plan, measuring.output_args.styles().stdout.width);
     if dry_run {
         return super::print(told.as_bytes());
@@ -164,7 +165,7 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
         complain_without(known, told.trim_end());
     }
     let single = SingleRun { word: "replay", plan: &plan, name, before: None, outputs, detail, measuring, known };
-    single.carry_out(|_| Workload::replay(&plan, found))
+    single.carry_out(|_| Workload::replay(&plan, found, &runner))
 }
 
 /// What a moment is like.
@@ -193,7 +194,7 @@ struct Decided {
     names: Vec<String>,
 }
 
-fn decide(replay: &Replay, known: &KnownSecrets, errors: &mut PlanErrors) -> Option<Decided> {
+fn decide(replay: &Replay, (scenarios, known): (&Scenarios, &KnownSecrets), errors: &mut PlanErrors) -> Option<Decided> {
     let mut draft = replay.draft.clone();
     refuse(&draft, errors);
     let (names, target) = match replay.words.as_slice() {
@@ -281,7 +282,7 @@ fn decide(replay: &Replay, known: &KnownSecrets, errors: &mut PlanErrors) -> Opt
     if tried.draft.url.as_ref().is_some_and(|url| url.parse::<Target>().is_err()) {
         tried.draft.url = Some("http://127.0.0.1/".to_owned());
     }
-    let tried = inputs::decide(tried, &inputs::scenarios(known), errors)?;
+    let tried = inputs::decide(tried, scenarios, errors)?;
     options.seed = tried.seed();
     if let plan::Load::Open { spacing, .. } = tried.load() {
         options.spacing = *spacing;
@@ -302,8 +303,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
     let body = "a request has the body that was captured with it (.gor), or none";
     let sends = "the log says what is sent";
     let when = "the log says what is sent when; --speed, --from and --to change that";
-    let given: [(&str, bool, &str); 19] = [
-        ("processes", draft.processes.is_some(), "a log is sent again from one process"),
+    let given: [(&str, bool, &str); 18] = [
         ("target", draft.url.is_some(), "the target stands behind the logs"),
         ("duration", draft.duration.is_some(), when),
         ("requests", draft.requests.is_some(), when),
@@ -329,7 +329,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
 }
 
 /// Looks at the logs, and makes the plan that sends what was found.
-fn look(Decided { load, options, names, .. }: Decided, known: &KnownSecrets) -> Result<(LogFacts, Plan), Failed> {
+fn look(Decided { load, options, names, .. }: Decided, scenarios: &Scenarios) -> Result<(LogFacts, Plan), Failed> {
     let mut errors = PlanErrors::default();
     let mut logs = Vec::new();
     for name in &names {
@@ -345,7 +345,7 @@ fn look(Decided { load, options, names, .. }: Decided, known: &KnownSecrets) -> 
     if let Some(error) = telling::nothing(&found) {
         return Err(PlanErrors(vec![error]).into());
     }
-    let plan = inputs::decide(with_load(load, found.per_second(), found.length()), &inputs::scenarios(known), &mut errors);
+    let plan = inputs::decide(with_load(load, found.per_second(), found.length()), scenarios, &mut errors);
     plan.map(|plan| (found, plan)).ok_or_else(|| errors.into())
 }
 

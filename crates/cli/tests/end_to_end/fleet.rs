@@ -150,6 +150,28 @@ fn a_server_that_restarts_within_the_lease_costs_nothing() {
 }
 
 #[test]
+fn a_log_is_sent_again_by_agents_also_across_a_restart_of_the_server_and_only_where_they_may() {
+    let Some(mut nats) = Nats::start(&[]) else { return };
+    let (server, other, url) = (server(), server(), nats.url());
+    let line = |at: u64| format!("{{\"time\":\"170000{:04}.{:03}\",\"path\":\"/healthz\",\"status\":200}}\n", at / 500, at % 500 * 2);
+    let mut session = Session::new().file("app.jsonl", &(0..2_500).map(line).collect::<String>());
+    let allowed = server.url("").trim_start_matches("http://").to_owned();
+    let _agents = ["a", "b"].map(|name| agent(&mut session, &format!("--nats {url} --name {name} --allow-target {allowed}")));
+    let running = session.start(&format!("replay app.jsonl {} -t 2 --agents {url} --no-save --out json=r.json", server.url("")));
+    let running = running.once(|| server.counts().path("/healthz") > 300);
+    nats.kill();
+    std::thread::sleep(Duration::from_millis(300));
+    nats.start_again();
+    let ran = running.end();
+    let result = session.json("r.json");
+    assert_eq!(result["requests"]["succeeded"], 2_500, "{}\n{}", ran.stdout, ran.stderr);
+    assert_eq!((&result["replayed"]["same"], server.counts().path("/healthz")), (&2_500.into(), 2_500));
+    let ran = session.loadline(&format!("replay app.jsonl {} -t 2 --agents {url} --no-save", other.url("")));
+    assert!(prose(&ran.stderr).contains("whoever started this agent allows 127.0.0.1:"), "{}", ran.stderr);
+    assert_eq!(other.counts().received, 0);
+}
+
+#[test]
 fn an_agent_that_is_killed_or_frozen_does_not_hold_the_others_up() {
     let Some(nats) = Nats::start(&[]) else { return };
     let (server, mut session, url) = (server(), Session::new(), nats.url());

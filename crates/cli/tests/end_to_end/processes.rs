@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::session::{Session, prose, server};
 
 /// The processes that this one started and that are there still.
-fn children(parent: u32) -> Vec<u32> {
+pub fn children(parent: u32) -> Vec<u32> {
     let is_child = |process: &u32| {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         let behind_the_name = stat.rsplit(')').next().unwrap_or_default();
@@ -20,7 +20,8 @@ fn children(parent: u32) -> Vec<u32> {
     all.filter(is_child).collect()
 }
 
-fn is_there(process: u32) -> bool {
+/// Whether a process runs.
+pub fn is_there(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
