@@ -24,6 +24,7 @@ mod slot;
 #[cfg(any(test, feature = "simulated"))]
 pub mod split;
 mod stop;
+mod stored;
 mod task;
 mod threads;
 mod transport;
@@ -39,6 +40,7 @@ pub use net::{Naming, Spoken, Wire};
 pub use runner::Runner;
 pub use site::{Gate, RemoteMessages, SiteRole, Sites, SoFar};
 pub use stop::{Stop, Urgency};
+pub use stored::StoredFile;
 pub use task::head;
 pub use transport::Transport;
 pub use worker::{Arrivals, Behaviour, Client, End, Request, Timetable};

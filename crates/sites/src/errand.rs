@@ -86,8 +86,7 @@ impl Errand<'_> {
     }
 
     fn carry_out(&self, call: &Call) -> io::Result<Ended> {
-        let words = call.way.place();
-        let [program, arguments @ ..] = &words[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let [program, arguments @ ..] = call.way.words() else { return Err(io::ErrorKind::InvalidInput.into()) };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -122,7 +121,7 @@ mod tests {
     fn asked(script: &str, answer_bytes_max: u64) -> Result<Vec<u8>, ErrandError> {
         let command = ["sh", "-c", script].map(Into::into).to_vec();
         let way = Arc::new(CalledProgram { command, delivery: None });
-        let call = Call { name: "web1".to_owned(), way, is_here: false, help: "try it".to_owned() };
+        let call = Call { name: "web1".to_owned(), way, allowed: Vec::new(), is_here: false, help: "try it".to_owned() };
         Errand { words: &[], input: b"key\n", answer_bytes_max }.ask(&call)
     }
 
