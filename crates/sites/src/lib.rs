@@ -19,7 +19,7 @@ mod processes;
 mod serving;
 
 pub use commander::Commander;
-pub use errand::{Errand, ErrandError};
+pub use errand::{Answered, Errand, ErrandError};
 pub use fleet::{Access, AgentCard, AgentClock, Claims, Connection, FleetAddress, Member, News, agents_of, is_group, join};
 pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
 pub use link::Call;

@@ -44,7 +44,11 @@ fn a_load_from_two_machines_is_the_same_load_and_the_program_is_copied_once() {
     let line = format!("run {} -n 400 -c 8 -t 4 --agents ssh:a,ssh:me@b:2222 --out json=r.json --force", server.url("/healthz"));
     session.loadline(&line).exits(0).complains_of_nothing().says("me@b ");
     assert_eq!(server.counts().path("/healthz"), 400);
-    assert_eq!(session.json("r.json")["requests"]["succeeded"], 400);
+    let result = session.json("r.json");
+    assert_eq!(result["requests"]["succeeded"], 400);
+    // Each says which machine it is on, which here is this one.
+    assert!(result["machine"]["cores"].as_u64().unwrap() > 0);
+    assert!(result["sites"].as_array().unwrap().iter().all(|site| site["machine"] == result["machine"]), "{}", result["sites"]);
     assert_eq!(calls(&session), 6, "each was called, had no program, was given it, and called again");
     assert!(session.read("homes/calls").contains("-p 2222 -- me@b "));
     let copies: Vec<String> = session.files().into_iter().filter(|name| name.contains("/.cache/loadline/agent-")).collect();
