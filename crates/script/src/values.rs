@@ -154,10 +154,10 @@ impl ThreadValues {
         let mut gone: Vec<Value> = Vec::new();
         for pair in globals.pairs::<Value, Value>() {
             let (name, value) = pair?;
-            let is_named =
-                |names: &[&str]| matches!(&name, Value::String(name) if names.iter().any(|known| name.as_bytes() == known.as_bytes()));
-            let is_plain = Copied::of(&value).is_ok();
-            if is_plain && !is_named(&LIBRARIES) {
+            let is_library = matches!(&name, Value::String(name) if LIBRARIES.iter().any(|known| name.as_bytes() == known.as_bytes()));
+            // What is no plain value, such as a function, stays as the file made it.
+            let is_plain = || !matches!(Copied::within(&value, 0, &mut THREAD_BYTES_MAX.clone()), Err(NotCopied::Kind(_)));
+            if !is_library && is_plain() {
                 gone.push(name);
             }
         }

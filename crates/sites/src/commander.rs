@@ -20,6 +20,7 @@ use plan::{Nanos, Part, Plan, Secrets};
 use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
 use crate::link::{CANNOT_RUN, Call, End, IS_MISSING, Link};
 use crate::outgoing::{Outgoing, Sendable, write};
+use crate::place::{Place, together};
 use crate::{BEAT, lease};
 
 /// How often the signal to end is looked at: sites are to end within a second.
@@ -534,26 +535,6 @@ impl Site {
     }
 }
 
-/// The machine that a site is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place<'a> {
-    /// The commander's.
-    Here,
-    /// One that is told from others.
-    Known(&'a str),
-    /// One whose system does not say which it is: that of this site alone.
-    Alone(&'a str),
-}
-
-/// The processes on the machine of each site, for one site of each machine, which looks for others on its cores.
-fn together(sites: &[(Place<'_>, u32)]) -> Vec<Option<Vec<u32>>> {
-    let of = |(number, (place, _)): (usize, &(Place<'_>, u32))| {
-        let is_first = sites[..number].iter().all(|(other, _)| other != place);
-        is_first.then(|| sites.iter().filter(|(other, _)| other == place).map(|(_, process)| *process).collect())
-    };
-    sites.iter().enumerate().map(of).collect()
-}
-
 /// Hands on what a site says until it says no more.
 ///
 /// # Errors
@@ -619,7 +600,9 @@ fn is_own(message: &Message, rest: &BTreeSet<SourceId>, finished: &mut BTreeSet<
     match message {
         Message::Counts(source, counts) => rest.contains(source) && u64::from(counts.interval) <= elapsed.as_secs() + SECONDS_AHEAD_MAX,
         Message::Finished(source, _) => rest.contains(source) && finished.insert(*source),
-        Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) => rest.contains(source),
+        // Of a script's threads a source knows itself.
+        Message::Left(source, left) => rest.contains(source) && left.threads.keys().all(|thread| *thread == source.0),
+        Message::Lost(source, _) | Message::Gone(source, _) => rest.contains(source),
         Message::Site(_) => true,
         Message::Joined(_) | Message::Clock(..) => false,
     }
@@ -684,13 +667,11 @@ mod tests {
         assert!(may_say(counts(1, 10)) && !may_say(counts(2, 10)) && !may_say(counts(1, u32::MAX)));
         let ended = |source| Message::Finished(SourceId(source), engine::Finished::default());
         assert!(!may_say(ended(2)) && may_say(ended(1)) && !may_say(ended(1)));
+        let left = |threads: &[u32]| {
+            let threads = threads.iter().map(|thread| (*thread, Default::default())).collect();
+            Message::Left(SourceId(1), Box::new(measure::Leftovers { threads, ..measure::Leftovers::default() }))
+        };
+        assert!(may_say(left(&[])) && may_say(left(&[1])) && !may_say(left(&[0, 1])));
         assert!(!may_say(Message::Gone(SourceId(0), String::new())) && !may_say(Message::Clock(SourceId(1), Nanos(1))));
-    }
-
-    #[test]
-    fn a_machine_with_several_sites_has_one_that_looks_for_others() {
-        let found = together(&[(Place::Known("a"), 7), (Place::Known("b"), 8), (Place::Known("a"), 9), (Place::Alone("a"), 9)]);
-        assert_eq!(found, [Some(vec![7, 9]), Some(vec![8]), None, Some(vec![9])]);
-        assert_eq!(together(&[(Place::Here, 1), (Place::Here, 2)]), [Some(vec![1, 2]), None]);
     }
 }

@@ -15,6 +15,7 @@ mod frames;
 mod link;
 mod machines;
 mod outgoing;
+mod place;
 mod processes;
 mod serving;
 
