@@ -119,7 +119,8 @@ fn two_who_want_agents_at_the_same_moment_have_others_each() {
     let (server, mut session, url) = (server(), Session::new(), nats.url());
     let _agents = ["a", "b", "c", "d"].map(|name| agent(&mut session, &format!("--nats {url} --name {name}")));
     let line = |of: &str, agents: &str, file: &str| {
-        format!("run {} -d 500ms -c 4 -t {of} --rate 200/s --agents '{url}{agents}' --out json={file} --force", server.url("/healthz"))
+        let length = if agents.is_empty() { "4s" } else { "500ms" };
+        format!("run {} -d {length} -c 4 -t {of} --rate 200/s --agents '{url}{agents}' --out json={file} --force", server.url("/healthz"))
     };
     for round in 0..6 {
         let both = ["x.json", "y.json"].map(|file| session.start(&line("2", "?count=2", file)));

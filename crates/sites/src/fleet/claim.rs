@@ -69,8 +69,8 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
         let is_late = Instant::now() >= until;
         match seen.claim(connection, by) {
             Ok((had, lost)) => return Ok(Claims { calls: calls(had, address), lost }),
-            // Who was seen busy from the beginning is so because of a load.
-            Err(short) if is_late || !(is_again || short.is_race) => return Err(short.error),
+            // Who was seen busy from the beginning is so because of a load; and who takes whoever is idle lets nobody go for others.
+            Err(short) if is_late || address.count().is_none() || !(is_again || short.is_race) => return Err(short.error),
             Err(_) => is_again = true,
         }
         thread::sleep(PAUSE_MAX.mul_f64(chance.unit()));
