@@ -112,6 +112,7 @@ mod tests {
             cpu_ns: 0,
             clock_error: None,
             lost: None,
+            machine: None,
         }
     }
 

@@ -13,7 +13,8 @@ use sites::{Access, FleetAddress, Machines};
 
 use crate::exit::Failed;
 use crate::nats::{self, NatsArgs};
-use crate::workload;
+use crate::screen::complain;
+use crate::{allowed, workload};
 
 /// Where the load comes from.
 #[derive(Debug, Args)]
@@ -143,9 +144,13 @@ impl Agents {
         };
         for address in &self.fleets {
             let connection = nats::connect(address, &self.access)?;
-            calls.extend(sites::agents_of(&connection, address, &nats::who())?);
+            let claims = sites::agents_of(&connection, address, &nats::who())?;
+            for (name, why) in &claims.lost {
+                complain(&format!("warning: {} does not take part: {}", report::visible(name), report::visible(why)));
+            }
+            calls.extend(claims.calls);
         }
-        Machines::call(calls)
+        Machines::call(calls, allowed::may_reach)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where load may go at the word of others, as patterns: the one fence that is made of them, here and on every site.
 
 use engine::{Fence, RunError};
+use plan::Target;
 use serve::AllowedTargets;
 
 /// What a browser starts tests in.
@@ -10,6 +11,12 @@ pub const SERVE: &str = "loadline serve";
 pub fn fence(allowed: AllowedTargets, by: &str) -> Fence {
     let help = format!("whoever started {by} allows {allowed}; more with --allow-target");
     Fence::new(&help, allowed.texts(), move |host, address| allowed.lets(host, address))
+}
+
+/// Whether patterns may let load go to a target: not where they do not, wherever its name leads. Patterns of another loadline may be no
+/// patterns here; then it is seen there.
+pub fn may_reach(patterns: &[String], target: &Target) -> bool {
+    patterns.is_empty() || AllowedTargets::read(patterns).map_or(true, |allowed| allowed.may_let(target.host(), target.port()))
 }
 
 /// That of a commander, in whose words there is none where everything is allowed.
@@ -36,6 +43,11 @@ mod tests {
         let allowed = AllowedTargets::read(&texts).unwrap();
         assert_eq!(AllowedTargets::read(&allowed.texts()).unwrap(), allowed);
         assert_eq!(AllowedTargets::read(&AllowedTargets::usual().texts()).unwrap(), AllowedTargets::usual());
+        let may = |patterns: &[&str], url: &str| {
+            may_reach(&patterns.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>(), &url.parse().unwrap())
+        };
+        assert!(may(&[], "http://a.test/") && may(&["http://"], "http://a.test/") && may(&["loopback"], "http://a.test/"));
+        assert!(!may(&["loopback"], "http://192.0.2.1/") && !may(&["b.test", "loopback:81"], "http://a.test/"));
         assert!(fence_of(&["http://a/".to_owned()]).unwrap_err().message.marked().contains("is a URL"));
     }
 }

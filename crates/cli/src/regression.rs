@@ -99,7 +99,7 @@ fn earlier(store: &Store, name: &str, like: &Summary) -> Vec<Summary> {
     let mut runs: Vec<Summary> = store.list(&filter).unwrap_or_default().into_iter().filter_map(read).collect();
     runs.retain(|run| {
         let is_whole = run.ended.how == Ending::Finished && Validity::of(run).standing != Standing::Invalid;
-        is_whole && run.machine.is_like(&like.machine) && unlike::plans(&run.plan, &like.plan, &[]).is_empty()
+        is_whole && run.is_from_like_machines(like) && unlike::plans(&run.plan, &like.plan, &[]).is_empty()
     });
     runs.reverse();
     runs

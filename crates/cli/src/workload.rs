@@ -69,6 +69,11 @@ fn look_at_all(journeys: &scenario::Ready, plan: &Plan, runner: &Runner) -> Resu
     journeys.elsewhere().into_iter().try_for_each(|other| runner.look_at(plan, other))
 }
 
+/// The same as far as it is known here of machines that the load comes from.
+fn reach_all(journeys: &scenario::Ready, plan: &Plan, runner: &Runner) -> Result<(), RunError> {
+    journeys.elsewhere().into_iter().try_for_each(|other| runner.reach(plan, other))
+}
+
 /// Loads that one command makes one after the other: what a scenario does once is done once for all of them, and its rows and numbers go
 /// on. Nothing for a plan without a scenario.
 pub struct Series {
@@ -136,7 +141,10 @@ impl<'a> Workload<'a> {
         refuse_replay(plan)?;
         let by = match (Source::of(plan)?, scenarios.journeys(plan)?) {
             (Some(source), _) => Kind::Script(Box::new(Script::load(&source, Globals::of(plan, &runner.fence())?, stop)?)),
-            (None, Some(journeys)) => Kind::Journeys(Box::new(journeys.on(runner)), None),
+            (None, Some(journeys)) => {
+                reach_all(&journeys, plan, runner)?;
+                Kind::Journeys(Box::new(journeys.on(runner)), None)
+            }
             (None, None) => scenarios.requests_of(plan)?.map_or(Kind::Plan, Kind::Filling),
         };
         Ok(Self::by(plan, by, runner))

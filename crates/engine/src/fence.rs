@@ -49,12 +49,14 @@ impl Fence {
     }
 
     /// It in words; none where it is open.
-    pub(crate) fn patterns(&self) -> &[String] {
+    #[must_use]
+    pub fn patterns(&self) -> &[String] {
         &self.patterns
     }
 
     /// What a refused user can do.
-    pub(crate) fn help(&self) -> &str {
+    #[must_use]
+    pub fn help(&self) -> &str {
         &self.help
     }
 

@@ -25,6 +25,7 @@ mod slot;
 #[cfg(any(test, feature = "simulated"))]
 pub mod split;
 mod stop;
+mod stored;
 mod task;
 mod threads;
 mod transport;
@@ -41,6 +42,7 @@ pub use net::{Naming, Spoken, Wire};
 pub use runner::Runner;
 pub use site::{Gate, RemoteMessages, SiteRole, Sites, SoFar, Terms};
 pub use stop::{Stop, Urgency};
+pub use stored::StoredFile;
 pub use task::head;
 pub use transport::Transport;
 pub use worker::{Arrivals, Behaviour, Client, End, Request, Timetable};

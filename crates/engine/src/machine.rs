@@ -55,6 +55,16 @@ pub fn machine() -> Machine {
     }
 }
 
+/// What tells the system that runs here from others: its start, and the space of numbers that its processes have here. Containers of one
+/// machine have spaces of their own.
+#[must_use]
+pub fn kernel() -> Option<String> {
+    // random(4): made anew at each start.
+    let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let space = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(format!("{} {}", start.trim(), space.display()))
+}
+
 /// The most memory this process ever held, in bytes.
 #[must_use]
 pub fn memory_bytes_max() -> Option<u64> {

@@ -160,6 +160,7 @@ impl Runner {
             Kind::Simulated(_) => return Ok(Vec::new()),
         };
         let groups = here.sites.as_ref().map_or(Ok(Vec::new()), |sites| sites.divide(plan))?;
+        self.reach(plan, plan.target())?;
         if let (None, None, Some(processes)) = (&here.sites, &here.role, plan.processes().filter(|processes| processes.get() > 1)) {
             return Err(RunError::input(
                 format!("this load is to come from {processes} processes, and here it comes from one"),
@@ -173,13 +174,27 @@ impl Runner {
         Ok(groups)
     }
 
+    /// Looks whether other machines may send load to a server, where a plan is carried out there, as far as that is known here.
+    ///
+    /// # Errors
+    /// If one of them may not.
+    pub fn reach(&self, plan: &Plan, server: &plan::Target) -> Result<(), RunError> {
+        let connection = plan.connection();
+        match &self.0 {
+            // What is connected to is another place than what is named.
+            _ if connection.connect_to.is_some() || connection.proxy.is_some() => Ok(()),
+            Kind::Threads(Here { sites: Some(sites), fence, .. }) => sites.reach(server, fence),
+            _ => Ok(()),
+        }
+    }
+
     /// Looks at another server that a plan leads to besides its target. What comes from other machines is looked at there.
     ///
     /// # Errors
     /// If its name leads nowhere, or to an address that may not be connected to.
     pub fn look_at(&self, plan: &Plan, other: &plan::Target) -> Result<(), RunError> {
         match &self.0 {
-            Kind::Threads(Here { sites: Some(sites), .. }) if !sites.are_here() => Ok(()),
+            Kind::Threads(Here { sites: Some(sites), .. }) if !sites.are_here() => self.reach(plan, other),
             Kind::Threads(here) => Network::look_at(plan, other, &here.fence),
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(_) => Ok(()),

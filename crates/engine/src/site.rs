@@ -11,11 +11,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use measure::Position;
-use plan::{Nanos, Part, Plan};
+use plan::{Nanos, Part, Plan, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::feed::Slices;
-use crate::{Message, RunError, Stop};
+use crate::{Fence, Message, RunError, Stop};
 
 /// Sites that parts of plans can be sent to.
 pub trait Sites: fmt::Debug + Send + Sync {
@@ -27,6 +27,15 @@ pub trait Sites: fmt::Debug + Send + Sync {
 
     /// Whether they are processes of this machine: then the target is looked at here, once for all.
     fn are_here(&self) -> bool;
+
+    /// Looks whether load may go to a target from all of them and within the fence, as far as that is known without asking where its name leads
+    /// there. Nothing is known of processes of this machine that is not seen when the target is looked at.
+    ///
+    /// # Errors
+    /// If it may not.
+    fn reach(&self, _target: &Target, _fence: &Fence) -> Result<(), RunError> {
+        Ok(())
+    }
 
     /// Starts these parts, one group a site, at the same moment, and gives what all sites tell, until the last has ended.
     ///

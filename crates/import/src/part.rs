@@ -6,6 +6,8 @@
 //! Invariants: parts add up in any order to what one survey of all their logs would have said, as long as nothing bounded is full; in what is
 //! written down personal values are numbers by a key, unless they are kept.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::agents::AgentCounts;
@@ -36,6 +38,9 @@ pub struct SurveyPart {
     pub(crate) schema: String,
     /// What tells its key from others.
     pub(crate) key: u64,
+    /// What tells the parts that it is made of from others.
+    #[serde(default)]
+    pub(crate) ids: BTreeSet<u64>,
     pub(crate) personal: Personal,
     /// Whether there is a sample of what each route was asked for.
     pub(crate) has_targets: bool,
@@ -68,6 +73,9 @@ pub enum PartError {
     /// Addresses of some users are not known.
     #[error("personal values are kept in one of them and left out in another")]
     Personal,
+    /// It would be counted twice.
+    #[error("what it holds, or a part of that, is there already")]
+    Twice,
     /// Larger than anything.
     #[error("together they have more requests than can be counted")]
     Requests,
@@ -79,6 +87,7 @@ impl SurveyPart {
         Self {
             schema: PART_SCHEMA.to_owned(),
             key: key.mark(),
+            ids: BTreeSet::new(),
             personal,
             has_targets: false,
             files: Vec::new(),
@@ -154,6 +163,19 @@ impl SurveyPart {
         self
     }
 
+    /// With a number that no other part has, so that it is not added twice.
+    #[must_use]
+    pub fn with_id(mut self, id: u64) -> Self {
+        self.ids.insert(id);
+        self
+    }
+
+    /// The numbers of all parts that it is made of; none where it was written before parts had one.
+    #[must_use]
+    pub const fn ids(&self) -> &BTreeSet<u64> {
+        &self.ids
+    }
+
     /// Whether it has a sample of what each route was asked for, as a scenario takes it.
     #[must_use]
     pub fn has_targets(&self) -> bool {
@@ -171,9 +193,13 @@ impl SurveyPart {
         if other.personal != self.personal {
             return Err(PartError::Personal);
         }
+        if !self.ids.is_disjoint(&other.ids) {
+            return Err(PartError::Twice);
+        }
         if self.requests + self.left_out + other.requests + other.left_out > REQUESTS_MOST {
             return Err(PartError::Requests);
         }
+        self.ids.extend(other.ids);
         self.has_targets &= other.has_targets;
         self.files.extend(other.files);
         for Unread { reason, lines, examples } in other.unread {

@@ -39,8 +39,10 @@ const DEPTH_MOST: usize = 16;
 const PLACES_MOST: usize = 100_000;
 /// Routes with counts of their own.
 const ROUTES_MOST: usize = 4_000;
-/// Methods that are told apart.
+/// Methods that are told apart, those beyond as one.
 const METHODS_MOST: usize = 32;
+/// What methods beyond are called.
+const OTHER_METHODS: &[u8] = b"OTHER";
 /// Paths that are kept of all routes, where any are: some 40 MB.
 const PATHS_MOST: usize = 425_000;
 /// Less room than this part of all is none.
@@ -214,10 +216,15 @@ impl Routes {
     fn keep_fewer_paths(&mut self) {
         while self.paths > PATHS_MOST / 4 * 3 && self.paths_each > 1 {
             self.paths_each /= 2;
-            let each = self.paths_each;
-            let samples = self.counts.iter_mut().filter_map(|counts| counts.sample.as_mut());
-            self.paths = samples.map(|sample| sample.limited(each)).sum();
+            self.limit_paths();
         }
+    }
+
+    /// Keeps no more paths of each route than are kept of each.
+    fn limit_paths(&mut self) {
+        let each = self.paths_each;
+        let samples = self.counts.iter_mut().filter_map(|counts| counts.sample.as_mut());
+        self.paths = samples.map(|sample| sample.limited(each)).sum();
     }
 
     /// The number of a request's route, for now: it changes when routes are folded.
@@ -250,14 +257,25 @@ impl Routes {
 
     #[inline]
     fn method(&mut self, method: &[u8]) -> u8 {
-        match self.methods.iter().position(|known| **known == *method) {
-            Some(at) => at as u8,
-            None if self.methods.len() < METHODS_MOST => {
-                self.methods.push(method.into());
-                (self.methods.len() - 1) as u8
-            }
-            None => (METHODS_MOST - 1) as u8,
+        match self.known_method(method) {
+            Some(at) => at,
+            None => self.new_method(method),
         }
+    }
+
+    /// The number of a method that was counted, or of those beyond that are told apart.
+    #[inline]
+    fn known_method(&self, method: &[u8]) -> Option<u8> {
+        let of = |method: &[u8]| self.methods.iter().position(|known| **known == *method).map(|at| at as u8);
+        of(method).or_else(|| if self.methods.len() < METHODS_MOST { None } else { of(OTHER_METHODS) })
+    }
+
+    #[cold]
+    fn new_method(&mut self, method: &[u8]) -> u8 {
+        let has_others = self.methods.iter().any(|known| **known == *OTHER_METHODS);
+        let has_room = self.methods.len() + usize::from(!has_others) < METHODS_MOST;
+        self.methods.push(if has_room { method.into() } else { OTHER_METHODS.into() });
+        (self.methods.len() - 1) as u8
     }
 
     fn find(&mut self, method: u8, path: &[u8]) -> u32 {
@@ -435,7 +453,7 @@ impl Routes {
 
     /// The number of a request's route, once all were counted; [`OTHERS`] where it has none.
     pub(crate) fn known(&self, method: &[u8], path: &[u8]) -> u32 {
-        let Some(method) = self.methods.iter().position(|known| **known == *method) else { return OTHERS };
+        let Some(method) = self.known_method(method) else { return OTHERS };
         let mut place = Some(0);
         match path.strip_prefix(b"/") {
             None => place = self.known_below(0, path),
@@ -450,7 +468,7 @@ impl Routes {
             }
         }
         let ends = place.map(|place| &self.places[place as usize].ends);
-        ends.and_then(|ends| ends.iter().find(|(known, _)| usize::from(*known) == method)).map_or(OTHERS, |(_, route)| *route)
+        ends.and_then(|ends| ends.iter().find(|(known, _)| *known == method)).map_or(OTHERS, |(_, route)| *route)
     }
 
     fn known_below(&self, place: u32, segment: &[u8]) -> Option<u32> {
@@ -593,6 +611,33 @@ mod tests {
         }
         let counted: BTreeMap<String, u64> = routes.finish().0.into_iter().map(|(_, path, counts)| (path, counts.requests)).collect();
         assert_eq!(found, counted);
+    }
+
+    #[test]
+    fn methods_beyond_those_that_are_told_apart_are_others_in_one_log_and_in_parts() {
+        let method = |at: u32| format!("M{}{}", char::from(b'A' + (at / 26) as u8), char::from(b'A' + (at % 26) as u8));
+        let counted = |methods: std::ops::Range<u32>| {
+            let mut routes = Routes::default().with_key(Key::new([5; 16]));
+            methods.for_each(|at| routes.of(method(at).as_bytes(), b"/a").add(200, 1, None));
+            routes
+        };
+        let others = |routes: Routes| {
+            let listed = routes.finish().0;
+            assert_eq!((listed.len(), listed.iter().map(|it| it.2.requests).sum::<u64>()), (METHODS_MOST, 60));
+            listed.into_iter().find(|it| it.0 == "OTHER").unwrap().2.requests
+        };
+        let mut whole = counted(0..60);
+        whole.settle();
+        let known = whole.known(method(59).as_bytes(), b"/a");
+        assert_eq!(whole.counts[known as usize].requests, 29, "it is found again");
+        assert_eq!(others(whole), 29);
+        let sealed = |routes: Routes| {
+            let written = serde_json::to_string(&routes.sealed(Personal::LeftOut)).unwrap();
+            serde_json::from_str::<Routes>(&written).unwrap()
+        };
+        let mut first = sealed(counted(0..40));
+        first.absorb(sealed(counted(40..60)));
+        assert_eq!(others(sealed(first)), 29);
     }
 
     #[test]

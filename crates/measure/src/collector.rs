@@ -250,7 +250,9 @@ impl Collector {
         let (gone, all) = (lost.values().sum::<u32>(), self.sources.len());
         record.generator.lost_share = f64::from(gone) / all.max(1) as f64;
         site.complete(&mut record.generator);
-        (record.started, record.machine, record.resolution) = (site.started, site.machine, site.resolution);
+        // Of several machines the first in the order of the rows, whoever of them was the first to tell.
+        let first = record.sites.iter().find_map(|site| site.machine.clone());
+        (record.started, record.machine, record.resolution) = (site.started, first.unwrap_or(site.machine), site.resolution);
         record.warnings = site.warnings;
         record.warnings.extend(lost.into_iter().map(|(why, sources)| format!("{sources} of {all} threads of the load are gone: {why}")));
         record.warnings.extend(

@@ -175,7 +175,8 @@ pub fn histogram_of(values: &[u64]) -> Histogram {
 /// A site on another machine, of which nothing is told yet.
 #[must_use]
 pub fn other_machine(name: &str) -> SiteRow {
-    SiteCounts::new(SiteMember { name: name.to_owned(), sources: vec![SourceId(0)], clock_error: Some(Nanos::from_millis(1)) }).finish()
+    let clock_error = Some(Nanos::from_millis(1));
+    SiteCounts::new(SiteMember { name: name.to_owned(), sources: vec![SourceId(0)], clock_error, machine: None }).finish()
 }
 
 /// Two journeys of two steps and of one, with a check that is broken now and then and a value that is not there.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 
 use crate::ComparisonCounts;
 
@@ -25,6 +26,8 @@ pub struct Leftovers {
     pub data_waits: BTreeMap<String, DataWaits>,
     /// The requests of a log.
     pub replay: ReplayCounts,
+    /// What each thread of a script had at its end, by its number in the plan, as the program of scripts writes it.
+    pub threads: BTreeMap<u32, ByteBuf>,
 }
 
 /// Teardowns of users.
@@ -79,7 +82,7 @@ impl Leftovers {
     /// Adds another source's.
     pub fn add(&mut self, other: Self) {
         // Taken apart without `..`, so that what nobody adds does not compile.
-        let Self { teardowns, position, data_waits, replay } = other;
+        let Self { teardowns, position, data_waits, replay, threads } = other;
         self.teardowns.add(teardowns);
         self.position.add(position);
         for (path, DataWaits { count, total }) in data_waits {
@@ -88,6 +91,11 @@ impl Leftovers {
             waits.total += total;
         }
         self.replay.add(replay);
+        for (thread, values) in threads {
+            // Each thread is told of once; of two that say to be the same the order cannot matter.
+            let known = self.threads.entry(thread).or_default();
+            *known = std::mem::take(known).max(values);
+        }
     }
 }
 
@@ -178,11 +186,14 @@ mod tests {
         let compared = prop::collection::btree_map((0..3u32, 0..3u16, 0..3u16), 1..9u64, 0..5);
         let replay =
             (0..9u64, 0..9u64, compared, why()).prop_map(|(taken, late, compared, failed)| ReplayCounts { taken, late, compared, failed });
-        (teardowns, position, data_waits, replay).prop_map(|(teardowns, position, data_waits, replay)| Leftovers {
+        let values = prop::collection::vec(any::<u8>(), 0..3).prop_map(ByteBuf::from);
+        let threads = prop::collection::btree_map(0..3u32, values, 0..3);
+        (teardowns, position, data_waits, replay, threads).prop_map(|(teardowns, position, data_waits, replay, threads)| Leftovers {
             teardowns,
             position,
             data_waits,
             replay,
+            threads,
         })
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::SourceId;
 use crate::sparse::SparseHistogram;
-use crate::{PackedHistogram, Requests, Snapshot};
+use crate::{Machine, PackedHistogram, Requests, Snapshot};
 
 /// A site of a run of several, as it joins: before anything of its sources is told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub struct SiteMember {
     /// How exactly its clock is known, so how far its start may be from that of the others; `None` where all have one clock.
     #[serde(rename = "clock_error_ns")]
     pub clock_error: Option<Nanos>,
+    /// The machine it is on; `None` where that is the one that tells of it.
+    pub machine: Option<Machine>,
 }
 
 /// What one site of a run of several did.
@@ -42,6 +44,9 @@ pub struct SiteRow {
     /// Why it was gone before its end, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
+    /// The machine it was on; `None` where that is the run's own, and in results of before it was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
 }
 
 /// What one site did so far.
@@ -81,13 +86,14 @@ impl SiteCounts {
 
     /// The row when all has been told: what was on its way when the site was gone has failed.
     pub(crate) fn finish(self) -> SiteRow {
-        let Self { member: SiteMember { name, sources, clock_error }, mut requests, response_time, connect, lag, cpu_ns, lost } = self;
+        let Self { member: SiteMember { name, sources, clock_error, machine }, mut requests, response_time, connect, lag, cpu_ns, lost } =
+            self;
         if lost.is_some() {
             let Requests { due, succeeded, unsent, .. } = requests;
             requests.failed = due.saturating_sub(succeeded + unsent);
         }
         let threads = sources.len() as u32;
         let (response_time, connect, lag) = (response_time.pack(), connect.pack(), lag.pack());
-        SiteRow { name, threads, requests, response_time, connect, lag, cpu_ns, clock_error, lost }
+        SiteRow { name, threads, requests, response_time, connect, lag, cpu_ns, clock_error, lost, machine }
     }
 }

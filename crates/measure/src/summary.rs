@@ -267,14 +267,6 @@ pub struct Machine {
     pub files_max: u64,
 }
 
-impl Machine {
-    /// Whether runs on both can be held against each other: as many cores of the same processor.
-    #[must_use]
-    pub fn is_like(&self, other: &Self) -> bool {
-        (&self.processor, self.cores) == (&other.processor, other.cores)
-    }
-}
-
 impl Deref for Summary {
     type Target = SummaryRecord;
 
@@ -304,6 +296,21 @@ impl Summary {
 }
 
 impl SummaryRecord {
+    /// Whether runs from the machines of both can be held against each other: as many, with as many cores of the same processors.
+    #[must_use]
+    pub fn is_from_like_machines(&self, other: &Self) -> bool {
+        fn all(run: &SummaryRecord) -> Vec<(&str, u32)> {
+            let own = |site: &SiteRow| site.machine.is_none();
+            let machines = run.sites.iter().filter_map(|site| site.machine.as_ref());
+            // Without rows, or with rows that do not say, the run's own stands for them.
+            let run_own = (run.sites.is_empty() || run.sites.iter().any(own)).then_some(&run.machine);
+            let mut all: Vec<_> = machines.chain(run_own).map(|machine| (machine.processor.as_str(), machine.cores)).collect();
+            all.sort_unstable();
+            all
+        }
+        all(self) == all(other)
+    }
+
     /// The sites on other machines; none where the load came from the one that told of it.
     pub fn other_machines(&self) -> impl Iterator<Item = &SiteRow> {
         self.sites.iter().filter(|site| site.clock_error.is_some())

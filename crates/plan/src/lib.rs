@@ -58,7 +58,7 @@ pub use random::Random;
 pub use record::{LoadRecord, Sources};
 pub use replay::{Replay, Speed};
 pub use request::{Body, FILE_TYPE, FORM_TYPE, FormPart, FormValue, Request};
-pub use resolved::{Contents, Resolved};
+pub use resolved::{Contents, LargeFile, Resolved};
 pub use secret::{is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use secrets::Secrets;
 pub use share::Share;

@@ -8,8 +8,8 @@
 //! Invariant: what files and variables hold is here and in the plan, and never in what is written with a result.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use crate::template::{Template, Value};
 use crate::{Draft, LoadRecord, Sources, filling};
@@ -90,14 +90,33 @@ impl From<Draft> for Resolved {
 }
 
 /// What files hold, by their paths as they were named. Copies share it.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Contents(BTreeMap<String, Arc<[u8]>>);
+#[derive(Clone, Default)]
+pub struct Contents {
+    files: BTreeMap<String, Arc<[u8]>>,
+    /// Those that are not taken into memory.
+    large: BTreeMap<String, Arc<dyn LargeFile>>,
+}
+
+/// A file that is read while load is sent, since memory is not to hold it.
+pub trait LargeFile: fmt::Debug + Send + Sync {
+    /// How many bytes it has.
+    ///
+    /// # Errors
+    /// If that cannot be seen any more.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Reads some bytes from this place on; none at its end.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
+}
 
 impl Contents {
     /// What the file of this path holds, if it was read.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&Arc<[u8]>> {
-        self.0.get(path)
+        self.files.get(path)
     }
 
     /// The same as text, without the mark that some editors put at its beginning. What is no text is made one.
@@ -108,18 +127,40 @@ impl Contents {
 
     /// Puts in what a file holds.
     pub fn insert(&mut self, path: &str, bytes: impl Into<Arc<[u8]>>) {
-        self.0.insert(path.to_owned(), bytes.into());
+        self.files.insert(path.to_owned(), bytes.into());
     }
 
-    /// Every file, in the order of their paths.
+    /// Puts in a file that is not taken into memory.
+    pub fn insert_large(&mut self, path: &str, file: Arc<dyn LargeFile>) {
+        self.large.insert(path.to_owned(), file);
+    }
+
+    /// Every file that is not taken into memory, in the order of their paths.
+    pub fn large(&self) -> impl Iterator<Item = (&str, &Arc<dyn LargeFile>)> {
+        self.large.iter().map(|(path, file)| (path.as_str(), file))
+    }
+
+    /// Every file in memory, in the order of their paths.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Arc<[u8]>)> {
-        self.0.iter().map(|(path, bytes)| (path.as_str(), bytes))
+        self.files.iter().map(|(path, bytes)| (path.as_str(), bytes))
     }
 }
+
+/// Files that are not in memory are the same where they are one.
+impl PartialEq for Contents {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |((a, one), (b, another)): ((&String, &Arc<dyn LargeFile>), (&String, &Arc<dyn LargeFile>))| {
+            a == b && Arc::ptr_eq(one, another)
+        };
+        self.files == other.files && self.large.len() == other.large.len() && self.large.iter().zip(&other.large).all(is_same)
+    }
+}
+
+impl Eq for Contents {}
 
 /// A file may hold secrets.
 impl fmt::Debug for Contents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.0.iter().map(|(path, bytes)| (path, format!("{} bytes", bytes.len())))).finish()
+        f.debug_map().entries(self.files.iter().map(|(path, bytes)| (path, format!("{} bytes", bytes.len())))).finish()
     }
 }

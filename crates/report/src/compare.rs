@@ -21,10 +21,11 @@ use plan::Load;
 use crate::chart::shift::shift;
 use crate::columns::{Column, grown, remarked, wrapped};
 use crate::json::write_json;
+use crate::machines::{first_of_machines, other_machines};
 use crate::png::Density;
 use crate::server_side::{self, Rows};
 use crate::style::Tone;
-use crate::text::{first_of_machines, verdict_tone};
+use crate::text::verdict_tone;
 use crate::{ResultFile, Style, profiles, story, visible};
 
 /// The metrics of the table, in its order.
@@ -359,6 +360,9 @@ pub(crate) fn markdown(compared: &Comparison) -> String {
             escaped(&machine.loadline),
             first_of_machines(summary)
         ));
+        for (names, machine) in other_machines(summary) {
+            say(&format!("- from {}: {}", escaped(&names), escaped(&machine)));
+        }
         say(&format!("- started: {}", escaped(&summary.started)));
     }
     // Their figures differ from run to run; one example makes the point.

@@ -22,6 +22,7 @@ mod journeys;
 pub mod json;
 pub mod junit;
 pub mod limits;
+mod machines;
 pub mod markdown;
 pub mod page;
 pub mod png;

@@ -13,7 +13,7 @@ use analysis::{Reading, Standing, capitalised, disturbances};
 use measure::{Histogram, Summary};
 use plan::Nanos;
 
-use crate::text::first_of_machines;
+use crate::machines::{first_of_machines, other_machines};
 use crate::{Format, Style, journeys, profiles, story, visible};
 
 /// Markdown.
@@ -84,7 +84,11 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         visible::markdown(&machine.processor),
         quantity::counted(machine.cores.into(), "core"),
         first_of_machines(summary)
-    )
+    )?;
+    for (names, machine) in other_machines(summary) {
+        writeln!(out, "\nFrom {}: {}.", visible::markdown(&names), visible::markdown(&machine))?;
+    }
+    Ok(())
 }
 
 /// What the server's side showed, where it was watched.

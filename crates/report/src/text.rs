@@ -19,6 +19,7 @@ use measure::{FailureCount, Generator, Histogram, QUANTILES, ReplayComparison, S
 use plan::{Nanos, Scheme, Spelling};
 
 use crate::columns::{Columns, wrapped};
+use crate::machines::{first_of_machines, other_machines};
 use crate::reason::reason;
 use crate::style::Tone;
 use crate::visible::{excerpt, shortened, visible};
@@ -688,14 +689,6 @@ pub(crate) fn measured_on(summary: &Summary) -> String {
     format!("{} on {} with {cores}, {}{first}", visible(&machine.loadline), visible(&machine.processor), visible(&machine.system))
 }
 
-/// What stands behind a machine that is one of several.
-pub(crate) fn first_of_machines(summary: &Summary) -> String {
-    match summary.other_machines().count() {
-        0 | 1 => String::new(),
-        several => format!(", the first of {several} machines"),
-    }
-}
-
 /// The threads that a load came from, and their processes where it was several.
 pub(crate) fn threads_of(generator: &Generator) -> String {
     let threads = counted(generator.threads.into(), "thread");
@@ -782,4 +775,7 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
         Tone::Aside,
         &format!("{}{memory}; started {}, seed {}", measured_on(summary), visible(&summary.started), summary.plan.seed()),
     );
+    for (names, machine) in other_machines(summary) {
+        page.entry("", Tone::Aside, &format!("{names}: {machine}"));
+    }
 }

@@ -131,6 +131,8 @@ fn read_data_files(resolved: &mut Resolved, reader: &Reader, errors: &mut PlanEr
         now.push(data.fingerprint().to_owned());
         if let Ok(Some(bytes)) = reader.data_bytes(path) {
             resolved.contents.insert(path, bytes);
+        } else if let Some(file) = data.large() {
+            resolved.contents.insert_large(path, file);
         }
     }
     resolved.sources.data_file_sha256 = if now.len() == resolved.draft.data_file.len() { now } else { Vec::new() };

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::body::all;
-use plan::Plan;
-use template::{Data, DataError};
+use plan::{LargeFile, Plan};
+use template::{Data, DataError, MEMORY_BYTES_MAX};
 
 /// What a load is read from.
 pub trait Inputs {
@@ -124,6 +124,8 @@ pub fn whole(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
 #[derive(Debug, Clone, Default)]
 pub struct MemoryInputs {
     files: BTreeMap<String, Arc<[u8]>>,
+    /// Those that are not in memory as they are.
+    large: BTreeMap<String, Arc<dyn LargeFile>>,
     /// Whether files that are not among them may be on this machine.
     has_more: bool,
     variables: BTreeMap<String, String>,
@@ -135,7 +137,8 @@ impl MemoryInputs {
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let files = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), bytes.clone())).collect();
-        Self { files, variables: plan.filling().environment.iter().cloned().collect(), ..Self::default() }
+        let large = plan.contents().large().map(|(path, file)| (path.to_owned(), file.clone())).collect();
+        Self { files, large, variables: plan.filling().environment.iter().cloned().collect(), ..Self::default() }
     }
 
     /// The same where files that it does not hold are on this machine: those that are too large.
@@ -166,7 +169,7 @@ impl MemoryInputs {
 
     /// Whether a file is to be looked for on this machine.
     fn is_local(&self, path: &str) -> bool {
-        self.has_more && !self.files.contains_key(path)
+        self.has_more && !self.files.contains_key(path) && !self.large.contains_key(path)
     }
 
     fn file(&self, path: &str) -> io::Result<&[u8]> {
@@ -182,7 +185,10 @@ impl Inputs for MemoryInputs {
         if self.is_local(path) {
             return LocalInputs.look(path);
         }
-        let length = self.file(path)?.len() as u64;
+        let length = match self.large.get(path) {
+            Some(file) => file.length()?,
+            None => self.file(path)?.len() as u64,
+        };
         Ok(FileInfo { is_directory: false, is_regular: true, length })
     }
 
@@ -194,6 +200,12 @@ impl Inputs for MemoryInputs {
         if self.is_local(path) {
             return LocalInputs.beginning(path, bytes);
         }
+        if let Some(file) = self.large.get(path) {
+            let mut held = vec![0; bytes as usize];
+            let read = file.read_at(&mut held, 0)?;
+            held.truncate(read);
+            return Ok(held);
+        }
         let held = self.file(path)?;
         Ok(held[..held.len().min(bytes as usize)].to_vec())
     }
@@ -201,6 +213,9 @@ impl Inputs for MemoryInputs {
     fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {
         if self.is_local(path) {
             return LocalInputs.rows(path);
+        }
+        if let Some(file) = self.large.get(path) {
+            return Data::of_large(path, file.clone(), MEMORY_BYTES_MAX);
         }
         let unreadable = |why: io::Error| {
             let message = format!("the data file {path} cannot be read: {}", plan::plainly(&why));

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 
 use engine::protocol::EncodedRef;
 use engine::{Behaviour, BehaviourError, Client, End, Request, Transport};
-use measure::Outcome;
+use measure::{Leftovers, Outcome};
 use mlua::{BString, Function, Value};
 use plan::Nanos;
 
@@ -18,12 +18,15 @@ use crate::answer::{ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, AnswerSink, Answers};
 use crate::requests::{self, Batch};
 use crate::state::{CALL_INSTRUCTIONS_MAX, State};
 use crate::thread::Shared;
+use crate::values::ThreadValues;
 
 /// The same bytes for everybody.
 pub(crate) struct RepeatedBehaviour {
     pub(crate) bytes: Vec<u8>,
     pub(crate) batch: Batch,
     pub(crate) address: Option<SocketAddr>,
+    /// What the thread had when it was set up, which nothing changes.
+    pub(crate) left: Leftovers,
 }
 
 impl Behaviour for RepeatedBehaviour {
@@ -46,6 +49,10 @@ impl Behaviour for RepeatedBehaviour {
             Ok(())
         }
     }
+
+    fn leftovers(&self) -> Leftovers {
+        self.left.clone()
+    }
 }
 
 /// A script that is asked, told, or both.
@@ -59,6 +66,8 @@ pub(crate) struct ScriptBehaviour {
     fixed: (Vec<u8>, Batch),
     /// What its users have of their answers.
     answers_bytes: Arc<AtomicUsize>,
+    /// The number of its thread, where another process asks for what it had at its end.
+    told_as: Option<u32>,
 }
 
 /// Which functions a script defines.
@@ -70,14 +79,19 @@ pub(crate) struct Defines {
 }
 
 impl ScriptBehaviour {
-    pub(crate) fn new(state: State, shared: Arc<Shared>, defines: Defines, fixed: (Vec<u8>, Batch)) -> Result<Self, ScriptError> {
+    pub(crate) fn new(
+        state: State,
+        shared: Arc<Shared>,
+        (defines, told_as): (Defines, Option<u32>),
+        fixed: (Vec<u8>, Batch),
+    ) -> Result<Self, ScriptError> {
         let made = (|| {
             let door = |name: &str, is_there: bool| if is_there { state.door(name).map(Some) } else { Ok(None) };
             let answers = if defines.response { Some(Answers::new(&state)?) } else { None };
             Ok((door("request", defines.request)?, door("delay", defines.delay)?, answers))
         })();
         let (request, delay, answers) = made.map_err(|error| state.failed("looking for its functions", &error))?;
-        Ok(Self { state, shared, request, delay, answers, fixed, answers_bytes: Arc::default() })
+        Ok(Self { state, shared, request, delay, answers, fixed, answers_bytes: Arc::default(), told_as })
     }
 }
 
@@ -202,6 +216,16 @@ impl Behaviour for ScriptBehaviour {
             self.looks(client)
         }
     }
+
+    fn leftovers(&self) -> Leftovers {
+        self.told_as.map_or_else(Leftovers::default, |thread| leftovers(&self.state, thread))
+    }
+}
+
+/// What a thread had, for another process. Of a state that is broken nothing is told, as of one that is gone.
+pub(crate) fn leftovers(state: &State, thread: u32) -> Leftovers {
+    let values = ThreadValues::of(state).map(|values| engine::to_bytes(&values).into());
+    Leftovers { threads: values.into_iter().map(|values| (thread, values)).collect(), ..Leftovers::default() }
 }
 
 /// A value in words.

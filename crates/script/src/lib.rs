@@ -17,6 +17,7 @@ mod requests;
 mod script;
 mod state;
 mod thread;
+mod values;
 
 pub use done::{DoneArguments, DoneErrors};
 pub use error::ScriptError;

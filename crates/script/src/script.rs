@@ -4,23 +4,28 @@
 //! made, the file runs in it, the main state's `setup` is called with the thread, and the thread's `init` with the
 //! arguments. Which functions count is decided by the first thread alone, whose first request is built once more than it is
 //! sent, because it is looked at before. Other than in wrk no thread sends before all are set up.
+//!
+//! Where threads are in several processes, each process calls `setup` with all of them, in order, so that it gives each what it would
+//! have given in one, and keeps its own. `done` is called where the load is told of, with states that stand for the threads: what
+//! these had at their end is put there.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::protocol::Layout;
-use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, Urgency, conclude};
-use measure::{IntervalCounts, SummaryBuilder, Tick};
+use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, Urgency, conclude, from_bytes};
+use measure::{IntervalCounts, Leftovers, SummaryBuilder, Tick};
 use mlua::Value;
 use plan::setting::{FOLLOW, PROXY, RATE};
 use plan::{Load, Plan, Scheme, Share};
 
 use crate::attended::{attended, limit_of};
-use crate::behaviour::{Defines, RepeatedBehaviour, ScriptBehaviour, said};
+use crate::behaviour::{Defines, RepeatedBehaviour, ScriptBehaviour, leftovers, said};
 use crate::done::{DoneArguments, arguments};
 use crate::requests::{self, Batch};
 use crate::state::{Libraries, State, addresses};
 use crate::thread::Shared;
+use crate::values::ThreadValues;
 use crate::{Globals, Interface, ScriptError, thread};
 
 /// Which script, and what it is given.
@@ -62,8 +67,10 @@ pub struct Script {
     libraries: Libraries,
     globals: Globals,
     main: State,
-    /// The states of the last run's threads, for `done`.
+    /// The states of the last run's threads, for `done`, or those that stand for them.
     threads: Vec<State>,
+    /// Whether they stand for threads of other processes.
+    are_elsewhere: bool,
 }
 
 /// One thread before its start.
@@ -89,7 +96,16 @@ impl Script {
                 Ok::<_, ScriptError>(main)
             })??
         };
-        Ok(Self { path, text, arguments: source.arguments.clone(), libraries: source.libraries, globals, main, threads: Vec::new() })
+        Ok(Self {
+            path,
+            text,
+            arguments: source.arguments.clone(),
+            libraries: source.libraries,
+            globals,
+            main,
+            threads: Vec::new(),
+            are_elsewhere: false,
+        })
     }
 
     /// Prepares the network, sets every thread up, calls `begins` and carries the plan out. What the script printed has left the program when
@@ -105,16 +121,19 @@ impl Script {
         watch: &mut dyn FnMut(&Tick, IntervalCounts),
         stop: &Stop,
     ) -> Result<SummaryBuilder, RunError> {
-        let messages = self.start(plan, runner, Share::all(plan.threads()), begins, stop)?;
-        let summary = conclude(plan, messages, &mut |_, _| (), watch).inspect_err(|_| {
+        let messages = self.start_threads(plan, runner, (Share::all(plan.threads()), false), begins, stop)?;
+        let mut left = Leftovers::default();
+        let mut summary = conclude(plan, messages, &mut |_, all| left = all, watch).inspect_err(|_| {
             // A worker that does not return holds its state for good; nobody may wait for it.
             self.threads.clear();
         })?;
+        summary.add_warnings(self.take_up(left));
         self.main.flush()?;
         Ok(summary)
     }
 
-    /// Prepares the network, sets the threads of these shares up, calls `begins` and starts them.
+    /// Prepares the network, sets the threads of these shares up, calls `begins` and starts them. Their script's `done` is called elsewhere, and what
+    /// they had at their end is among what they leave.
     ///
     /// # Errors
     /// If the run cannot begin, or the script fails.
@@ -126,11 +145,24 @@ impl Script {
         begins: &mut dyn FnMut(),
         stop: &Stop,
     ) -> Result<Messages, RunError> {
+        let is_told = self.main.defines("setup")? && self.main.defines("done")?;
+        self.start_threads(plan, runner, (shares, is_told), begins, stop)
+    }
+
+    fn start_threads(
+        &mut self,
+        plan: &Plan,
+        runner: &Runner,
+        (shares, is_told): (impl IntoIterator<Item = Share>, bool),
+        begins: &mut dyn FnMut(),
+        stop: &Stop,
+    ) -> Result<Messages, RunError> {
         refuse(plan)?;
         let prepared = runner.prepare(plan)?;
         if prepared.sites() > 0 {
             return self.start_elsewhere(prepared, shares, begins, stop);
         }
+        self.are_elsewhere = false;
         let shares: Vec<Share> = shares.into_iter().collect();
         let (parts, defines) = self.set_up(&prepared, &shares, stop)?;
         if defines.delay && matches!(plan.load(), Load::Open { .. }) {
@@ -143,17 +175,20 @@ impl Script {
         begins();
         let numbers: Vec<u32> = shares.iter().map(|share| share.index()).collect();
         if defines == (Defines { request: false, delay: false, response: false }) {
-            let parts: BTreeMap<u32, _> =
-                numbers.into_iter().zip(parts.into_iter().map(|part| (part.fixed, part.shared.address()))).collect();
+            let part = |(number, part): (u32, Part)| {
+                let left = if is_told { leftovers(&part.state, number) } else { Leftovers::default() };
+                (number, (part.fixed, part.shared.address(), left))
+            };
+            let parts: BTreeMap<u32, _> = numbers.into_iter().zip(parts).map(part).collect();
             let program = move |share: Share| {
-                let ((bytes, batch), address) = parts[&share.index()].clone();
-                RepeatedBehaviour { bytes, batch, address }
+                let ((bytes, batch), address, left) = parts[&share.index()].clone();
+                RepeatedBehaviour { bytes, batch, address, left }
             };
             return prepared.start_with(program, shares, stop);
         }
         let mut programs = BTreeMap::new();
         for (number, Part { state, shared, fixed }) in numbers.into_iter().zip(parts) {
-            programs.insert(number, Mutex::new(Some(ScriptBehaviour::new(state, shared, defines, fixed)?)));
+            programs.insert(number, Mutex::new(Some(ScriptBehaviour::new(state, shared, (defines, is_told.then_some(number)), fixed)?)));
         }
         let program = move |share: Share| {
             let place = programs[&share.index()].lock();
@@ -162,19 +197,20 @@ impl Script {
         prepared.start_with(program, shares, stop)
     }
 
-    /// Lets other processes load the script and set its threads up; what `done` is told of them would be there.
+    /// Lets other processes load the script and set its threads up. Where `done` may ask for them, others stand for them here.
     fn start_elsewhere(
-        &self,
+        &mut self,
         prepared: Prepared,
         shares: impl IntoIterator<Item = Share>,
         begins: &mut dyn FnMut(),
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        if self.main.defines("setup")? {
-            return Err(RunError::input(
-                format!("the script '{}' defines setup(), which sees all threads, and these are in several processes", self.path),
-                "send the load from one process, or leave setup() out",
-            ));
+        self.threads.clear();
+        self.are_elsewhere = true;
+        if self.main.defines("setup")? && self.main.defines("done")? {
+            let all: Vec<Share> = Share::all(prepared.plan().threads()).collect();
+            let setting_up = self.setting_up(&prepared);
+            self.threads = self.attended(stop, move || setting_up.stand_ins(&all))?;
         }
         begins();
         prepared.portable(SoFar::default()).start(shares, stop)
@@ -182,8 +218,13 @@ impl Script {
 
     /// Makes the threads' states, one after the other.
     fn set_up(&self, prepared: &Prepared, shares: &[Share], stop: &Stop) -> Result<(Vec<Part>, Defines), ScriptError> {
-        let shares = shares.to_vec();
-        let setting_up = SettingUp {
+        let (all, shares) = (Share::all(prepared.plan().threads()).collect::<Vec<_>>(), shares.to_vec());
+        let setting_up = self.setting_up(prepared);
+        self.attended(stop, move || setting_up.all(&all, &shares))
+    }
+
+    fn setting_up(&self, prepared: &Prepared) -> SettingUp {
+        SettingUp {
             path: self.path.clone(),
             text: self.text.clone(),
             arguments: self.arguments.clone(),
@@ -191,10 +232,40 @@ impl Script {
             globals: self.globals.clone(),
             main: self.main.clone(),
             addresses: prepared.addresses(),
+        }
+    }
+
+    fn attended<T: Send + 'static>(
+        &self,
+        stop: &Stop,
+        set_up: impl FnOnce() -> Result<T, ScriptError> + Send + 'static,
+    ) -> Result<T, ScriptError> {
+        attended((stop, Urgency::None), limit_of(self.libraries), &self.path, "setup(), init() or its first request()", set_up)?
+    }
+
+    /// Gives those that stand for threads elsewhere what these had at their end. What `done` does not see of it comes out, in words.
+    fn take_up(&mut self, left: Leftovers) -> Vec<String> {
+        if !self.are_elsewhere || self.threads.is_empty() {
+            return Vec::new();
+        }
+        let (mut unknown, mut too_large) = (0, BTreeMap::<String, u32>::new());
+        for (number, state) in (0..).zip(&self.threads) {
+            let values = left.threads.get(&number).and_then(|bytes| from_bytes::<ThreadValues>(bytes).ok());
+            match values.map(|values| values.put_into(state)) {
+                Some(Ok(names)) => names.into_iter().for_each(|name| *too_large.entry(name).or_default() += 1),
+                Some(Err(_)) | None => unknown += 1,
+            }
+        }
+        let path = &self.path;
+        let named = |(name, threads): (String, u32)| {
+            format!("done() of the script '{path}' sees nil for {name} of {threads} threads: it is too large to come from another process")
         };
-        attended((stop, Urgency::None), limit_of(self.libraries), &self.path, "setup(), init() or its first request()", move || {
-            setting_up.all(&shares)
-        })?
+        let gone = (unknown > 0).then(|| {
+            format!(
+                "done() of the script '{path}' does not see what {unknown} threads had at their end: they were gone before they told it"
+            )
+        });
+        too_large.into_iter().map(named).chain(gone).collect()
     }
 
     /// Calls `done` in the main state, if the script defines it. To be called when the report has been printed.
@@ -228,21 +299,39 @@ struct SettingUp {
 }
 
 impl SettingUp {
-    fn all(self, shares: &[Share]) -> Result<(Vec<Part>, Defines), ScriptError> {
-        self.globals.reach.learn(&self.addresses);
-        let addrs = addresses(&self.main.lua, &self.addresses).map_err(|error| self.main.failed("setup()", &error))?;
-        self.main.call::<()>("addrs", "setup()", addrs)?;
-        let bytes_max = memory_bytes_max(shares.len() as u32);
-        let mut parts = Vec::new();
+    /// Of all threads of a load those of `shares`: the others are elsewhere, and `setup` sees them in their turn.
+    fn all(self, all: &[Share], shares: &[Share]) -> Result<(Vec<Part>, Defines), ScriptError> {
+        self.begin()?;
+        let sees_all = self.main.defines("setup")?;
+        let is_here = |share: &&Share| shares.contains(share);
+        let (mut parts, mut others) = (Vec::new(), Vec::new());
         let mut defines = None;
-        for share in shares {
-            let part = self.one(*share, bytes_max, &mut defines)?;
-            parts.push(part);
+        let bytes_max = memory_bytes_max(if sees_all { all.len() } else { shares.len() } as u32);
+        for share in all.iter().filter(|share| sees_all || is_here(share)) {
+            if is_here(&share) {
+                parts.push(self.one(*share, bytes_max, &mut defines)?);
+            } else {
+                others.push(self.presented(bytes_max)?);
+            }
         }
         Ok((parts, defines.expect("there is a first thread")))
     }
 
-    fn one(&self, share: Share, bytes_max: usize, defines: &mut Option<Defines>) -> Result<Part, ScriptError> {
+    /// States that stand for all threads of a load, as `setup` left them.
+    fn stand_ins(self, all: &[Share]) -> Result<Vec<State>, ScriptError> {
+        self.begin()?;
+        let bytes_max = memory_bytes_max(all.len() as u32);
+        all.iter().map(|_| self.presented(bytes_max).map(|(state, _)| state)).collect()
+    }
+
+    fn begin(&self) -> Result<(), ScriptError> {
+        self.globals.reach.learn(&self.addresses);
+        let addrs = addresses(&self.main.lua, &self.addresses).map_err(|error| self.main.failed("setup()", &error))?;
+        self.main.call::<()>("addrs", "setup()", addrs)
+    }
+
+    /// The state of the next thread, which `setup` has seen.
+    fn presented(&self, bytes_max: usize) -> Result<(State, Arc<Shared>), ScriptError> {
         let state = State::new(&self.path, self.libraries, &self.globals, bytes_max)?;
         state.execute(&self.text)?;
         let shared = Arc::new(Shared::new(self.globals.reach.clone()));
@@ -251,6 +340,11 @@ impl SettingUp {
         state.call::<()>("thread", "making its thread", own)?;
         let in_main = thread::functions(&self.main.lua, &weak, &shared).map_err(|error| self.main.failed("setup()", &error))?;
         self.main.call::<()>("setup", "setup()", in_main)?;
+        Ok((state, shared))
+    }
+
+    fn one(&self, share: Share, bytes_max: usize, defines: &mut Option<Defines>) -> Result<Part, ScriptError> {
+        let (state, shared) = self.presented(bytes_max)?;
         let words = (|| {
             let words = state.lua.create_table()?;
             words.raw_set(0, self.globals.url.as_str())?;

@@ -75,6 +75,20 @@ impl AllowedTargets {
         self.0.iter().map(|pattern| pattern.text.clone()).collect()
     }
 
+    /// Whether load may go to this host, wherever its name leads: where it is an address, that is known.
+    #[must_use]
+    pub fn may_let(&self, host: &str, port: u16) -> bool {
+        if let Ok(ip) = host.parse() {
+            return self.lets(host, SocketAddr::new(ip, port));
+        }
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let may = |place: &Place| match place {
+            Place::Any | Place::Loopback | Place::Private | Place::Net(..) => true,
+            Place::Name(_) | Place::Below(_) => place.names(&host),
+        };
+        self.0.iter().any(|pattern| pattern.port.is_none_or(|its| its == port) && may(&pattern.place))
+    }
+
     /// Whether load may go to this address, reached by this name.
     #[must_use]
     pub fn lets(&self, host: &str, address: SocketAddr) -> bool {
@@ -106,8 +120,16 @@ impl Place {
                 (IpAddr::V6(net), IpAddr::V6(ip)) => begins(&net.octets(), &ip.octets(), *bits),
                 _ => false,
             },
+            Self::Name(_) | Self::Below(_) => self.names(host),
+        }
+    }
+
+    /// Whether it is this name, in small letters, or one that it is below.
+    fn names(&self, host: &str) -> bool {
+        match self {
             Self::Name(name) => name == host,
             Self::Below(ending) => host.len() > ending.len() && host.ends_with(ending.as_str()),
+            Self::Any | Self::Loopback | Self::Private | Self::Net(..) => false,
         }
     }
 }
@@ -208,6 +230,17 @@ mod tests {
             "what is given takes the place of the usual"
         );
         assert!(lets(&["0.0.0.0/0"], "x", "8.8.8.8:80") && !lets(&["0.0.0.0/0"], "x", "[2001:db8::1]:80"));
+    }
+
+    #[test]
+    fn a_name_may_be_let_where_one_of_the_addresses_may_be_its_own() {
+        let may = |patterns: &[&str], host: &str, port: u16| {
+            AllowedTargets::read(&patterns.iter().map(|&text| text.to_owned()).collect::<Vec<_>>()).unwrap().may_let(host, port)
+        };
+        assert!(may(&["loopback"], "a.test", 80) && may(&["10.0.0.0/8", "b.test"], "a.test", 80) && may(&["any:80"], "a.test", 80));
+        assert!(may(&["*.test"], "A.test.", 80) && may(&["a.test:80"], "a.test", 80));
+        assert!(!may(&["*.b.test", "b.test"], "a.test", 80) && !may(&["loopback:81"], "a.test", 80));
+        assert!(may(&["loopback"], "127.0.0.1", 80) && !may(&["loopback"], "192.0.2.1", 80) && !may(&["loopback"], "2001:db8::1", 80));
     }
 
     #[test]

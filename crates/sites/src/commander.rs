@@ -6,20 +6,22 @@
 //! A site that is gone, or silent for longer than its lease, is not waited for: the others go on, and its sources are told as gone.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ffi::OsString;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{Message, RemoteMessages, RunError, Stop, Terms, Urgency, from_bytes, monotonic_now};
-use measure::{SiteMember, SourceId};
+use measure::{Machine, SiteMember, SourceId};
 use plan::{Nanos, Part, Plan, Secrets};
 
 use crate::dealing::Dealing;
-use crate::frames::{Answer, Greeting, Job, Order, PIECE_BYTES, frame, read_frame};
+use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
 use crate::link::{CANNOT_RUN, Call, End, IS_MISSING, Link};
+use crate::outgoing::{Outgoing, Sendable, write};
+use crate::place::{Place, together};
 use crate::{BEAT, lease};
 
 /// How often the signal to end is looked at: sites are to end within a second.
@@ -78,6 +80,7 @@ impl Commander {
             name: site.name.clone(),
             sources: sources.iter().copied().collect(),
             clock_error: site.clock_error,
+            machine: (!site.is_here).then(|| site.greeting.machine.clone()),
         });
         let queue = members.map(Message::Joined).collect();
         let is_open = rest.iter().map(|sources| !sources.is_empty()).collect();
@@ -108,7 +111,9 @@ struct Fleet {
     /// What the threads of further sites send by.
     sender: Sender<(usize, Arrival)>,
     /// What files hold that plans of these sites name, by their numbers.
-    files: Vec<Arc<[u8]>>,
+    files: Vec<Sendable>,
+    /// How many files are still on their way.
+    on_their_way: Arc<AtomicUsize>,
     beat: Arc<Mutex<Beat>>,
     /// When events were last waited for.
     looked: Instant,
@@ -122,10 +127,8 @@ struct Fleet {
 #[derive(Debug)]
 struct Site {
     name: String,
-    /// What its machine is known by: the same of two sites is the same machine.
-    place: Vec<OsString>,
     is_here: bool,
-    orders: Sender<Arc<[u8]>>,
+    orders: Sender<Outgoing>,
     end: Arc<dyn End>,
     greeting: Greeting,
     /// When it last said something.
@@ -162,7 +165,7 @@ type Arrival = Event<Vec<u8>>;
 /// What is told to all sites once in a while.
 #[derive(Debug, Default)]
 struct Beat {
-    orders: Vec<Sender<Arc<[u8]>>>,
+    orders: Vec<Sender<Outgoing>>,
     /// That of the load under way.
     stop: Option<Stop>,
     /// How urgently the sites were told to end it.
@@ -173,8 +176,9 @@ struct Beat {
 impl Fleet {
     fn none() -> Self {
         let (sender, arrivals) = channel();
-        let (sites, files, beat) = (Vec::new(), Vec::new(), Arc::default());
-        Self { sites, arrivals, sender, files, beat, looked: Instant::now(), ending: None, dealing: None }
+        let (beat, on_their_way) = Default::default();
+        let sites = Vec::new();
+        Self { sites, arrivals, sender, files: Vec::new(), on_their_way, beat, looked: Instant::now(), ending: None, dealing: None }
     }
 
     /// Whether a site is gone, or has said since that it goes.
@@ -247,10 +251,10 @@ impl Fleet {
     }
 
     /// The number of what a file holds. The same in two files has one.
-    fn number_of(&mut self, bytes: &Arc<[u8]>) -> u32 {
-        let known = self.files.iter().position(|known| Arc::ptr_eq(known, bytes) || known == bytes);
+    fn number_of(&mut self, file: &Sendable) -> u32 {
+        let known = self.files.iter().position(|known| known.is_same(file));
         known.unwrap_or_else(|| {
-            self.files.push(bytes.clone());
+            self.files.push(file.clone());
             self.files.len() - 1
         }) as u32
     }
@@ -259,28 +263,26 @@ impl Fleet {
     fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<(), RunError> {
         let Terms { so_far, allowed, slices } = terms;
         let taking_part: Vec<usize> = (0..groups.len()).filter(|number| !groups[*number].is_empty()).collect();
-        let named: BTreeMap<String, u32> = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), self.number_of(bytes))).collect();
+        // Processes of this machine open themselves what is not in memory.
+        let is_far = taking_part.iter().any(|number| !self.sites[*number].is_here);
+        let held = Sendable::of_plan(plan, is_far);
+        let named: BTreeMap<String, u32> = held.iter().map(|(path, file)| ((*path).to_owned(), self.number_of(file))).collect();
         let text: Arc<[u8]> = frame(&Order::Plan(plan.encode(), named.clone())).into();
-        let called = taking_part.iter().map(|number| (&self.sites[*number].place[..], self.sites[*number].greeting.process));
-        let processes = together(&called.collect::<Vec<_>>());
+        let processes = together(&taking_part.iter().map(|number| self.sites[*number].place()).collect::<Vec<_>>());
+        let own = engine::machine::kernel();
         let numbers: BTreeSet<u32> = named.values().copied().collect();
-        let mut framed = BTreeMap::new();
         for (number, processes) in taking_part.iter().zip(processes) {
-            let Self { sites, files, .. } = self;
+            let Self { sites, files, on_their_way, .. } = self;
             let site = &mut sites[*number];
             for number in numbers.difference(&site.files) {
-                // The same frames wait for all sites.
-                let pieces: &Vec<Arc<[u8]>> = framed.entry(*number).or_insert_with(|| {
-                    let pieces = files[*number as usize].chunks(PIECE_BYTES);
-                    pieces.map(|piece| frame(&Order::File { number: *number, piece: piece.to_vec() }).into()).collect()
-                });
-                pieces.iter().for_each(|piece| _ = site.orders.send(piece.clone()));
+                on_their_way.fetch_add(1, Ordering::Relaxed);
+                let _ = site.orders.send(Outgoing::File(*number, files[*number as usize].clone(), on_their_way.clone()));
             }
             (site.files, site.asked) = (numbers.clone(), None);
             let sources = groups[*number].iter().map(|part| part.of_run.index()).collect();
-            let own = site.is_here.then(std::process::id);
-            let processes = processes.map(|all| all.into_iter().chain(own).collect());
-            let _ = site.orders.send(text.clone());
+            let is_with_us = site.is_here || own.is_some() && site.greeting.kernel == own;
+            let processes = processes.map(|all| all.into_iter().chain(is_with_us.then(std::process::id)).collect());
+            let _ = site.orders.send(Outgoing::Order(text.clone()));
             let (so_far, allowed, is_here) = (so_far.clone(), allowed.to_vec(), site.is_here);
             site.tell(&Order::Prepare(Box::new(Job { sources, so_far, is_here, processes, allowed })));
         }
@@ -344,7 +346,10 @@ impl Fleet {
 
     /// What a site says next, where all have to be there. Whoever ends the load does not wait for it for long.
     fn said(&mut self, stop: &Stop) -> Result<(usize, Answer, Nanos), RunError> {
-        if stop.urgency() == Urgency::Now && self.ending.get_or_insert_with(Instant::now).elapsed() > GOING_MAX {
+        // While files are on their way, sites hear nothing of an end.
+        let is_sending = self.on_their_way.load(Ordering::Relaxed) > 0 && stop.urgency() > Urgency::None;
+        let mut is_late = || stop.urgency() == Urgency::Now && self.ending.get_or_insert_with(Instant::now).elapsed() > GOING_MAX;
+        if is_sending || is_late() {
             return Err(RunError::run("the load was ended before it began", "start it again"));
         }
         match self.event() {
@@ -444,7 +449,13 @@ impl Site {
     fn call(call: &Call, number: usize, arrivals: &Sender<(usize, Arrival)>) -> io::Result<Self> {
         let Link { orders: stream, answers, end } = call.way.link()?;
         let (orders, written) = channel();
-        thread::Builder::new().name("orders".to_owned()).spawn(move || write(&written, stream))?;
+        let (unsent, of_whom) = (arrivals.clone(), call.name.clone());
+        thread::Builder::new().name("orders".to_owned()).spawn(move || {
+            if let Err(why) = write(&written, stream) {
+                let why = format!("a file of the load cannot be read any more, and is not sent to {of_whom}: {why}");
+                let _ = unsent.send((number, Arrival::Gone(why, None)));
+            }
+        })?;
         let (arrivals, name, ended) = (arrivals.clone(), call.name.clone(), end.clone());
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
             let greeted = read(answers, number, &arrivals);
@@ -455,11 +466,10 @@ impl Site {
             let why = said.map_or_else(|| ended.why(), |text| format!(": it said '{}'", text.escape_debug()));
             let _ = arrivals.send((number, Arrival::Gone(format!("{name} {what}{why}"), status)));
         })?;
-        let (name, place, is_here) = (call.name.clone(), call.way.place(), call.is_here);
-        let greeting = Greeting { schema: String::new(), loadline: String::new(), cores: 0, connections_max: 0, process: 0 };
+        let (name, is_here) = (call.name.clone(), call.is_here);
+        let greeting = Greeting::default();
         Ok(Self {
             name,
-            place,
             is_here,
             orders,
             end,
@@ -483,8 +493,19 @@ impl Site {
             ));
         }
         // What it says of itself is a figure for arithmetic.
-        self.greeting = Greeting { cores: greeting.cores.min(CORES_MAX), ..greeting };
+        let cores = greeting.cores.min(CORES_MAX);
+        self.greeting = Greeting { cores, machine: Machine { cores, ..greeting.machine.clone() }, ..greeting };
         Ok(())
+    }
+
+    /// The machine it is on, and its process there.
+    fn place(&self) -> (Place<'_>, u32) {
+        let place = match (&self.greeting.kernel, self.is_here) {
+            (_, true) => Place::Here,
+            (Some(kernel), false) => Place::Known(kernel),
+            (None, false) => Place::Alone(&self.name),
+        };
+        (place, self.greeting.process)
     }
 
     fn is_greeted(&self) -> bool {
@@ -523,26 +544,7 @@ impl Site {
 
     /// Says it, unless the site is gone, which is told elsewhere.
     fn tell(&self, order: &Order) {
-        let _ = self.orders.send(frame(order).into());
-    }
-}
-
-/// The processes on the machine of each site, for one site of each machine, which looks for others on its cores. Whoever is called by the same
-/// words is on the same machine.
-fn together(called: &[(&[OsString], u32)]) -> Vec<Option<Vec<u32>>> {
-    let of = |(place, (words, _)): (usize, &(&[OsString], u32))| {
-        let is_first = called[..place].iter().all(|(other, _)| other != words);
-        is_first.then(|| called.iter().filter(|(other, _)| other == words).map(|(_, process)| *process).collect())
-    };
-    called.iter().enumerate().map(of).collect()
-}
-
-/// Writes orders until there are no more, or the site takes none.
-fn write(orders: &Receiver<Arc<[u8]>>, mut stream: impl Write) {
-    while let Ok(order) = orders.recv() {
-        if stream.write_all(&order).and_then(|()| stream.flush()).is_err() {
-            return;
-        }
+        let _ = self.orders.send(Outgoing::Order(frame(order).into()));
     }
 }
 
@@ -565,7 +567,7 @@ fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>) -
 
 /// Tells all sites that the commander is there, and when the load is to end.
 fn keep_beating(beat: &Mutex<Beat>) {
-    let stay: Arc<[u8]> = frame(&Order::Stay).into();
+    let stay = Outgoing::Order(frame(&Order::Stay).into());
     let mut next = Instant::now();
     loop {
         {
@@ -576,7 +578,7 @@ fn keep_beating(beat: &Mutex<Beat>) {
             let urgency = beat.stop.as_ref().map_or(Urgency::None, Stop::urgency);
             if urgency > beat.told.unwrap_or(Urgency::None) {
                 beat.told = Some(urgency);
-                let order: Arc<[u8]> = frame(&Order::to_end(urgency)).into();
+                let order = Outgoing::Order(frame(&Order::to_end(urgency)).into());
                 beat.orders.iter().for_each(|site| _ = site.send(order.clone()));
             }
             if Instant::now() >= next {
@@ -611,7 +613,9 @@ fn is_own(message: &Message, rest: &BTreeSet<SourceId>, finished: &mut BTreeSet<
     match message {
         Message::Counts(source, counts) => rest.contains(source) && u64::from(counts.interval) <= elapsed.as_secs() + SECONDS_AHEAD_MAX,
         Message::Finished(source, _) => rest.contains(source) && finished.insert(*source),
-        Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) => rest.contains(source),
+        // Of a script's threads a source knows itself.
+        Message::Left(source, left) => rest.contains(source) && left.threads.keys().all(|thread| *thread == source.0),
+        Message::Lost(source, _) | Message::Gone(source, _) => rest.contains(source),
         Message::Site(_) => true,
         Message::Joined(_) | Message::Clock(..) => false,
     }
@@ -680,13 +684,11 @@ mod tests {
         assert!(may_say(counts(1, 10)) && !may_say(counts(2, 10)) && !may_say(counts(1, u32::MAX)));
         let ended = |source| Message::Finished(SourceId(source), engine::Finished::default());
         assert!(!may_say(ended(2)) && may_say(ended(1)) && !may_say(ended(1)));
+        let left = |threads: &[u32]| {
+            let threads = threads.iter().map(|thread| (*thread, Default::default())).collect();
+            Message::Left(SourceId(1), Box::new(measure::Leftovers { threads, ..measure::Leftovers::default() }))
+        };
+        assert!(may_say(left(&[])) && may_say(left(&[1])) && !may_say(left(&[0, 1])));
         assert!(!may_say(Message::Gone(SourceId(0), String::new())) && !may_say(Message::Clock(SourceId(1), Nanos(1))));
-    }
-
-    #[test]
-    fn a_machine_that_is_called_twice_has_one_site_that_looks_for_others() {
-        let [a, b] = ["a", "b"].map(|host| ["ssh", host].map(OsString::from));
-        let found = together(&[(&a, 7), (&b, 8), (&a, 9)]);
-        assert_eq!(found, [Some(vec![7, 9]), Some(vec![8]), None]);
     }
 }

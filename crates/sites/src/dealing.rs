@@ -4,7 +4,6 @@
 //! so that an order to end and a question for the time are not behind minutes of them.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use engine::{Dealer, Outlet, RunError, Slices};
@@ -12,6 +11,7 @@ use measure::SourceId;
 use plan::Part;
 
 use crate::frames::{Order, PIECE_BYTES, frame};
+use crate::outgoing::Outgoing;
 
 /// Blocks on their way to the sources of a load. Dropped, it ends.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Dealing {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub(crate) fn begin(groups: &[Vec<Part>], orders: &[Sender<Arc<[u8]>>], slices: Slices) -> Result<Self, RunError> {
+    pub(crate) fn begin(groups: &[Vec<Part>], orders: &[Sender<Outgoing>], slices: Slices) -> Result<Self, RunError> {
         let of_group =
             |(site, parts): (usize, &Vec<Part>)| parts.iter().map(|part| (SourceId(part.of_run.index()), site)).collect::<Vec<_>>();
         let sites: BTreeMap<SourceId, usize> = groups.iter().enumerate().flat_map(of_group).collect();
@@ -59,13 +59,13 @@ impl Drop for Dealing {
 }
 
 /// Sends the blocks of a source among these orders.
-fn outlet(source: u32, orders: Sender<Arc<[u8]>>) -> Outlet {
+fn outlet(source: u32, orders: Sender<Outgoing>) -> Outlet {
     Box::new(move |block| {
         let mut rest = &block[..];
         loop {
             let (piece, behind) = rest.split_at(rest.len().min(PIECE_BYTES));
             let order = Order::Block { source, piece: piece.to_vec(), is_last: behind.is_empty() };
-            if orders.send(frame(&order).into()).is_err() {
+            if orders.send(Outgoing::Order(frame(&order).into())).is_err() {
                 return false;
             }
             if behind.is_empty() {
@@ -89,8 +89,9 @@ mod tests {
         plan.parts().chunks(threads as usize / sites).map(<[Part]>::to_vec).collect()
     }
 
-    fn next(orders: &Receiver<Arc<[u8]>>) -> (u32, Vec<u8>, bool) {
-        match from_bytes(&orders.recv().unwrap()[4..]).unwrap() {
+    fn next(orders: &Receiver<Outgoing>) -> (u32, Vec<u8>, bool) {
+        let Outgoing::Order(order) = orders.recv().unwrap() else { panic!("a file") };
+        match from_bytes(&order[4..]).unwrap() {
             Order::Block { source, piece, is_last } => (source, piece, is_last),
             other => panic!("{other:?}"),
         }

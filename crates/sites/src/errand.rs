@@ -7,6 +7,8 @@
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use plan::{SshHost, sh_quoted};
@@ -39,6 +41,12 @@ pub struct ErrandError {
     pub complaint: String,
 }
 
+/// Takes an answer, with the number of its machine and its name.
+pub type Answered<'a> = dyn FnMut(usize, &str, Result<Vec<u8>, ErrandError>) + 'a;
+
+/// The right to hold an answer.
+type Turn<'t> = MutexGuard<'t, ()>;
+
 /// What the command came to.
 struct Ended {
     status: ExitStatus,
@@ -48,22 +56,37 @@ struct Ended {
 
 impl Errand<'_> {
     /// Runs the command on each of these machines, and copies the program there first where it is missing. `ssh` is how ssh is called;
-    /// `program` is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal. Each answer is whole, with the
-    /// machine's name.
-    #[must_use]
-    pub fn run(&self, hosts: &[SshHost], ssh: &Path, program: (&Path, &str)) -> Vec<(String, Result<Vec<u8>, ErrandError>)> {
+    /// `program` is the file of a loadline that runs there, and `sum` its SHA-256 in hexadecimal. `answered` takes each answer, whole, with the
+    /// machine's number among `hosts` and its name, as they come: no more than two are in memory, whoever has one waits with it.
+    pub fn run(&self, hosts: &[SshHost], ssh: &Path, program: (&Path, &str), answered: &mut Answered<'_>) {
         let words: Vec<String> = self.words.iter().map(|word| sh_quoted(word)).collect();
-        let calls = calls(hosts, ssh, program, &words.join(" "));
-        thread::scope(|scope| {
-            let asked: Vec<_> = calls.iter().map(|call| scope.spawn(|| self.ask(call))).collect();
-            let answers = asked.into_iter().map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            calls.iter().map(|call| call.name.clone()).zip(answers).collect()
-        })
+        self.ask_all(&calls(hosts, ssh, program, &words.join(" ")), answered);
     }
 
-    fn ask(&self, call: &Call) -> Result<Vec<u8>, ErrandError> {
+    fn ask_all(&self, calls: &[Call], answered: &mut Answered<'_>) {
+        let turn = Mutex::new(());
+        let (sender, answers) = sync_channel(0);
+        thread::scope(|scope| {
+            for (number, call) in calls.iter().enumerate() {
+                let (sender, turn) = (sender.clone(), &turn);
+                scope.spawn(move || {
+                    let mut own = None;
+                    let answer = self.ask(call, (turn, &mut own));
+                    // Its turn is over when the answer has been taken.
+                    let _ = sender.send((number, answer));
+                    drop(own);
+                });
+            }
+            drop(sender);
+            for (number, answer) in answers {
+                answered(number, &calls[number].name, answer);
+            }
+        });
+    }
+
+    fn ask<'t>(&self, call: &Call, (turn, own): (&'t Mutex<()>, &mut Option<Turn<'t>>)) -> Result<Vec<u8>, ErrandError> {
         let error = |why: String| ErrandError { why, help: call.help.clone(), complaint: String::new() };
-        let carried_out = || self.carry_out(call).map_err(|why| error(call.uncalled(&why)));
+        let mut carried_out = || self.carry_out(call, (turn, own)).map_err(|why| error(call.uncalled(&why)));
         let mut ended = carried_out()?;
         if let (Some(IS_MISSING), Some(delivery)) = (ended.status.code(), call.way.delivery()) {
             delivery.carry_out().map_err(|why| error(call.undelivered(&why)))?;
@@ -85,18 +108,25 @@ impl Errand<'_> {
         }
     }
 
-    fn carry_out(&self, call: &Call) -> io::Result<Ended> {
-        let words = call.way.place();
-        let [program, arguments @ ..] = &words[..] else { return Err(io::ErrorKind::InvalidInput.into()) };
+    fn carry_out<'t>(&self, call: &Call, (turn, own): (&'t Mutex<()>, &mut Option<Turn<'t>>)) -> io::Result<Ended> {
+        let [program, arguments @ ..] = call.way.words() else { return Err(io::ErrorKind::InvalidInput.into()) };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else { return Err(io::ErrorKind::BrokenPipe.into()) };
+        let (Some(mut stdin), Some(mut stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
         // Who is missing there reads nothing, and says so by its status.
         let _ = stdin.write_all(self.input).and_then(|()| stdin.flush());
         let complaints = thread::spawn(move || beginning(stderr, COMPLAINT_BYTES_MAX));
-        let answer = beginning(stdout, self.answer_bytes_max + 1);
+        // Who says nothing, or nothing yet, holds nobody up.
+        let mut first = [0];
+        let begun = stdout.read(&mut first)?;
+        if begun > 0 && own.is_none() {
+            *own = Some(turn.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        let answer = beginning(first[..begun].chain(stdout), self.answer_bytes_max + 1);
         let status = child.wait()?;
         drop(stdin);
         let complaint = complaints.join().unwrap_or_default();
@@ -119,11 +149,37 @@ mod tests {
     use super::*;
     use crate::link::CalledProgram;
 
-    fn asked(script: &str, answer_bytes_max: u64) -> Result<Vec<u8>, ErrandError> {
+    fn call(script: &str) -> Call {
         let command = ["sh", "-c", script].map(Into::into).to_vec();
         let way = Arc::new(CalledProgram { command, delivery: None });
-        let call = Call { name: "web1".to_owned(), way, is_here: false, help: "try it".to_owned() };
-        Errand { words: &[], input: b"key\n", answer_bytes_max }.ask(&call)
+        Call { name: "web1".to_owned(), way, allowed: Vec::new(), is_here: false, help: "try it".to_owned() }
+    }
+
+    fn asked(script: &str, answer_bytes_max: u64) -> Result<Vec<u8>, ErrandError> {
+        let mut answered = None;
+        let errand = Errand { words: &[], input: b"key\n", answer_bytes_max };
+        errand.ask_all(&[call(script)], &mut |_, _, answer| answered = Some(answer));
+        answered.unwrap()
+    }
+
+    #[test]
+    fn answers_are_taken_as_they_come() {
+        let folder = std::env::temp_dir().join(format!("errand-{}", std::process::id()));
+        let file = folder.display();
+        let late = call(&format!(
+            "n=0; while [ ! -e {file} ] && [ $n -lt 1000 ]; do sleep 0.01; n=$((n + 1)); done; [ -e {file} ] && printf late"
+        ));
+        let mut order = Vec::new();
+        let errand = Errand { words: &[], input: b"", answer_bytes_max: 10 };
+        errand.ask_all(&[late, call("printf early"), call("exit 1")], &mut |number, _, answer| {
+            if answer == Ok(b"early".to_vec()) {
+                std::fs::create_dir(&folder).unwrap();
+            }
+            order.push((number, answer.is_ok()));
+        });
+        std::fs::remove_dir(&folder).unwrap();
+        assert_eq!(order.iter().find(|(number, _)| *number == 0), Some(&(0, true)), "{order:?}");
+        assert_eq!(order.len(), 3);
     }
 
     #[test]

@@ -6,12 +6,13 @@
 //! The subjects: `loadline.agents` and `loadline.group.GROUP` to look, `loadline.agent.ID` to ask for the time and to claim, and
 //! `loadline.session.TOKEN.orders` and `.answers` for what is said then.
 
+mod claim;
 mod member;
 mod stream;
 
+pub use claim::{Claims, agents_of};
 pub use member::{Member, News, join};
 
-use std::ffi::OsString;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -32,11 +33,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 use url::Url;
 
-use crate::frames::{Greeting, SITE_SCHEMA};
-use crate::link::{Call, Link, Way, told_apart};
+use crate::frames::Greeting;
 
 /// How long the first answer of all is waited for.
 const FIRST_MAX: Duration = Duration::from_secs(2);
@@ -44,8 +44,6 @@ const FIRST_MAX: Duration = Duration::from_secs(2);
 const QUIET: Duration = Duration::from_millis(400);
 /// More agents are not listened to.
 const AGENTS_MAX: usize = 10_000;
-/// How often one that is busy is asked again.
-const BUSY_AGAIN: Duration = Duration::from_millis(200);
 /// How long one agent is waited for.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// How long the server is.
@@ -412,83 +410,6 @@ async fn clock_of(client: Client, id: String) -> Option<AgentClock> {
 /// Nanoseconds since 1970.
 fn wall_clock() -> Nanos {
     Nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64)
-}
-
-/// The way to an agent.
-#[derive(Debug, Clone)]
-struct Contact {
-    connection: Connection,
-    id: String,
-    /// Who claims it, for people.
-    by: String,
-}
-
-impl Way for Contact {
-    fn link(&self) -> io::Result<Link> {
-        let Connection { client, runtime, .. } = &self.connection;
-        let token = client.new_inbox().replace(|letter: char| !letter.is_ascii_alphanumeric(), "");
-        let (schema, loadline) = (SITE_SCHEMA.to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-        let claim = Request::Claim { schema, loadline, token: token.clone(), by: self.by.clone() };
-        let heard = runtime.block_on(async {
-            let heard = client.subscribe(format!("{SESSION}.{token}.answers")).await.map_err(io::Error::other)?;
-            let begun = Instant::now();
-            loop {
-                let asked = timeout(ANSWER_MAX, client.request(format!("{TO_ONE}.{}", self.id), json(&claim))).await;
-                let answer = asked.map_err(|_| io::ErrorKind::TimedOut)?.map_err(|_| io::Error::other("it is not there any more"))?;
-                match read(&answer.payload) {
-                    Some(Reply::Begun) => return Ok(heard),
-                    // It may be about to be rid of the load before, which may have been our own.
-                    Some(Reply::Busy(_)) if begun.elapsed() < ANSWER_MAX => sleep(BUSY_AGAIN).await,
-                    Some(Reply::Busy(why) | Reply::Refused(why)) => return Err(io::Error::other(why)),
-                    None => return Err(io::Error::other("it gave an answer that this loadline does not know")),
-                }
-            }
-        })?;
-        let (orders, answers, end, carried) = stream::open(&self.connection, heard, format!("{SESSION}.{token}.orders"));
-        runtime.spawn(carried);
-        Ok(Link { orders: Box::new(orders), answers: Box::new(answers), end })
-    }
-
-    fn place(&self) -> Vec<OsString> {
-        vec![self.id.clone().into()]
-    }
-}
-
-/// How the agents of an address are called: those that are idle, or as many of them as it says. `by` says who calls, for people.
-///
-/// # Errors
-/// If there are none, or too few.
-pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> Result<Vec<Call>, RunError> {
-    let all = connection.look(address.group())?;
-    let place = address.group().map_or_else(|| format!("at {address}"), |group| format!("in group {group} at {address}"));
-    let (ours, others): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|card| (card.schema.as_str(), card.loadline.as_str()) == (SITE_SCHEMA, env!("CARGO_PKG_VERSION")));
-    let (idle, busy): (Vec<_>, Vec<_>) = ours.into_iter().partition(|card| card.busy.is_none());
-    let wanted = address.count().map_or(idle.len(), |count| count.get() as usize);
-    if idle.is_empty() || idle.len() < wanted {
-        let busy = busy.iter().filter_map(|card| Some(format!("{} is busy with {}", card.name, card.busy.as_ref()?)));
-        let others =
-            others.iter().map(|card| format!("{} has loadline {}, and this is {}", card.name, card.loadline, env!("CARGO_PKG_VERSION")));
-        let rest: Vec<String> = busy.chain(others).collect();
-        let none = match (idle.len(), wanted) {
-            (0, _) => format!("no agent {place} is idle"),
-            (count, wanted) => format!("{count} of the {wanted} agents that are wanted {place} are idle"),
-        };
-        let why = if rest.is_empty() { none } else { format!("{none}: {}", rest.join("; ")) };
-        return Err(RunError::run(
-            why,
-            format!("see who is there with loadline agents {address}, and start agents on more machines with loadline agent"),
-        ));
-    }
-    let idle: Vec<AgentCard> = idle.into_iter().take(wanted).collect();
-    let names = told_apart(&idle.iter().map(|card| &*card.name).collect::<Vec<_>>());
-    let calls = idle.into_iter().zip(names).map(|(card, name)| Call {
-        name,
-        way: Arc::new(Contact { connection: connection.clone(), id: card.id, by: by.to_owned() }),
-        is_here: false,
-        help: format!("see who is there: loadline agents {address}"),
-    });
-    Ok(calls.collect())
 }
 
 fn unreached(address: &FleetAddress, why: &str) -> RunError {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
 use engine::{Message, RunError, RunErrorKind, SoFar, Urgency, to_bytes};
-use measure::Failure;
+use measure::{Failure, Machine};
 use plan::{Nanos, Wording};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,8 @@ pub const SITE_SCHEMA: &str = "loadline.site/3";
 const FRAME_BYTES_MAX: u32 = 64 << 20;
 /// Files and blocks are sent in pieces, so that other orders come in between, and each shows that the commander is there.
 pub(crate) const PIECE_BYTES: usize = 256 << 10;
+/// What files hold may take so much of a site's memory.
+pub(crate) const FILES_BYTES_MAX: u64 = 1 << 30;
 /// No greeting is longer.
 const GREETING_BYTES_MAX: u64 = 64 << 10;
 
@@ -30,6 +32,8 @@ pub enum Order {
     File {
         /// The commander's.
         number: u32,
+        /// Whether it is read while load is sent, and is not to be in memory a second time.
+        is_large: bool,
         /// The bytes of this piece.
         #[serde(with = "serde_bytes")]
         piece: Vec<u8>,
@@ -117,7 +121,7 @@ pub enum Answer {
 }
 
 /// How a site greets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
     /// [`SITE_SCHEMA`], of the site.
     pub schema: String,
@@ -129,6 +133,12 @@ pub struct Greeting {
     pub connections_max: u32,
     /// Its process.
     pub process: u32,
+    /// The machine it is on.
+    #[serde(default)]
+    pub machine: Machine,
+    /// What tells its machine from others, if the system says so: processes where this is the same share cores, and know each other by number.
+    #[serde(default)]
+    pub kernel: Option<String>,
 }
 
 impl Greeting {
@@ -141,6 +151,8 @@ impl Greeting {
             cores: engine::machine::cores().get(),
             connections_max: engine::machine::connections_max().get(),
             process: std::process::id(),
+            machine: engine::machine::machine(),
+            kernel: engine::machine::kernel(),
         }
     }
 }

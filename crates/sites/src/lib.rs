@@ -15,15 +15,17 @@ mod fleet;
 mod frames;
 mod link;
 mod machines;
+mod outgoing;
+mod place;
 mod processes;
 mod serving;
 
 pub use commander::Commander;
-pub use errand::{Errand, ErrandError};
-pub use fleet::{Access, AgentCard, AgentClock, Connection, FleetAddress, Member, News, agents_of, is_group, join};
+pub use errand::{Answered, Errand, ErrandError};
+pub use fleet::{Access, AgentCard, AgentClock, Claims, Connection, FleetAddress, Member, News, agents_of, is_group, join};
 pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
 pub use link::Call;
-pub use machines::{Machines, names_of, over_ssh};
+pub use machines::{Machines, MayReach, names_of, over_ssh};
 pub use processes::Processes;
 pub use serving::serve;
 

@@ -28,6 +28,8 @@ pub struct Call {
     pub name: String,
     /// The way to it.
     pub(crate) way: Arc<dyn Way>,
+    /// Where load may go from there, as its owner wrote it; with none, everywhere.
+    pub(crate) allowed: Vec<String>,
     /// Whether it is on this machine, where all have one clock.
     pub(crate) is_here: bool,
     /// What to do where it cannot be called.
@@ -67,8 +69,10 @@ pub(crate) trait Way: fmt::Debug + Send + Sync {
     /// Calls it.
     fn link(&self) -> io::Result<Link>;
 
-    /// What its machine is known by: the same of two sites is the same machine.
-    fn place(&self) -> Vec<OsString>;
+    /// The words of the program that leads there, if it is one.
+    fn words(&self) -> &[OsString] {
+        &[]
+    }
 
     /// How loadline comes there where it is missing.
     fn delivery(&self) -> Option<Delivery> {
@@ -91,9 +95,8 @@ impl Way for CalledProgram {
         call(&self.command).map_err(|why| io::Error::other(format!("{program}: {}", plan::plainly(&why))))
     }
 
-    /// The same words lead to the same machine.
-    fn place(&self) -> Vec<OsString> {
-        self.command.clone()
+    fn words(&self) -> &[OsString] {
+        &self.command
     }
 
     fn delivery(&self) -> Option<Delivery> {

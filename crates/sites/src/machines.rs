@@ -6,16 +6,18 @@
 //! version. Its whole life is that of the connection.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use engine::{RemoteMessages, RunError, Sites, Stop, Terms};
-use plan::setting::PROCESSES;
-use plan::{Part, Plan, SshHost};
+use engine::{Fence, RemoteMessages, RunError, RunErrorKind, Sites, Stop, Terms};
+use plan::setting::{AGENTS, ALLOW_TARGET, PROCESSES};
+use plan::{Part, Plan, SshHost, Target};
 
 use crate::commander::Commander;
-use crate::frames::Greeting;
+use crate::frames::{FILES_BYTES_MAX, Greeting};
 use crate::link::{CANNOT_RUN, Call, CalledProgram, Delivery, IS_MISSING, told_apart};
+use crate::outgoing::Sendable;
 
 /// Machines that were called, and what each greeted with.
 #[derive(Debug)]
@@ -23,17 +25,21 @@ pub struct Machines {
     calls: Vec<Call>,
     greetings: Vec<Greeting>,
     commander: Commander,
+    may_reach: MayReach,
 }
 
+/// Whether patterns may let load go to a target: no where they do not, wherever its name leads.
+pub type MayReach = fn(&[String], &Target) -> bool;
+
 impl Machines {
-    /// Calls all of them.
+    /// Calls all of them. `may_reach` reads the patterns of those who say where load may go.
     ///
     /// # Errors
     /// If a machine cannot be reached, is busy, has no place for the program or cannot run it.
-    pub fn call(calls: Vec<Call>) -> Result<Self, RunError> {
+    pub fn call(calls: Vec<Call>, may_reach: MayReach) -> Result<Self, RunError> {
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
-        Ok(Self { calls, greetings, commander })
+        Ok(Self { calls, greetings, commander, may_reach })
     }
 
     /// How many they are.
@@ -64,12 +70,7 @@ impl Sites for Machines {
                 format!("leave {PROCESSES} out"),
             ));
         }
-        if let Some(file) = plan.filling().files.iter().find(|file| plan.contents().get(&file.path).is_none()) {
-            return Err(RunError::input(
-                format!("the data file {} is larger than 64 MiB, and files of that size do not travel to other machines", file.path),
-                "give fewer rows, or send the load from this machine",
-            ));
-        }
+        check_files(plan)?;
         let cores: Vec<u32> = self.greetings.iter().map(|greeting| greeting.cores.max(1)).collect();
         let groups = divided(plan.parts(), &cores);
         for (call, (greeting, group)) in self.calls.iter().zip(self.greetings.iter().zip(&groups)) {
@@ -88,9 +89,55 @@ impl Sites for Machines {
         false
     }
 
+    fn reach(&self, target: &Target, fence: &Fence) -> Result<(), RunError> {
+        let refused = |message: String, help: String| Err(RunError { kind: RunErrorKind::Refused, ..RunError::input(message, help) });
+        let server = target.authority();
+        if !(self.may_reach)(fence.patterns(), target) {
+            return refused(format!("load may not be sent to {server}"), fence.help().to_owned());
+        }
+        let outside = self.calls.iter().filter(|call| !(self.may_reach)(&call.allowed, target));
+        let outside: Vec<String> = outside.map(|call| format!("{} (its owner allows {})", call.name, call.allowed.join(", "))).collect();
+        if outside.is_empty() {
+            return Ok(());
+        }
+        let help = format!("let their owners start them with {ALLOW_TARGET:#} {server}, or name others with {AGENTS}");
+        refused(format!("load may not go to {server} from {}", outside.join(", ")), help)
+    }
+
     fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<RemoteMessages, RunError> {
         self.commander.start(&self.calls, (plan, groups), terms, stop)
     }
+}
+
+/// Whether the files of a plan find room on other machines.
+fn check_files(plan: &Plan) -> Result<(), RunError> {
+    let mut files: Vec<(&str, Sendable)> = Vec::new();
+    for (path, file) in Sendable::of_plan(plan, true) {
+        if !files.iter().any(|(_, known)| known.is_same(&file)) {
+            files.push((path, file));
+        }
+    }
+    let mut lengths = Vec::new();
+    for (path, file) in files {
+        let unreadable =
+            |why: io::Error| RunError::input(format!("the file {path} cannot be read: {}", plan::plainly(&why)), "check the path");
+        lengths.push((file.length().map_err(unreadable)?, path));
+    }
+    let all: u64 = lengths.iter().map(|(length, _)| length).sum();
+    if all <= FILES_BYTES_MAX {
+        return Ok(());
+    }
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let (largest, path) = lengths.into_iter().max().unwrap_or_default();
+    Err(RunError::input(
+        format!(
+            "the files of this load have {} MiB, of which {path} has {}, and other machines take {}",
+            mib(all),
+            mib(largest),
+            mib(FILES_BYTES_MAX)
+        ),
+        format!("give fewer rows, or leave {AGENTS} out, so that the load is sent from this machine, which reads them while it sends"),
+    ))
 }
 
 /// What machines are called: as their hosts, with a number where one is named several times.
@@ -117,6 +164,7 @@ pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)
             command: called(host, &start_script(sum, words)),
             delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
         }),
+        allowed: Vec::new(),
         is_here: false,
         help: host.by_hand(),
     };
@@ -169,6 +217,38 @@ mod tests {
     fn plan(threads: u32) -> Plan {
         let draft = Draft { url: Some("http://a.test/".to_owned()), connections: "1000".parse().ok(), ..Draft::default() };
         Plan::try_from(Draft { threads: threads.to_string().parse().ok(), ..draft }).unwrap()
+    }
+
+    #[derive(Debug)]
+    struct OfLength(u64);
+
+    impl plan::LargeFile for OfLength {
+        fn length(&self) -> io::Result<u64> {
+            Ok(self.0)
+        }
+
+        fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+            let read = usize::try_from(self.0.saturating_sub(offset)).unwrap().min(into.len());
+            into[..read].fill(1);
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn files_beyond_what_machines_take_are_told_before_anything_is_sent_and_the_same_counts_once() {
+        let with = |files: &[(&str, u64)]| {
+            let draft = Draft { url: Some("http://a.test/".to_owned()), ..Draft::default() };
+            let mut resolved = plan::Resolved::from(draft);
+            resolved.contents.insert("small.txt", *b"small");
+            files.iter().for_each(|(path, length)| resolved.contents.insert_large(path, Arc::new(OfLength(*length))));
+            check_files(&Plan::try_from(resolved).unwrap())
+        };
+        assert!(with(&[("a.csv", FILES_BYTES_MAX - 5)]).is_ok());
+        assert!(with(&[("a.csv", FILES_BYTES_MAX - (1 << 20)), ("b.csv", 4 << 20), ("c.csv", 4 << 20)]).is_err());
+        assert!(with(&[("a.csv", FILES_BYTES_MAX - (5 << 20)), ("b.csv", 4 << 20), ("c.csv", 4 << 20)]).is_ok());
+        let error = with(&[("a.csv", FILES_BYTES_MAX), ("b.csv", 3 << 20)]).unwrap_err();
+        let expected = "the files of this load have 1028 MiB, of which a.csv has 1024, and other machines take 1024";
+        assert_eq!(error.message, expected.into());
     }
 
     #[test]

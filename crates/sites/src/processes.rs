@@ -29,6 +29,7 @@ impl Processes {
         let call = |number: usize| Call {
             name: format!("process {number}"),
             way: Arc::new(CalledProgram { command: self.command.clone(), delivery: None }),
+            allowed: Vec::new(),
             is_here: true,
             help: "see what ended it: its last words, memory, limits on processes".to_owned(),
         };

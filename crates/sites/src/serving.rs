@@ -1,20 +1,19 @@
 //! A site's own side: loads that a commander asks for, one after the other, over two streams.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{BLOCKS_AHEAD, Gate, Inlet, Inlets, Message, Messages, RunError, Stop, Urgency, from_bytes};
-use plan::{Contents, Nanos};
+use engine::{BLOCKS_AHEAD, Gate, Inlet, Inlets, Message, Messages, RunError, Stop, StoredFile, Urgency, from_bytes};
+use plan::{Contents, LargeFile, Nanos};
 
-use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
+use crate::frames::{Answer, FILES_BYTES_MAX, Greeting, Job, Order, frame, read_frame};
 use crate::{BEAT, lease};
 
-/// What files hold may take so much of a site's memory.
-const FILES_BYTES_MAX: usize = 1 << 30;
 /// No block of a source is larger: the largest request of a recording fits.
 const BLOCK_BYTES_MAX: usize = 1 << 30;
 /// After so many leases without a word the process ends by itself.
@@ -72,27 +71,88 @@ type Start = ((String, Contents), Job, Inlets, Stop);
 #[derive(Default)]
 struct Plans {
     next: (String, Contents),
-    files: BTreeMap<u32, Arc<[u8]>>,
+    files: BTreeMap<u32, Held>,
     /// Files of which more may come.
-    arriving: BTreeMap<u32, Vec<u8>>,
+    arriving: BTreeMap<u32, Arriving>,
+    /// How many bytes all of them have.
+    bytes: u64,
+}
+
+/// What a file holds.
+enum Held {
+    Small(Arc<[u8]>),
+    Large(Arc<dyn LargeFile>, u64),
+}
+
+impl Held {
+    fn length(&self) -> u64 {
+        match self {
+            Self::Small(bytes) => bytes.len() as u64,
+            Self::Large(_, length) => *length,
+        }
+    }
+}
+
+/// What has come of a file so far.
+enum Arriving {
+    Small(Vec<u8>),
+    Large(StoredFile, u64),
+}
+
+impl Arriving {
+    fn new(is_large: bool) -> io::Result<Self> {
+        if is_large { StoredFile::in_memory().map(|file| Self::Large(file, 0)) } else { Ok(Self::Small(Vec::new())) }
+    }
+
+    fn add(&mut self, piece: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Small(bytes) => bytes.extend_from_slice(piece),
+            Self::Large(file, length) => {
+                file.append(piece)?;
+                *length += piece.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn whole(self) -> Held {
+        match self {
+            Self::Small(bytes) => Held::Small(bytes.into()),
+            Self::Large(file, length) => Held::Large(Arc::new(file), length),
+        }
+    }
 }
 
 impl Plans {
-    /// Takes a piece of a file; whether there is room for it.
-    fn add(&mut self, number: u32, piece: &[u8]) -> bool {
-        let held: usize = self.files.values().map(|file| file.len()).chain(self.arriving.values().map(Vec::len)).sum();
-        self.arriving.entry(number).or_default().extend_from_slice(piece);
-        !piece.is_empty() && held + piece.len() <= FILES_BYTES_MAX
+    /// Takes a piece of a file.
+    ///
+    /// # Errors
+    /// In words, if there is no room for it.
+    fn add(&mut self, number: u32, is_large: bool, piece: &[u8]) -> Result<(), String> {
+        self.bytes += piece.len() as u64;
+        if self.bytes > FILES_BYTES_MAX {
+            return Err(format!("the files take more than {} GiB there", FILES_BYTES_MAX >> 30));
+        }
+        let file = match self.arriving.entry(number) {
+            Entry::Occupied(file) => Ok(file.into_mut()),
+            Entry::Vacant(place) => Arriving::new(is_large).map(|file| place.insert(file)),
+        };
+        file.and_then(|file| file.add(piece)).map_err(|why| format!("there is no memory for the files there: {}", plan::plainly(&why)))
     }
 
     /// Takes a plan, and the numbers of its files by their paths.
     fn set(&mut self, text: String, named: &BTreeMap<String, u32>) {
-        self.files.extend(std::mem::take(&mut self.arriving).into_iter().map(|(number, bytes)| (number, bytes.into())));
+        self.files.extend(std::mem::take(&mut self.arriving).into_iter().map(|(number, file)| (number, file.whole())));
         self.files.retain(|number, _| named.values().any(|named| named == number));
+        self.bytes = self.files.values().map(Held::length).sum();
         let mut contents = Contents::default();
         for (path, number) in named {
-            // An empty file has no pieces.
-            contents.insert(path, self.files.get(number).cloned().unwrap_or_default());
+            match self.files.get(number) {
+                Some(Held::Small(bytes)) => contents.insert(path, bytes.clone()),
+                Some(Held::Large(file, _)) => contents.insert_large(path, file.clone()),
+                // An empty file has no pieces.
+                None => contents.insert(path, *b""),
+            }
         }
         self.next = (text, contents);
     }
@@ -225,14 +285,10 @@ fn take(
 ) -> bool {
     let to_end = |urgency| state.lock().unwrap_or_else(PoisonError::into_inner).end(urgency);
     match order {
-        Order::File { number, piece } => {
-            let has_room = plans.add(number, &piece);
-            if !has_room {
-                let message = format!("the files take more than {} GiB there", FILES_BYTES_MAX >> 30);
-                let _ = answers.say(&Answer::Refused(RunError::input(message, "give fewer rows").into()));
-            }
-            has_room
-        }
+        Order::File { number, is_large, piece } => plans
+            .add(number, is_large, &piece)
+            .map_err(|why| answers.say(&Answer::Refused(RunError::input(why, "give fewer rows").into())))
+            .is_ok(),
         Order::Plan(text, named) => {
             plans.set(text, &named);
             true

@@ -6,10 +6,11 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
-use plan::plainly;
+use engine::StoredFile;
 use plan::template::nearest;
+use plan::{LargeFile, plainly};
 use ring::digest;
 
 use crate::record::{Fields, Form, Record, Records, Wrong};
@@ -44,6 +45,8 @@ pub struct Data {
     count: u64,
     fingerprint: String,
     rows: Rows,
+    /// The file itself, where it is not in memory as it is.
+    large: Option<Arc<dyn LargeFile>>,
 }
 
 #[derive(Debug)]
@@ -55,7 +58,7 @@ enum Rows {
 /// Where the rows of a large file are.
 #[derive(Debug)]
 struct Index {
-    file: File,
+    file: Arc<dyn LargeFile>,
     /// Of every `stride`-th row.
     places: Vec<u64>,
     stride: u64,
@@ -87,7 +90,18 @@ impl Data {
             let message = format!("the data file {path} is a directory");
             return Err(vec![DataError { message, help: "name a file in it".to_owned() }]);
         }
-        Self::read(path, file, about.is_file().then_some(memory_bytes_max))
+        if about.is_file() {
+            return Self::of_large(path, Arc::new(StoredFile::from(file)), memory_bytes_max);
+        }
+        Self::read(path, file, None)
+    }
+
+    /// Of a file that is not in memory: rows up to this limit are taken there.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of_large(path: &str, file: Arc<dyn LargeFile>, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
+        Self::read(path, At { file: &*file, offset: 0 }, Some((memory_bytes_max, &file)))
     }
 
     /// Of a file that was read before: all of its rows are in memory.
@@ -98,8 +112,8 @@ impl Data {
         Self::read(path, held, None)
     }
 
-    /// Goes through a file once. Where there is a limit on what is taken into memory, more is read from the file when it is needed.
-    fn read(path: &str, source: impl Read, memory_bytes_max: Option<usize>) -> Result<Self, Vec<DataError>> {
+    /// Goes through a file once. Where there is a limit on what is taken into memory, more is read from that file when it is needed.
+    fn read(path: &str, source: impl Read, large: Option<(usize, &Arc<dyn LargeFile>)>) -> Result<Self, Vec<DataError>> {
         let wrong = |why: String, help: &str| vec![DataError { message: format!("the data file {path} {why}"), help: help.to_owned() }];
         let in_line = |wrong: &Wrong| DataError {
             message: format!("the data file {path}, line {}: {}", wrong.line, wrong.why),
@@ -147,7 +161,7 @@ impl Data {
                         break;
                     }
                 }
-                if memory_bytes_max.is_some_and(|most| fields.size_bytes() > most) {
+                if large.is_some_and(|(most, _)| fields.size_bytes() > most) {
                     in_memory = false;
                     fields = Fields::default();
                 } else if fields.size_bytes() > FIELDS_BYTES_MAX {
@@ -162,14 +176,11 @@ impl Data {
             return Err(wrong("has no rows after its first line".to_owned(), "give it at least one"));
         }
         let fingerprint = records.into_source().fingerprint();
-        let rows = if in_memory {
-            Rows::Memory(fields)
-        } else {
-            let unreadable = |why: io::Error| wrong(format!("cannot be read: {}", plainly(&why)), "check the path");
-            let file = File::open(path).map_err(unreadable)?;
-            Rows::File(Index { file, places, stride, row_bytes: (ended - began) / count + 1 })
+        let rows = match large.filter(|_| !in_memory) {
+            None => Rows::Memory(fields),
+            Some((_, file)) => Rows::File(Index { file: file.clone(), places, stride, row_bytes: (ended - began) / count + 1 }),
         };
-        Ok(Self { path: path.to_owned(), form, columns, count, fingerprint, rows })
+        Ok(Self { path: path.to_owned(), form, columns, count, fingerprint, rows, large: large.map(|(_, file)| file.clone()) })
     }
 
     /// Where it is.
@@ -225,6 +236,12 @@ impl Data {
         matches!(self.rows, Rows::Memory(_))
     }
 
+    /// The file itself, where it is not in memory as it is.
+    #[must_use]
+    pub fn large(&self) -> Option<Arc<dyn LargeFile>> {
+        self.large.clone()
+    }
+
     /// A field of a row in memory.
     #[inline]
     pub(crate) fn field(&self, row: u64, column: usize) -> &[u8] {
@@ -276,7 +293,7 @@ impl Reader<'_> {
                 let sequential = row == 0 || self.data.count <= READ_OVER_MAX;
                 let bytes =
                     if sequential { READ_BYTES_MAX } else { (index.row_bytes * (index.stride + 1)).clamp(READ_BYTES_MIN, READ_BYTES_MAX) };
-                (Records::new(At { file: &index.file, offset }, self.data.form, offset, bytes as usize), place * index.stride)
+                (Records::new(At { file: &*index.file, offset }, self.data.form, offset, bytes as usize), place * index.stride)
             }
         };
         loop {
@@ -303,7 +320,7 @@ const READ_BYTES_MAX: u64 = 256 << 10;
 
 /// A file from a place on, without moving the place of others.
 struct At<'a> {
-    file: &'a File,
+    file: &'a dyn LargeFile,
     offset: u64,
 }
 

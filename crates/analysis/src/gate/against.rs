@@ -85,7 +85,7 @@ pub struct Regression {
 pub fn against(reference: &str, now: &Summary, before: &Summary, earlier: &[&Summary], allowed: f64) -> Regression {
     let is_such = |run| Validity::of(run).standing == Standing::Invalid;
     let (is_invalid, is_reference_invalid) = (is_such(now), is_such(before));
-    let is_other_machine = !now.machine.is_like(&before.machine);
+    let is_other_machine = !now.is_from_like_machines(before);
     let (mut rows, mut runs) = (Vec::new(), earlier.len());
     for (place, name) in FIGURES.into_iter().enumerate() {
         let (Some(from), Some(to)) = (value(before, place), value(now, place)) else { continue };
@@ -295,6 +295,13 @@ mod tests {
         let judged = against("@baseline", &elsewhere, &earlier[0], &earlier.iter().collect::<Vec<_>>(), 0.05);
         assert_eq!(judged.verdict, Change::CannotTell);
         assert!(judged.sentence().contains("another number of cores"), "{}", judged.sentence());
+        let mut from_two = run(500.0);
+        let own = from_two.machine.clone();
+        let site = |name: &str| measure::SiteRow { machine: Some(own.clone()), ..fixtures::other_machine(name) };
+        from_two.edit_for_test().sites = vec![site("a"), site("b")];
+        assert!(against("@baseline", &from_two, &earlier[0], &[], 0.05).is_other_machine);
+        from_two.edit_for_test().sites = vec![site("a")];
+        assert!(!against("@baseline", &from_two, &earlier[0], &[], 0.05).is_other_machine);
     }
 
     #[test]

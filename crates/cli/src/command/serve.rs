@@ -326,6 +326,9 @@ impl Backend for LocalBackend {
                     Some(machines) => Runner::within(&fence).with_sites(Arc::new(machines)),
                     None => workload::runner(&fence),
                 };
+                if let Some(wrong) = decided.unreached(&runner) {
+                    return Err(refused(PlanErrors(vec![wrong]), &test));
+                }
                 decided.carry_out(&known, &runner, &live, &lookout, (&stop, &told))
             });
             end(&under_way, || match ended {

@@ -108,7 +108,7 @@ pub fn carry_out(traffic: Traffic) -> Result<Exit, Failed> {
         let opened = open_all(logs, &reading, &mut errors);
         let (Some((place, key)), true) = (place, errors.is_empty()) else { return Err(errors.into()) };
         let survey = reading.survey(wish, key, opened, part.has_targets())?;
-        return place.write(&survey.part().written());
+        return place.write(&survey.part().with_id(part::random_id()).written());
     }
     part.refuse(&mut errors);
     let outcome = Outcome::check(outcome, &mut errors);

@@ -44,7 +44,11 @@ fn a_load_from_two_machines_is_the_same_load_and_the_program_is_copied_once() {
     let line = format!("run {} -n 400 -c 8 -t 4 --agents ssh:a,ssh:me@b:2222 --out json=r.json --force", server.url("/healthz"));
     session.loadline(&line).exits(0).complains_of_nothing().says("me@b ");
     assert_eq!(server.counts().path("/healthz"), 400);
-    assert_eq!(session.json("r.json")["requests"]["succeeded"], 400);
+    let result = session.json("r.json");
+    assert_eq!(result["requests"]["succeeded"], 400);
+    // Each says which machine it is on, which here is this one.
+    assert!(result["machine"]["cores"].as_u64().unwrap() > 0);
+    assert!(result["sites"].as_array().unwrap().iter().all(|site| site["machine"] == result["machine"]), "{}", result["sites"]);
     assert_eq!(calls(&session), 6, "each was called, had no program, was given it, and called again");
     assert!(session.read("homes/calls").contains("-p 2222 -- me@b "));
     let copies: Vec<String> = session.files().into_iter().filter(|name| name.contains("/.cache/loadline/agent-")).collect();
@@ -89,6 +93,23 @@ fn files_travel_and_none_of_that_machine_is_read() {
     let mut rows: Vec<String> = server.raw().iter().filter_map(|request| Some(request.split(' ').nth(1)?.to_owned())).collect();
     rows.sort_unstable();
     assert_eq!(rows, ["/1", "/2", "/3", "/4", "/5", "/6"]);
+}
+
+#[test]
+fn rows_of_a_file_that_is_larger_than_memory_should_hold_are_used_once_over_all_machines() {
+    let server = Recorder::start(Duration::ZERO, 200);
+    let pad = "x".repeat(900_000);
+    let rows: String = (0..90).map(|number| format!("{number:02},{pad}\n")).collect();
+    let session = session().file("rows.csv", &format!("id,pad\n{rows}"));
+    assert!(fs::metadata(session.path("rows.csv")).unwrap().len() > 80_000_000);
+    fs::copy(session.path("rows.csv"), session.path("copy.csv")).unwrap();
+    let mut session = with_ssh(session);
+    let line = "-n 90 -c 4 -t 2 --data-file rows.csv --data-file copy=copy.csv --agents ssh:a,ssh:b";
+    let ran = session.loadline(&format!("run '{}/{{{{rows.id}}}}-{{{{copy.id}}}}' {line}", server.url));
+    assert!(matches!(ran.exit, 0 | 4), "{}\n{}", ran.stdout, ran.stderr);
+    let mut asked: Vec<String> = server.raw().iter().filter_map(|request| Some(request.split(' ').nth(1)?.to_owned())).collect();
+    asked.sort_unstable();
+    assert_eq!(asked, (0..90).map(|number| format!("/{number:02}-{number:02}")).collect::<Vec<_>>());
 }
 
 #[test]
@@ -215,8 +236,23 @@ fn what_does_not_travel_is_refused_before_anything_is_sent() {
     let url = server.url("/healthz");
     let ran = session.loadline(&format!("run {url} -n 4 -c 2 -t 2 --processes 2 --agents ssh:a,ssh:b")).exits(2);
     assert!(prose(&ran.stderr).contains("2 processes are of this machine, and the load comes from others"), "{}", ran.stderr);
-    let mut session = with_ssh(session.file("setup.lua", "function setup(thread) thread:set('id', 1) end"));
-    let ran = session.loadline(&format!("run {url} -n 4 -c 2 -t 2 --script setup.lua --agents ssh:a,ssh:b")).exits(2);
-    assert!(prose(&ran.stderr).contains("defines setup(), which sees all threads"), "{}", ran.stderr);
     assert_eq!(server.counts().path("/healthz"), 0);
+}
+
+#[test]
+fn done_sees_what_threads_on_other_machines_had() {
+    let server = server();
+    let session = session().file(
+        "count.lua",
+        "local threads = {}
+         function setup(thread) threads[#threads + 1] = thread; thread:set('id', #threads) end
+         function init() count = 0 end
+         function response(status) count = count + 1 end
+         function done() for _, thread in ipairs(threads) do print(thread:get('id') .. ' had ' .. thread:get('count')) end end",
+    );
+    let mut session = with_ssh(session);
+    let ran =
+        session.loadline(&format!("run {} -n 40 -c 4 -t 4 --script count.lua --sandbox --agents ssh:a,ssh:b", server.url("/healthz")));
+    let said: Vec<&str> = ran.stdout.lines().filter(|line| line.contains(" had ")).collect();
+    assert_eq!(said, ["1 had 10", "2 had 10", "3 had 10", "4 had 10"], "{}\n{}", ran.stdout, ran.stderr);
 }

@@ -108,6 +108,53 @@ fn those_who_wait_are_listed_and_send_the_same_load_as_one() {
     assert!(are_idle(&mut session, &format!("{url}/eu"), 3));
 }
 
+/// The names of the agents whose part is in a result.
+fn sites_of(session: &Session, file: &str) -> Vec<String> {
+    session.json(file)["sites"].as_array().unwrap().iter().map(|site| site["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn two_who_want_agents_at_the_same_moment_have_others_each() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let (server, mut session, url) = (server(), Session::new(), nats.url());
+    let _agents = ["a", "b", "c", "d"].map(|name| agent(&mut session, &format!("--nats {url} --name {name}")));
+    let line = |of: &str, agents: &str, file: &str| {
+        let length = if agents.is_empty() { "4s" } else { "500ms" };
+        format!("run {} -d {length} -c 4 -t {of} --rate 200/s --agents '{url}{agents}' --out json={file} --force", server.url("/healthz"))
+    };
+    for round in 0..6 {
+        let both = ["x.json", "y.json"].map(|file| session.start(&line("2", "?count=2", file)));
+        for running in both {
+            running.end().exits_either(0, 4);
+        }
+        let mut all = [sites_of(&session, "x.json"), sites_of(&session, "y.json")].concat();
+        all.sort_unstable();
+        assert_eq!(all, ["a", "b", "c", "d"], "round {round}");
+        assert!(are_idle(&mut session, &url, 4), "round {round}");
+    }
+    // Those who want more than there are for both: one of them has its three, and the other is told by whom they are taken, or has its turn.
+    let both = ["x.json", "y.json"].map(|file| session.start(&line("3", "?count=3", file)));
+    let ran = both.map(Running::end);
+    assert!(ran.iter().any(|ran| ran.exit != 3), "{ran:?}");
+    for refused in ran.iter().filter(|ran| ran.exit == 3) {
+        let said = prose(&refused.stderr);
+        assert!(said.contains("of the 3 agents that are wanted") && said.contains(" busy with a load of "), "{said}");
+    }
+    assert!(are_idle(&mut session, &url, 4), "nobody is kept by who gave up");
+    // Those who take whoever is idle: each goes on with what it has.
+    let both = ["x.json", "y.json"].map(|file| session.start(&line("4", "", file)));
+    let ran = both.map(Running::end);
+    let had: Vec<Vec<String>> =
+        ran.iter().zip(["x.json", "y.json"]).filter(|(ran, _)| ran.exit != 3).map(|(_, file)| sites_of(&session, file)).collect();
+    let mut all = had.concat();
+    all.sort_unstable();
+    assert!(all.len() >= had.len() && all.windows(2).all(|two| two[0] != two[1]), "{ran:?}");
+    for refused in ran.iter().filter(|ran| ran.exit == 3) {
+        assert!(prose(&refused.stderr).contains(" busy with a load of "), "{}", refused.stderr);
+    }
+    assert!(are_idle(&mut session, &url, 4));
+}
+
 #[test]
 fn a_busy_agent_says_so_and_is_idle_again_when_its_commander_is_killed() {
     let Some(nats) = Nats::start(&[]) else { return };
@@ -222,11 +269,21 @@ fn load_goes_only_where_the_owner_of_the_agent_lets_it() {
     let port = |server: &testbed::Testbed| server.url("/").rsplit(':').next().unwrap().trim_end_matches('/').to_owned();
     let words = format!("--nats {url} --name one --allow-target 127.0.0.1:{}", port(&server));
     let mut one = agent(&mut session, &words);
+    let _named = agent(&mut session, &format!("--nats {url} --group named --name named --allow-target 127.0.0.2"));
     let target = server.url("/healthz");
     session.loadline(&format!("run {target} -n 4 -c 2 --agents {url}/default")).exits(0);
     let ran = session.loadline(&format!("run {} -n 4 -c 2 --agents {url}/default", other.url("/healthz")));
     assert_ne!(ran.exit, 0);
-    assert!(prose(&ran.stderr).contains("whoever started this agent allows 127.0.0.1:"), "{}", ran.stderr);
+    let said = prose(&ran.stderr);
+    let (own, of_other) = (port(&server), port(&other));
+    let expected = format!("load may not go to 127.0.0.1:{of_other} from one (its owner allows 127.0.0.1:{own})");
+    assert!(
+        said.contains(&expected) && said.contains(&format!("--allow-target 127.0.0.1:{of_other}, or name others with --agents")),
+        "{said}"
+    );
+    // Where the name leads is seen by the agent.
+    let ran = session.loadline(&format!("run http://localhost:{of_other}/healthz -n 4 -c 2 --agents {url}/named"));
+    assert!(prose(&ran.stderr).contains("whoever started this agent allows 127.0.0.2"), "{}", ran.stderr);
     let (leads_away, _) = crate::serve::counting("127.0.0.1", Some(other.url("/healthz")));
     let _two = agent(&mut session, &format!("--nats {url} --group two --allow-target {leads_away}"));
     let ran =

@@ -91,6 +91,66 @@ fn requests_of_every_kind_are_the_same_from_one_process_and_from_several() {
     }
 }
 
+#[test]
+fn scripts_with_setup_and_done_say_the_same_from_one_process_and_from_several() {
+    let server = Recorder::start(Duration::ZERO, 200);
+    let mut session = Session::new().file("setup.lua", SETUP).file("plain.lua", PLAIN).file("large.lua", LARGE);
+    let said = |ran: &str| ran.lines().filter(|line| line.starts_with("thread ")).map(str::to_owned).collect::<Vec<_>>();
+    for script in ["setup.lua", "plain.lua"] {
+        let mut run = |more: &str| {
+            let ran = session.loadline(&format!("run {}/ -n 30 -c 3 -t 3 --script {script} {more} --force", server.url));
+            assert!(matches!(ran.exit, 0 | 4), "{}\n{}", ran.stdout, ran.stderr);
+            (said(&ran.stdout), paths(&server.raw()).join("\n"))
+        };
+        let alone = run("");
+        assert_eq!(alone.0.len(), 3, "{script}");
+        assert_eq!(run("--processes 3"), alone, "{script}");
+        assert_eq!(run("--processes 2"), alone, "{script}");
+    }
+    let ran = session.loadline(&format!("run {}/ -n 30 -c 3 -t 3 --script large.lua --processes 3", server.url));
+    assert_eq!(said(&ran.stdout), vec!["thread has nil"; 3], "{}\n{}", ran.stdout, ran.stderr);
+    assert!(prose(&ran.stdout).contains("done() of the script 'large.lua' sees nil for big of 3 threads"), "{}", ran.stdout);
+}
+
+/// As wrk's own setup.lua, with tables besides.
+const SETUP: &str = r#"
+local counter, threads = 1, {}
+function setup(thread)
+  thread:set("id", counter)
+  table.insert(threads, thread)
+  counter = counter + 1
+end
+function init(args) requests, responses, seen = 0, 0, { paths = {}, ok = true } end
+function request()
+  requests = requests + 1
+  seen.paths[requests] = "/" .. id .. "/" .. requests
+  return wrk.format("GET", seen.paths[requests])
+end
+function response() responses = responses + 1 end
+function done(summary, latency, requests)
+  for _, thread in ipairs(threads) do
+    local seen, copies = thread:get("seen"), pcall(thread.get, thread, "response")
+    print(("thread %d made %d requests and got %d responses, the last %s, %s, of %d"):format(thread:get("id"), thread:get("requests"),
+      thread:get("responses"), seen.paths[#seen.paths], tostring(copies), summary.requests))
+  end
+end
+"#;
+
+/// Nothing is asked of Lua while load is sent.
+const PLAIN: &str = r#"
+local threads = {}
+function setup(thread) threads[#threads + 1] = thread; thread:set("id", #threads) end
+function init(args) wrk.path = "/" .. id; name = "no. " .. id end
+function done() for _, thread in ipairs(threads) do print("thread is " .. thread:get("name")) end end
+"#;
+
+const LARGE: &str = r#"
+local threads = {}
+function setup(thread) threads[#threads + 1] = thread end
+function init() big = ("x"):rep(2000000) end
+function done() for _, thread in ipairs(threads) do print("thread has " .. type(thread:get("big"))) end end
+"#;
+
 /// The first lines of requests, sorted.
 fn paths(requests: &[String]) -> Vec<&str> {
     let mut lines: Vec<&str> = requests.iter().filter_map(|request| request.lines().next()).collect();

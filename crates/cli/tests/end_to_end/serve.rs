@@ -324,22 +324,21 @@ fn what_comes_from_machines_and_processes_stays_where_tests_may_go() {
             result["failures"]
         );
         assert_eq!(result["sites"].as_array().unwrap().len(), 2);
-        // The target itself, and a server that a step names. Where it leads is seen on the machine.
+        // The target itself, and a server that a step names. Addresses are judged before anybody sends something.
         for outside in
             [with(json!({"url": format!("http://{elsewhere}/")})), journey(&format!("[{{get: /}}, {{get: 'http://{elsewhere}/x'}}]"))]
         {
             let before = asked.load(Ordering::SeqCst);
+            let is_target = outside["url"].is_string();
             let answer = served.post("/api/v1/runs", &test(outside));
-            if is_far {
-                answer.is(202);
-                let ended = event(&mut served.listen(), "ended");
-                let trouble = ended["trouble"].as_str().unwrap();
-                assert!(trouble.ends_with(&format!(": load may not be sent to {elsewhere}")), "{trouble}");
-                assert!(trouble.starts_with("a: ") || trouble.starts_with("b: "), "{trouble}");
-                served.idle();
+            let message = format!("load may not be sent to {elsewhere}");
+            if is_far && is_target {
+                let said = answer.is(422).json();
+                assert_eq!((&said["mistakes"][0]["setting"], &said["mistakes"][0]["message"]), (&json!("url"), &json!(message)), "{said}");
             } else {
-                assert_eq!(answer.is(403).json()["message"], format!("load may not be sent to {elsewhere}"));
+                assert_eq!(answer.is(403).json()["message"], message);
             }
+            served.idle();
             assert_eq!(asked.load(Ordering::SeqCst), before, "nothing is sent to others either");
         }
     }

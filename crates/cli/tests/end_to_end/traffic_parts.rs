@@ -203,6 +203,14 @@ fn parts_that_are_merged_say_what_all_logs_say() {
     session.loadline("traffic merge - --out json=again.json").exits(0);
     assert_eq!(session.json("again.json"), session.json("one.json"));
 
+    // Nothing is counted twice.
+    session
+        .loadline("traffic merge 0.part 1.part 0.part")
+        .exits(2)
+        .complains("the part '0.part' is given twice, and would be counted twice");
+    let ran = session.loadline("traffic merge all.part 1.part").exits(2);
+    assert!(prose(&ran.stderr).contains("the part '1.part' holds what 'all.part' holds, or a part of that"), "{}", ran.stderr);
+
     session.loadline("traffic homes/web2/logs/other --partial other.part --partial-key other").exits(0);
     let log = session.read("homes/web2/logs/other");
     session = session.stdin(&log);

@@ -59,6 +59,10 @@ impl Routes {
         let methods: Vec<u8> = other.methods.iter().map(|method| self.method(method)).collect();
         self.absorb_below(&mut other, &methods, 0, 0);
         self.paths = self.counts.iter().filter_map(|counts| counts.sample.as_ref()).map(|sample| sample.paths()).sum();
+        // Parts keep as many as they have room for by themselves. Fewer are kept only where as many as before are too many.
+        if self.paths > PATHS_MOST {
+            self.limit_paths();
+        }
         if self.paths > PATHS_MOST {
             self.keep_fewer_paths();
         }
@@ -196,9 +200,14 @@ impl Routes {
         let WrittenPlace { folded, routes, below } = written;
         self.places[place as usize].folded = folded;
         for (name, counts) in routes {
+            if !is_method(name.as_bytes()) {
+                return Err("a method is none");
+            }
             let method = self.method(name.as_bytes());
-            if !is_method(name.as_bytes()) || *self.methods[usize::from(method)] != *name.as_bytes() {
-                return Err("a method is none, or there are too many");
+            if let Some((_, others)) = self.places[place as usize].ends.iter().find(|(known, _)| *known == method) {
+                let others = *others as usize;
+                self.counts[others].absorb(counts.into());
+                continue;
             }
             if self.counts.len() > ROUTES_MOST {
                 return Err("it has more routes than are kept");
@@ -247,6 +256,31 @@ mod tests {
     use super::super::NAMES_KEPT;
     use super::*;
     use crate::key::Key;
+
+    #[test]
+    fn samples_of_many_parts_are_as_large_as_that_of_one_log() {
+        // More paths than are kept, so that fewer are kept of each route.
+        const ROUTES: u32 = 1200;
+        const PARTS: u32 = 8;
+        let counted = |parts: std::ops::Range<u32>| {
+            let mut routes = Routes::default().with_key(Key::new([5; 16]));
+            for part in parts {
+                for route in 0..ROUTES {
+                    let path = format!("/a{}/b{}/c{}", route / 100, route / 10 % 10, route % 10);
+                    for at in 0..60 {
+                        routes.of_target(b"GET", path.as_bytes(), format!("{path}?{}", part * 60 + at).as_bytes()).add(200, 0, None);
+                    }
+                }
+            }
+            routes.sealed(Personal::Kept)
+        };
+        let paths =
+            |routes: &Routes| routes.counts.iter().filter_map(|counts| counts.sample.as_ref()).map(|sample| sample.paths()).sum::<usize>();
+        let one = paths(&counted(0..PARTS));
+        let mut whole = counted(0..1);
+        (1..PARTS).for_each(|part| whole.absorb(counted(part..part + 1)));
+        assert!(one <= PATHS_MOST && paths(&whole) >= one / 2, "{} of parts, {one} of one log", paths(&whole));
+    }
 
     #[test]
     fn of_names_that_are_asked_for_as_often_a_part_tells_as_many_as_a_report() {

@@ -17,8 +17,9 @@ use super::profiled::{self, Flame, SECTIONS};
 use super::times::{Times, times};
 use super::watched::{self, ChartSeries};
 use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
+use crate::machines::{first_of_machines, other_machines};
 use crate::reason::reason;
-use crate::text::{UNSENT, connections, cores_used, first_of_machines, lateness, measured_on, side_named};
+use crate::text::{UNSENT, connections, cores_used, lateness, measured_on, side_named};
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, journeys, story};
 
@@ -655,6 +656,7 @@ fn machine(summary: &Summary) -> Table {
         let addresses: Vec<String> = summary.resolution.addresses.iter().map(|address| visible(address)).collect();
         rows.push(pair("sent to", excerpt(&addresses.join(", "), EXAMPLE_LETTERS_MAX)));
     }
+    rows.extend(other_machines(summary).into_iter().map(|(names, machine)| vec![names, machine]));
     let title = format!("The machine it came from{}", first_of_machines(summary));
     Table::new("machine", &title, &["", "value"], rows)
 }

@@ -11,8 +11,8 @@ use measure::Summary;
 use plan::Load;
 
 use super::table::{self, CountUnit};
+use crate::machines::{first_of_machines, other_machines};
 use crate::server_side::{self, Rows};
-use crate::text::first_of_machines;
 use crate::{profiles, story, visible};
 
 /// The page; `scaling` is what the levels say together. Charts are linked by the names that [`super::files`] gives them.
@@ -141,6 +141,7 @@ pub(crate) fn conditions<'a>(trials: impl Iterator<Item = &'a Summary> + Clone, 
             visible::markdown(&machine.loadline),
             first_of_machines(trial)
         ));
+        lines.extend(other_machines(trial).into_iter().map(|(names, machine)| format!("- from {names}: {}", visible::markdown(&machine))));
     }
     if let Some(most) = CeilingUse::greatest(trials.clone()) {
         lines.push(format!("- loadline {}", most.in_words()));

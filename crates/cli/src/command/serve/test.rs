@@ -176,6 +176,16 @@ impl Test {
         }
     }
 
+    /// That the machines it comes from may not send load to its target, where that is so, as a mistake of the form.
+    pub fn unreached(&self, runner: &Runner) -> Option<PlanError> {
+        let targets: Vec<&Plan> = match &self.work {
+            Work::Compare(two) => two.first().into(),
+            other => other.first().into_iter().collect(),
+        };
+        let error = targets.into_iter().find_map(|plan| runner.reach(plan, plan.target()).err())?;
+        Some(PlanError::new("url", error.message, error.help))
+    }
+
     /// How much load it is, in words.
     pub fn load(&self) -> String {
         let each = self.work.first().map(report::load_of).unwrap_or_default();

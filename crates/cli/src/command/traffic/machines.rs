@@ -1,5 +1,6 @@
 //! `--agents`: logs that other machines have, read there. What comes back is what was counted, and nothing of a line.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
@@ -64,22 +65,22 @@ impl MachinesArgs {
         let words: Vec<String> = fixed.iter().chain(reading).chain([&"--".to_owned()]).chain(logs).cloned().collect();
         let errand = Errand { words: &words, input: key.as_bytes(), answer_bytes_max: PART_BYTES_MAX };
         let mut whole: Option<SurveyPart> = None;
-        let mut failed: Option<Failed> = None;
-        for (host, (name, answer)) in hosts.iter().zip(errand.run(hosts, Path::new("ssh"), (&program, &sum))) {
-            let unusable = |why| unusable(&name, host, &why);
-            let read = answer.map_err(|error| refused(&name, error)).and_then(|bytes| {
-                let part = SurveyPart::read(&bytes).map_err(unusable)?.of_machine(&name);
+        let mut failed: BTreeMap<usize, Failed> = BTreeMap::new();
+        errand.run(hosts, Path::new("ssh"), (&program, &sum), &mut |number, name, answer| {
+            let unusable = |why| unusable(name, &hosts[number], &why);
+            let read = answer.map_err(|error| refused(name, error)).and_then(|bytes| {
+                let part = SurveyPart::read(&bytes).map_err(unusable)?.of_machine(name);
+                drop(bytes);
                 match &mut whole {
                     None => whole = Some(part),
                     Some(whole) => whole.merge(part).map_err(unusable)?,
                 }
                 Ok(())
             });
-            failed = match (failed, read) {
-                (None, read) => read.err(),
-                (Some(before), read) => Failed::both(Err(before), read).err(),
-            };
-        }
+            failed.extend(read.err().map(|error| (number, error)));
+        });
+        // In the order in which the machines are named, whoever answered first.
+        let failed = failed.into_values().map(Err).reduce(Failed::both).and_then(Result::err);
         match (failed, whole) {
             (None, Some(whole)) => Ok(whole),
             (Some(failed), _) => Err(failed),
@@ -92,6 +93,7 @@ fn unusable(name: &str, host: &SshHost, why: &PartError) -> Failed {
     let help = match why {
         PartError::Version(_) => "use the same loadline on both sides".to_owned(),
         PartError::Requests => "read fewer logs at once".to_owned(),
+        PartError::Twice => "name each machine once".to_owned(),
         // What the shell there prints when it begins stands before every answer.
         _ => format!("see whether '{}' prints anything: it must not", host.trial()),
     };

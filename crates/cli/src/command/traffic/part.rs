@@ -4,6 +4,7 @@
 //! them. The key is a file with something secret in it. A key that is always the same was the alternative: with it, all addresses there
 //! are can be tried in a minute.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -171,6 +172,12 @@ pub(super) fn key_of(secret: &[u8]) -> Key {
     Key::new(std::array::from_fn(|at| u8::from_str_radix(&sum[2 * at..2 * at + 2], 16).expect("a checksum is in hexadecimal")))
 }
 
+/// A number that no other part has.
+pub(super) fn random_id() -> u64 {
+    let sum = resolve::fingerprint(serve::random_text().as_bytes());
+    u64::from_str_radix(&sum[..16], 16).expect("a checksum is in hexadecimal")
+}
+
 /// Ends this process when nobody holds its input any more: whoever asked for it is gone.
 fn end_with_input() {
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
@@ -187,14 +194,21 @@ pub(super) fn merge(merge: MergeArgs) -> Result<Exit, Failed> {
     });
     let outcome = Outcome::check(outcome, &mut errors);
     let mut whole: Option<SurveyPart> = None;
+    let mut ids: BTreeMap<u64, &String> = BTreeMap::new();
     for name in &parts {
         // Once something is wrong nothing is told, but what else is wrong.
-        let merged = read(name).and_then(|part| match &mut whole {
-            None => {
-                whole = Some(part);
-                Ok(())
+        let merged = read(name).and_then(|part| {
+            if let Some(before) = part.ids().iter().find_map(|id| ids.get(id)) {
+                return Err(twice(name, before));
             }
-            Some(whole) => whole.merge(part).map_err(|why| wrong(name, &why)),
+            ids.extend(part.ids().iter().map(|id| (*id, name)));
+            match &mut whole {
+                None => {
+                    whole = Some(part);
+                    Ok(())
+                }
+                Some(whole) => whole.merge(part).map_err(|why| wrong(name, &why)),
+            }
         });
         errors.0.extend(merged.err());
     }
@@ -225,12 +239,22 @@ fn read(name: &str) -> Result<SurveyPart, PlanError> {
     SurveyPart::read(&bytes).map_err(|why| wrong(name, &why))
 }
 
+fn twice(name: &str, before: &str) -> PlanError {
+    let message = if name == before {
+        format!("the part '{name}' is given twice, and would be counted twice")
+    } else {
+        format!("the part '{name}' holds what '{before}' holds, or a part of that, which would be counted twice")
+    };
+    PlanError::new("part", message, "give each part once: whatever was merged holds its parts")
+}
+
 fn wrong(name: &str, why: &PartError) -> PlanError {
     let help = match why {
         PartError::Damaged(_) => "give files written with --partial, and write this one again",
         PartError::Version(_) => "use the same loadline for all parts",
         PartError::Key => "write all parts with the same --partial-key",
         PartError::Personal => "write all parts with --keep-personal, or all without",
+        PartError::Twice => "give each part once",
         PartError::Requests => "merge fewer parts",
     };
     PlanError::new("part", format!("the part '{name}' cannot be used: {why}"), help)
