@@ -237,6 +237,27 @@ fn an_agent_that_is_killed_or_frozen_does_not_hold_the_others_up() {
 }
 
 #[test]
+fn an_agent_that_is_frozen_does_not_keep_the_others_from_their_lines() {
+    let Some(nats) = Nats::start(&[]) else { return };
+    let (server, url) = (server(), nats.url());
+    let line = |at: u64| format!("{{\"time\":\"170000{:04}.{:03}\",\"path\":\"/healthz\",\"status\":200}}\n", at / 250, at % 250 * 4);
+    let mut session = Session::new().file("app.jsonl", &(0..2_250).map(line).collect::<String>());
+    let _a = agent(&mut session, &format!("--nats {url} --name a"));
+    let b = agent(&mut session, &format!("--nats {url} --name b"));
+    let running = session.start(&format!("replay app.jsonl {} -t 2 --agents {url} --no-save --out json=r.json", server.url("")));
+    let running = running.once(|| server.counts().path("/healthz") > 100);
+    let b = b.signal(Signal::STOP);
+    let ran = running.end();
+    assert!(prose(&ran.stdout).contains("b did not say anything for 5 s"), "{}\n{}", ran.stdout, ran.stderr);
+    let result = session.json("r.json");
+    assert_eq!(result["generator"]["lost_share"], 0.5);
+    // The other has sent all of its own, none of them seconds late.
+    let (sent, lag) = (result["requests"]["succeeded"].as_u64().unwrap(), result["lag"]["max_ns"].as_u64().unwrap());
+    assert!((1_125..2_250).contains(&sent) && lag < 2_000_000_000, "{sent} {lag}");
+    let _ = kill_process(Pid::from_raw(b.pid().cast_signed()).unwrap(), Signal::CONT);
+}
+
+#[test]
 fn the_users_ctrl_c_ends_all_of_it_with_a_report() {
     let Some(nats) = Nats::start(&[]) else { return };
     let (server, mut session, url) = (server(), Session::new(), nats.url());
