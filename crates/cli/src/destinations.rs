@@ -88,7 +88,7 @@ impl Destinations {
 
     /// Of the list of URLs that a plan names, if it has one. A line counts as often as it is chosen beside the others.
     pub fn of_urls(plan: &Plan) -> Option<Self> {
-        let mix = plan.filling().mix.as_ref()?;
+        let mix = plan.variation().mix.as_ref()?;
         let mut servers: Vec<(Target, usize)> = Vec::new();
         for route in &mix.routes {
             match servers.iter_mut().find(|(known, _)| known.same_origin(&route.target)) {

@@ -48,7 +48,7 @@ enum Kind<'a> {
     Plan,
     Script(Box<Script>),
     /// Templates, and a list of URLs.
-    Filling(Ready),
+    Templates(Ready),
     /// Users on journeys; with what they have in common with those of other loads, where it is one of several.
     Journeys(Box<scenario::Ready>, Option<&'a scenario::Series>),
     /// A log.
@@ -145,7 +145,7 @@ impl<'a> Workload<'a> {
                 reach_all(&journeys, plan, runner)?;
                 Kind::Journeys(Box::new(journeys.on(runner)), None)
             }
-            (None, None) => scenarios.requests_of(plan)?.map_or(Kind::Plan, Kind::Filling),
+            (None, None) => scenarios.requests_of(plan)?.map_or(Kind::Plan, Kind::Templates),
         };
         Ok(Self::by(plan, by, runner))
     }
@@ -188,7 +188,7 @@ impl<'a> Workload<'a> {
         let prepared = || runner.prepare(plan);
         let ready = match by {
             Kind::Journeys(ready, _) => return ready.walk(journey, names, stop),
-            Kind::Filling(ready) => ready,
+            Kind::Templates(ready) => ready,
             Kind::Plan => scenarios.always_requests_of(plan)?,
             Kind::Nothing | Kind::Script(_) | Kind::Log(_) | Kind::Dealt(_) => {
                 return Err(RunError::input(
@@ -215,7 +215,7 @@ impl<'a> Workload<'a> {
                 return Ok((messages, Some(script)));
             }
             Kind::Plan => prepared()?.start(shares(), stop)?,
-            Kind::Filling(ready) => ready.start(prepared()?, shares(), stop)?,
+            Kind::Templates(ready) => ready.start(prepared()?, shares(), stop)?,
             Kind::Journeys(ready, _) => {
                 let (ready, series) = ready.take_up(so_far);
                 ready.start(&series, prepared()?, parts.iter().copied(), stop)?
@@ -247,7 +247,7 @@ impl<'a> Workload<'a> {
                 Ok(summary)
             }
             Kind::Plan => prepared()?.run(watch, stop),
-            Kind::Filling(ready) => ready.run(prepared()?, watch, stop),
+            Kind::Templates(ready) => ready.run(prepared()?, watch, stop),
             Kind::Journeys(ready, None) => ready.run(prepared()?, watch, stop),
             Kind::Journeys(ready, Some(series)) => ready.load(series, prepared()?, watch, stop),
             Kind::Log(ready) => ready.run(prepared()?, watch, stop),

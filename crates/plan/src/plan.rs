@@ -21,8 +21,8 @@ use crate::secret::{self, REDACTED};
 use crate::setting::*;
 use crate::template::is_templated;
 use crate::{
-    Also, Body, Bounds, Contents, Filling, FormPart, FormValue, HostPort, Load, LoadRecord, Nanos, Part, Population, Replay, Request,
-    Secrets, Target, Templating, Timetable, Users, Warmup, Wording,
+    Also, Body, Bounds, Contents, FormPart, FormValue, HostPort, Load, LoadRecord, Nanos, Part, Population, Replay, Request, Secrets,
+    Target, Templating, Timetable, Users, Variation, Warmup, Wording,
 };
 
 /// One load, decided in full.
@@ -43,7 +43,7 @@ pub struct Plan {
     pub(crate) script: Option<ScriptFile>,
     pub(crate) scenario: Option<ScenarioFile>,
     pub(crate) also: Also,
-    pub(crate) filling: Filling,
+    pub(crate) variation: Variation,
     pub(crate) replay: Option<Replay>,
     pub(crate) contents: Contents,
 }
@@ -240,7 +240,7 @@ impl Plan {
     /// Every server that connections may be opened to.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
-        let listed = self.filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        let listed = self.variation.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
         Bounds::of(&self.also, std::iter::once(&self.target).chain(listed))
     }
 
@@ -362,8 +362,8 @@ impl Plan {
 
     /// What differs from request to request.
     #[must_use]
-    pub const fn filling(&self) -> &Filling {
-        &self.filling
+    pub const fn variation(&self) -> &Variation {
+        &self.variation
     }
 
     /// Whether requests differ, or their answers are looked at: there are templates, a list of URLs, or something is expected of answers.
@@ -371,14 +371,14 @@ impl Plan {
     #[must_use]
     pub fn is_filled_in(&self) -> bool {
         self.scenario.is_none()
-            && (self.filling.mix.is_some()
-                || !self.filling.expects.is_empty()
-                || (self.filling.braces == Templating::Template && self.texts().any(|(_, text)| is_templated(text))))
+            && (self.variation.mix.is_some()
+                || !self.variation.expects.is_empty()
+                || (self.variation.braces == Templating::Template && self.texts().any(|(_, text)| is_templated(text))))
     }
 
     /// Everything that may be a template, and the setting it comes from: path and query, values of headers, body or form.
     pub fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        texts(&self.target, &self.request, &self.filling)
+        texts(&self.target, &self.request, &self.variation)
     }
 
     /// How many users there are at once at most, or requests or journeys of open load, each on a connection of its own.
@@ -484,11 +484,15 @@ impl Plan {
 }
 
 /// Everything that may be a template.
-pub(crate) fn texts<'a>(target: &'a Target, request: &'a Request, filling: &'a Filling) -> impl Iterator<Item = (&'static str, &'a str)> {
+pub(crate) fn texts<'a>(
+    target: &'a Target,
+    request: &'a Request,
+    variation: &'a Variation,
+) -> impl Iterator<Item = (&'static str, &'a str)> {
     let headers = request.headers.iter().map(|(_, value)| ("header", value.as_str()));
     let (bytes, parts): (Option<&[u8]>, &[FormPart]) = match &request.body {
         Body::Empty => (None, &[]),
-        Body::File(_) => (filling.body.as_ref().map(String::as_bytes), &[]),
+        Body::File(_) => (variation.body.as_ref().map(String::as_bytes), &[]),
         Body::Bytes(bytes) => (Some(bytes), &[]),
         Body::Form { parts, .. } => (None, parts),
     };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use crate::template::{Template, Value};
-use crate::{Draft, LoadRecord, Sources, filling};
+use crate::{Draft, LoadRecord, Sources, variation};
 
 /// A load with what was read of its files.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -69,7 +69,7 @@ impl Resolved {
         }
         form.iter().filter_map(|field| field.split_once('=')).for_each(|(_, value)| look("form", value));
         if let Some(list) = urls.as_ref().and_then(|path| self.contents.text(path)) {
-            list.lines().filter(|line| !filling::is_comment(line)).for_each(|line| look("urls", line));
+            list.lines().filter(|line| !variation::is_comment(line)).for_each(|line| look("urls", line));
         }
         found
     }

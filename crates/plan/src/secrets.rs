@@ -71,8 +71,8 @@ impl Secrets {
                 }
             }
         }
-        let environment = plan.filling().environment.iter().map(|(_, value)| value.as_str());
-        found.secrets().and(Self::of_values(environment.chain(plan.filling().concealed.iter().map(String::as_str))))
+        let environment = plan.variation().environment.iter().map(|(_, value)| value.as_str());
+        found.secrets().and(Self::of_values(environment.chain(plan.variation().concealed.iter().map(String::as_str))))
     }
 
     /// Everything in a request, as it was sent, that is a secret.

@@ -13,9 +13,9 @@ use crate::plan::texts;
 use crate::secret::{self, REDACTED};
 use crate::template::is_templated;
 use crate::{
-    Amount, Body, Confinement, Connection, Contents, Draft, Filling, FormValue, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
+    Amount, Body, Confinement, Connection, Contents, Draft, FormValue, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
     PopulationDraft, Preflight, Resolved, SaidOfVariables, ScenarioFile, ScriptFile, Setting, Sources, Spelling, Stages, Templating, Tls,
-    Verification, Warmup, percent_encoded,
+    Variation, Verification, Warmup, percent_encoded,
 };
 
 /// What becomes of secrets.
@@ -65,7 +65,7 @@ impl Plan {
     /// never to be saved.
     #[must_use]
     pub fn encode(&self) -> String {
-        let Filling { environment, concealed, .. } = &self.filling;
+        let Variation { environment, concealed, .. } = &self.variation;
         let whole = Whole {
             version: VERSION,
             load: self.clone().record(Secrecy::Kept),
@@ -140,7 +140,7 @@ impl Plan {
             script,
             scenario,
             also,
-            filling,
+            variation,
             replay,
             contents: _,
         } = self;
@@ -149,7 +149,7 @@ impl Plan {
         let (scenario, scenario_sha256, scenario_text, said) = match scenario {
             None => (None, None, None, SaidOfVariables::default()),
             Some(ScenarioFile { text: Some(text), said, .. }) => {
-                let text = if secrecy == Secrecy::LeftOut { secret::text_without(&text, &filling.concealed) } else { text };
+                let text = if secrecy == Secrecy::LeftOut { secret::text_without(&text, &variation.concealed) } else { text };
                 (None, None, Some(text), said)
             }
             Some(ScenarioFile { path, sha256, text: None, said, .. }) => (Some(path), sha256, None, said),
@@ -182,10 +182,10 @@ impl Plan {
             if rate.is_some() || connections.as_ref().is_some_and(|users| !users.is_one_number()) { None } else { duration };
 
         let braces_matter = secrecy == Secrecy::Kept
-            || texts(&target, &request, &filling).any(|(_, text)| is_templated(text))
-            || filling.mix.is_some()
+            || texts(&target, &request, &variation).any(|(_, text)| is_templated(text))
+            || variation.mix.is_some()
             || matches!(request.body, Body::File(_));
-        let Filling { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = filling;
+        let Variation { braces, files, order, end, mix, body: _, expects, environment: _, concealed: _ } = variation;
         let (urls, urls_sha256, urls_at_url) = mix.map_or((None, None, false), |mix| (Some(mix.path), mix.sha256, mix.at_url));
         let data_order = (!files.is_empty()).then_some(Setting::Value(order));
         let data_end = (!files.is_empty()).then_some(Setting::Value(end));

@@ -23,8 +23,9 @@ pub fn request_of(plan: &Plan) -> String {
         let target = plan.target().to_string();
         return format!("requests of {}, to {}", visible(&replay.logs.join(", ")), visible(target.trim_end_matches('/')));
     }
-    let filling = plan.filling();
-    let is_template = |bytes: &[u8]| filling.braces == Templating::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
+    let variation = plan.variation();
+    let is_template =
+        |bytes: &[u8]| variation.braces == Templating::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
     let body = match &plan.request().body {
         Body::Empty => String::new(),
         Body::Bytes(bytes) if is_template(bytes) => " with a body made from a template".to_owned(),
@@ -32,9 +33,9 @@ pub fn request_of(plan: &Plan) -> String {
         Body::File(path) => format!(" with {} as its body", visible(path)),
         Body::Form { parts, .. } => format!(" with a form of {}", counted(parts.len() as u64, "field")),
     };
-    let rows: Vec<String> = filling.files.iter().map(|file| visible(&file.path)).collect();
+    let rows: Vec<String> = variation.files.iter().map(|file| visible(&file.path)).collect();
     let each = if plan.scenario().is_some() { "each journey" } else { "each" };
-    let rows = match (rows.is_empty(), filling.order) {
+    let rows = match (rows.is_empty(), variation.order) {
         (true, _) => String::new(),
         (_, RowOrder::InOrder) => format!(", a row of {} for {each}, in order", rows.join(" and of ")),
         (_, RowOrder::Random) => format!(", a random row of {} for {each}", rows.join(" and of ")),
@@ -44,7 +45,7 @@ pub fn request_of(plan: &Plan) -> String {
         let target = plan.target();
         return format!("the journeys of {} to {}://{}{rows}", visible(file.title()), target.scheme(), visible(&target.authority()));
     }
-    match &filling.mix {
+    match &variation.mix {
         Some(mix) => format!("the URLs in {}{body}{rows}", visible(&mix.path)),
         None => format!("{} {}{body}{rows}", visible(&plan.request().method), visible(&plan.target().to_string())),
     }

@@ -138,7 +138,7 @@ impl MemoryInputs {
     pub fn of_plan(plan: &Plan) -> Self {
         let files = plan.contents().iter().map(|(path, bytes)| (path.to_owned(), bytes.clone())).collect();
         let large = plan.contents().large().map(|(path, file)| (path.to_owned(), file.clone())).collect();
-        Self { files, large, variables: plan.filling().environment.iter().cloned().collect(), ..Self::default() }
+        Self { files, large, variables: plan.variation().environment.iter().cloned().collect(), ..Self::default() }
     }
 
     /// The same where files that it does not hold are on this machine: those that are too large.

@@ -255,7 +255,7 @@ impl Scenarios {
                 self.compiled(plan, &scenario).map(drop)
             }
             // A list that could not be read has been told.
-            None if !plan.is_filled_in() || plan.filling().mix.as_ref().is_some_and(|mix| mix.routes.is_empty()) => Ok(()),
+            None if !plan.is_filled_in() || plan.variation().mix.as_ref().is_some_and(|mix| mix.routes.is_empty()) => Ok(()),
             None => self.rows_of(plan).and_then(|rows| template::Ready::new(plan, &rows)).map(drop),
         }
     }
@@ -267,7 +267,7 @@ impl Scenarios {
     /// The data files of a plan, in its order.
     fn rows_of(&self, plan: &Plan) -> Result<Vec<Arc<Data>>, PlanErrors> {
         let (mut errors, mut rows) = (PlanErrors::default(), Vec::new());
-        for file in &plan.filling().files {
+        for file in &plan.variation().files {
             match self.0.reader.data(&file.path) {
                 Ok(data) => rows.push(data),
                 Err(mistakes) => {

@@ -316,7 +316,7 @@ pub(crate) fn compile(
         scenario,
         names: &variables,
         plan,
-        compiler: Compiler::new(files, names, (&plan.filling().environment, plan.contents()), &variables),
+        compiler: Compiler::new(files, names, (&plan.variation().environment, plan.contents()), &variables),
         errors: PlanErrors::default(),
         steps: Vec::new(),
         onces: 0,

@@ -279,7 +279,7 @@ impl Workers {
             compiled: Arc::new(compiled),
             single,
             files: files.to_vec(),
-            order: (plan.filling().order, plan.filling().end),
+            order: (plan.variation().order, plan.variation().end),
             seed: plan.seed(),
             taken,
         }

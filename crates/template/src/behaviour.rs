@@ -55,7 +55,7 @@ impl Ready {
     /// # Errors
     /// For every column, file and variable that is not there, and if a data file has too few rows.
     pub fn new(plan: &Plan, files: &[Arc<Data>]) -> Result<Self, PlanErrors> {
-        let filling = plan.filling();
+        let variation = plan.variation();
         let compiled = compile(plan, files);
         let mut errors = PlanErrors::default();
         too_few_rows(plan, files).into_iter().for_each(|error| errors.push(error));
@@ -68,7 +68,7 @@ impl Ready {
                 return Err(more);
             }
         };
-        let tickets = match &filling.mix {
+        let tickets = match &variation.mix {
             Some(mix) if mix.turns == Turns::Weighted => mix
                 .routes
                 .iter()
@@ -80,8 +80,8 @@ impl Ready {
             _ => Vec::new(),
         };
         let order = |(file, data): (u64, &Arc<Data>)| Order {
-            order: filling.order,
-            end: filling.end,
+            order: variation.order,
+            end: variation.end,
             seed: plan.seed(),
             file,
             count: data.count(),
@@ -90,7 +90,7 @@ impl Ready {
         let shared = Shared {
             tickets,
             files: files.to_vec(),
-            order: filling.order,
+            order: variation.order,
             orders: (0..).zip(files).map(order).collect(),
             seed: plan.seed(),
             users: plan.connections_max().get().into(),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     fn requests(plan: &Plan, count: usize) -> Vec<String> {
-        let files: Vec<Arc<Data>> = plan.filling().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
+        let files: Vec<Arc<Data>> = plan.variation().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
         let ready = Ready::new(plan, &files).unwrap_or_else(|errors| panic!("{errors:?}"));
         ready.preview(count).unwrap().into_iter().map(|bytes| String::from_utf8(bytes).unwrap()).collect()
     }
@@ -478,7 +478,7 @@ mod tests {
             (draft.threads, draft.timeout, draft.duration) = ("3".parse().ok(), given("300ms"), given("4s"));
             draft.connections = "7".parse().ok();
         });
-        let files: Vec<Arc<Data>> = plan.filling().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
+        let files: Vec<Arc<Data>> = plan.variation().files.iter().map(|file| Arc::new(Data::open(&file.path).unwrap())).collect();
         let whole = engine::split::same_however_split(&plan, &|runner, parts| {
             let shares = parts.into_iter().map(|part| part.share);
             let ready = Ready::new(&plan, &files).unwrap_or_else(|errors| panic!("{errors:?}"));

@@ -39,7 +39,7 @@ pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>,
     let mut compiling = Compiling { plan, pieces: Pieces::of_plan(plan, files) };
     let body = compiling.body();
     let request = plan.request();
-    let compiled = match &plan.filling().mix {
+    let compiled = match &plan.variation().mix {
         None => compiling.route(plan.target(), &request.method, &body).into_iter().collect(),
         Some(mix) => {
             if mix.routes.is_empty() {
@@ -93,11 +93,11 @@ impl Compiling<'_> {
     }
 
     fn template(&self, text: &str) -> Option<Template> {
-        let filling = self.plan.filling();
-        if filling.braces == Templating::Text || !is_templated(text) {
+        let variation = self.plan.variation();
+        if variation.braces == Templating::Text || !is_templated(text) {
             return None;
         }
-        let names: Vec<&str> = filling.files.iter().map(|file| file.name.as_str()).collect();
+        let names: Vec<&str> = variation.files.iter().map(|file| file.name.as_str()).collect();
         Some(Template::parse(text, &names).expect("a plan's templates are valid"))
     }
 
@@ -142,7 +142,7 @@ impl Compiling<'_> {
                 Some(template) => Body::Bytes(marked(&template).into_bytes()),
                 None => Body::Bytes(bytes.clone()),
             },
-            Body::File(path) => match self.plan.filling().body.as_ref().and_then(|text| self.template(text)) {
+            Body::File(path) => match self.plan.variation().body.as_ref().and_then(|text| self.template(text)) {
                 Some(template) => Body::Bytes(marked(&template).into_bytes()),
                 None => Body::File(path.clone()),
             },
@@ -169,7 +169,7 @@ impl Compiling<'_> {
         headers.retain(|(name, _)| {
             let name = name.to_ascii_lowercase();
             // The length follows from the body, and what is said about a body that is not sent is wrong.
-            name != "content-length" && (has_body || !name.starts_with("content-") || plan.filling().mix.is_none())
+            name != "content-length" && (has_body || !name.starts_with("content-") || plan.variation().mix.is_none())
         });
         for (name, value) in &mut headers {
             if name.eq_ignore_ascii_case("host") && *value == own {
@@ -217,12 +217,12 @@ impl Compiling<'_> {
 
 impl<'a> Pieces<'a> {
     fn of_plan(plan: &'a Plan, files: &'a [Arc<Data>]) -> Self {
-        let filling = plan.filling();
-        let names = filling.files.iter().map(|file| file.name.as_str()).collect();
+        let variation = plan.variation();
+        let names = variation.files.iter().map(|file| file.name.as_str()).collect();
         Self {
             files,
             names,
-            environment: &filling.environment,
+            environment: &variation.environment,
             contents: plan.contents(),
             variables: &[],
             errors: PlanErrors::default(),

@@ -32,7 +32,7 @@ impl Expectations {
     /// Reads what is expected, and gives each URL its row: none for a plan that neither expects anything nor has a list.
     pub(crate) fn of(plan: &Plan, errors: &mut PlanErrors) -> Self {
         let mut expected = Self::default();
-        for text in &plan.filling().expects {
+        for text in &plan.variation().expects {
             match Check::parse(text) {
                 Ok(check) => {
                     expected.heard = expected.heard.with_check(&check);
@@ -47,7 +47,7 @@ impl Expectations {
             }
         }
         let request = plan.request();
-        match &plan.filling().mix {
+        match &plan.variation().mix {
             Some(mix) => {
                 for route in &mix.routes {
                     let method = route.method.as_deref().unwrap_or(&request.method);

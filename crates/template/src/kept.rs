@@ -62,7 +62,7 @@ impl UserRows {
 
 /// The data files with too few rows for each user of a plan to keep one of its own.
 pub fn too_few_rows(plan: &Plan, files: &[Arc<Data>]) -> Vec<PlanError> {
-    if plan.filling().order != RowOrder::PerUser || matches!(plan.load(), Load::Open { .. }) {
+    if plan.variation().order != RowOrder::PerUser || matches!(plan.load(), Load::Open { .. }) {
         return Vec::new();
     }
     let users = match plan.load() {

@@ -23,7 +23,7 @@ use crate::setting::{
 };
 use crate::template::is_templated;
 use crate::{
-    Also, Body, Draft, Filling, Load, LoadRecord, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Sources, Spelling, Templating,
+    Also, Body, Draft, Load, LoadRecord, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Sources, Spelling, Templating, Variation,
 };
 
 /// Of a load of which nothing was read: that names no files, or a saved one that is only looked at.
@@ -301,7 +301,7 @@ impl TryFrom<Resolved> for Plan {
             Body::File(path) => contents.get(path).map(|held| if braces == Templating::Template { text_of(held) } else { String::new() }),
             Body::Empty | Body::Bytes(_) | Body::Form { .. } => None,
         };
-        let filling = Filling {
+        let variation = Variation {
             braces,
             files,
             order: rows.0,
@@ -313,9 +313,9 @@ impl TryFrom<Resolved> for Plan {
             concealed: secrets,
         };
         if scenario.is_none() {
-            read_templates(r, target.as_ref(), &request, &filling);
+            read_templates(r, target.as_ref(), &request, &variation);
         }
-        if !filling.expects.is_empty() && (script.is_some() || replay.is_some()) {
+        if !variation.expects.is_empty() && (script.is_some() || replay.is_some()) {
             let what = if replay.is_some() { "a replay".to_owned() } else { SCRIPT.to_string() };
             r.wrong(
                 EXPECT,
@@ -323,11 +323,11 @@ impl TryFrom<Resolved> for Plan {
                 format!("leave {EXPECT} out, and hold the whole with {CHECK}, such as {CHECK:#} 'failed < 1%'"),
             );
         }
-        let differs = filling.mix.is_some()
+        let differs = variation.mix.is_some()
             || braces == Templating::Template
-                && target.as_ref().is_some_and(|target| texts(target, &request, &filling).any(|(_, text)| is_templated(text)));
+                && target.as_ref().is_some_and(|target| texts(target, &request, &variation).any(|(_, text)| is_templated(text)));
         if differs && script.is_some() {
-            let (setting, what, help) = if filling.mix.is_some() {
+            let (setting, what, help) = if variation.mix.is_some() {
                 (URLS, URLS.to_string(), "leave one of them out".to_owned())
             } else {
                 let help = format!("leave one of them out, or send {{{{ as it is with {NO_TEMPLATES}");
@@ -335,7 +335,7 @@ impl TryFrom<Resolved> for Plan {
             };
             r.wrong(setting, format!("{SCRIPT} and {what} contradict: a script chooses the requests itself"), help);
         }
-        let servers = filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        let servers = variation.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
         if follow > 0 && target.as_ref().is_some_and(|target| servers.into_iter().any(|other| !other.same_origin(target))) {
             r.wrong(
                 FOLLOW,
@@ -343,7 +343,7 @@ impl TryFrom<Resolved> for Plan {
                 format!("leave {FOLLOW} out, or make a list and a run for each server"),
             );
         }
-        if filling.order == RowOrder::PerUser && load.as_ref().is_some_and(Load::is_open) {
+        if variation.order == RowOrder::PerUser && load.as_ref().is_some_and(Load::is_open) {
             r.wrong(
                 DATA_ORDER,
                 format!("{DATA_ORDER:#} per-user is about users, and {RATE} sends requests without any"),
@@ -356,7 +356,7 @@ impl TryFrom<Resolved> for Plan {
                 // They are in a header.
                 target: target.without_credentials(),
                 request,
-                filling,
+                variation,
                 replay,
                 load,
                 duration,

@@ -3,12 +3,12 @@
 use super::reading::Reading;
 use super::{Confinement, DEFAULT_HEADERS, Proxy, ScriptFile};
 use crate::encoding::is_token;
-use crate::filling::{MISTAKES_MAX, Route, told};
 use crate::secret::REDACTED;
 use crate::setting::{BEARER, COOKIE, DATA, DATA_FILE, FORM, HEADER, JSON, METHOD, NO_TEMPLATES, PROXY, SANDBOX, SCRIPT, URLS, USER};
 use crate::template::{Piece, Template, Value, is_templated};
+use crate::variation::{MISTAKES_MAX, Route, told};
 use crate::{
-    Also, Body, DataFile, Filling, FormPart, FormValue, HostPort, Mix, Request, Scheme, Target, Templating, Turns, base64, filling,
+    Also, Body, DataFile, FormPart, FormValue, HostPort, Mix, Request, Scheme, Target, Templating, Turns, Variation, base64, variation,
 };
 
 pub(super) struct ScriptWords {
@@ -86,7 +86,7 @@ pub(super) fn read_targets(
             None
         }
         None => None,
-        Some(url) => match filling::target(url, files, braces) {
+        Some(url) => match variation::target(url, files, braces) {
             Ok(target) => Some(target),
             Err(mistakes) => {
                 mistakes.into_iter().for_each(|(why, help)| r.wrong("url", format!("the URL '{url}' {why}"), help));
@@ -98,7 +98,7 @@ pub(super) fn read_targets(
     let at_url = elsewhere.is_some();
     // A plan that was saved has the path alone, until its list is read again.
     let Some(lines) = lines else { return (base, Some(Mix { path, sha256, at_url, routes: Vec::new(), turns: Turns::InOrder })) };
-    match filling::routes(&path, &lines, base.as_ref(), files, braces) {
+    match variation::routes(&path, &lines, base.as_ref(), files, braces) {
         Ok((mut routes, turns)) => {
             if let (Some(also), Some(base)) = (elsewhere, &base) {
                 for route in routes.iter_mut().filter(|route| !also.holds(&route.target)) {
@@ -140,9 +140,9 @@ fn read_credentials(r: &mut Reading, base: Option<&Target>, routes: &[Route]) ->
 }
 
 /// Complains of every mistake in the templates of headers and body; those of URLs were read with them.
-pub(super) fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, filling: &Filling) {
-    if filling.braces == Templating::Text {
-        if !filling.files.is_empty() {
+pub(super) fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, variation: &Variation) {
+    if variation.braces == Templating::Text {
+        if !variation.files.is_empty() {
             r.wrong(
                 DATA_FILE,
                 format!("{DATA_FILE} is for templates, and {NO_TEMPLATES} says that there are none"),
@@ -152,7 +152,7 @@ pub(super) fn read_templates(r: &mut Reading, target: Option<&Target>, request: 
         return;
     }
     let before = r.errors.0.len();
-    let files: Vec<&str> = filling.files.iter().map(|file| file.name.as_str()).collect();
+    let files: Vec<&str> = variation.files.iter().map(|file| file.name.as_str()).collect();
     let mut used: Vec<String> = Vec::new();
     let mut read = |r: &mut Reading, setting: &'static str, what: String, text: &str, is_body: bool| {
         if !is_templated(text) {
@@ -189,7 +189,7 @@ pub(super) fn read_templates(r: &mut Reading, target: Option<&Target>, request: 
     match &request.body {
         Body::Empty => {}
         Body::File(path) => {
-            if let Some(text) = &filling.body {
+            if let Some(text) = &variation.body {
                 read(r, "data", format!("the file '{path}' of the body"), text, true);
             }
         }
@@ -206,17 +206,17 @@ pub(super) fn read_templates(r: &mut Reading, target: Option<&Target>, request: 
             }
         }
     }
-    let routes = filling.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+    let routes = variation.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
     for target in routes.chain(target) {
         read(r, "url", "the URL".to_owned(), target.path_and_query(), false);
     }
     // In a plan that was saved, until its files are read again.
-    let unread =
-        filling.mix.as_ref().is_some_and(|mix| mix.routes.is_empty()) || matches!(request.body, Body::File(_)) && filling.body.is_none();
+    let unread = variation.mix.as_ref().is_some_and(|mix| mix.routes.is_empty())
+        || matches!(request.body, Body::File(_)) && variation.body.is_none();
     if r.errors.0.len() > before || target.is_none() || unread {
         return;
     }
-    for DataFile { name, path, .. } in filling.files.iter().filter(|file| !used.contains(&file.name)) {
+    for DataFile { name, path, .. } in variation.files.iter().filter(|file| !used.contains(&file.name)) {
         r.wrong(
             DATA_FILE,
             format!("no template takes anything from {DATA_FILE:#} {path}"),

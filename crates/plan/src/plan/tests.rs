@@ -223,9 +223,9 @@ fn a_user_and_password_may_be_templates() {
 fn a_list_of_urls_needs_no_url_beside_it_and_is_saved_by_name() {
     let resolved = Resolved::from(draft("--urls ~ mix.txt ~ --data-file ~ users.csv"));
     let plan = Plan::try_from(resolved.with_file("mix.txt", *b"3 http://a.test:81/x?{{users.id}}\n")).unwrap();
-    assert_eq!((plan.target().to_string().as_str(), plan.filling().mix.as_ref().unwrap().routes.len()), ("http://a.test:81/", 1));
+    assert_eq!((plan.target().to_string().as_str(), plan.variation().mix.as_ref().unwrap().routes.len()), ("http://a.test:81/", 1));
     let saved: Plan = serde_json::from_str(&serde_json::to_string(&plan).unwrap()).unwrap();
-    assert!(saved.is_filled_in() && saved.filling().mix.as_ref().unwrap().routes.is_empty());
+    assert!(saved.is_filled_in() && saved.variation().mix.as_ref().unwrap().routes.is_empty());
     // A URL given anew takes the place of the list.
     assert_eq!(LoadRecord::from(saved).draft.overlaid(draft("http://b.test/")).urls, None);
 }

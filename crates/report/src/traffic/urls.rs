@@ -91,7 +91,7 @@ mod tests {
         let draft = plan::Draft { url: Some("http://a.test/".to_owned()), urls: Some("list".to_owned()), ..plan::Draft::default() };
         let resolved = plan::Resolved::from(draft).with_file("list", list.as_bytes());
         let plan = plan::Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors:?}\n{list}"));
-        plan.filling().mix.as_ref().unwrap().routes.iter().map(|route| route.weight).collect()
+        plan.variation().mix.as_ref().unwrap().routes.iter().map(|route| route.weight).collect()
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{PlanError, Target, Wording, server_in};
 
 /// How the texts of a plan are filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Filling {
+pub struct Variation {
     /// Whether `{{` in texts means anything.
     pub braces: Templating,
     /// Where rows are taken from.
