@@ -229,11 +229,6 @@ fn a_part_that_is_none_says_why() {
         ("\"pause_halvings\":0", "\"pause_halvings\":60", "its samples of users are none"),
         ("\"routes\":{\"GET\":", "\"routes\":{\"G T\":", "a method is none"),
         ("\"paths\":{\"/users/0\":1}", "\"paths\":{\"/users/0 \":1}", "a path is none that could be asked for"),
-        (
-            "\"root\":{",
-            &format!("\"root\":{{\"routes\":{{{}}},", of_each(0..33, "{\"requests\":0,\"statuses\":[],\"bytes\":0}")),
-            "there are too many",
-        ),
         ("\"below\":{", &format!("\"below\":{{{},", of_each(0..100_000, "{}")), "more places than are kept"),
         ("\"below\":{", &format!("\"below\":{{{},", of_each(0..4_000, COUNTED)), "more routes than are kept"),
     ] {

@@ -13,6 +13,7 @@ mod gap;
 mod grouped;
 mod histogram;
 mod leftovers;
+mod machine;
 pub mod observed;
 mod outcome;
 mod population;
@@ -43,6 +44,7 @@ pub use gap::{Gaps, OwnDelay};
 pub use grouped::grouped;
 pub use histogram::{Histogram, PackedHistogram, QUANTILES, bucket_of_rank, quantile_is_known, rank_of};
 pub use leftovers::{DataWaits, Leftovers, Position, ReplayCounts, Teardowns};
+pub use machine::Machine;
 pub use observed::ServerObservation;
 pub use outcome::Outcome;
 pub use population::{PopulationCounts, PopulationRow};
@@ -61,8 +63,7 @@ pub use sparse::SparseHistogram;
 pub use statistics::Statistics;
 pub use status::Status;
 pub use summary::{
-    Bytes, End, Ending, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord,
-    WarmUpCounts,
+    Bytes, End, Ending, Generator, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord, WarmUpCounts,
 };
 pub use tally::{CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, Took};
 pub use tick::{JourneysTick, Tick};

@@ -15,7 +15,7 @@ use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Connections, FailureCount, Gaps, Histogram, OwnDelay, PopulationRow, Rates, ReplayComparison, Requests, RunProfile, Scenario,
+    Connections, FailureCount, Gaps, Histogram, Machine, OwnDelay, PopulationRow, Rates, ReplayComparison, Requests, RunProfile, Scenario,
     ServerObservation, SiteRow, StepRow, Tick, WarmUp,
 };
 
@@ -248,23 +248,6 @@ pub struct Generator {
 
 fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
     *number == N::default()
-}
-
-/// The machine the load came from.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Machine {
-    /// The program and its version.
-    pub loadline: String,
-    /// Operating system and kernel.
-    pub system: String,
-    /// The processor's name.
-    pub processor: String,
-    /// Cores this process may use.
-    pub cores: u32,
-    /// Memory in bytes.
-    pub memory_bytes: u64,
-    /// Files this process may open.
-    pub files_max: u64,
 }
 
 impl Deref for Summary {

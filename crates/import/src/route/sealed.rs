@@ -261,14 +261,15 @@ mod tests {
     fn samples_of_many_parts_are_as_large_as_that_of_one_log() {
         // More paths than are kept, so that fewer are kept of each route.
         const ROUTES: u32 = 1200;
-        const PARTS: u32 = 8;
+        const PARTS: u32 = 16;
+        const PATHS: u32 = 200;
         let counted = |parts: std::ops::Range<u32>| {
             let mut routes = Routes::default().with_key(Key::new([5; 16]));
             for part in parts {
                 for route in 0..ROUTES {
                     let path = format!("/a{}/b{}/c{}", route / 100, route / 10 % 10, route % 10);
-                    for at in 0..60 {
-                        routes.of_target(b"GET", path.as_bytes(), format!("{path}?{}", part * 60 + at).as_bytes()).add(200, 0, None);
+                    for at in 0..PATHS {
+                        routes.of_target(b"GET", path.as_bytes(), format!("{path}?{}", part * PATHS + at).as_bytes()).add(200, 0, None);
                     }
                 }
             }

@@ -11,11 +11,11 @@ use std::ops::Deref;
 
 use plan::{Load, Nanos, Plan};
 
-use super::{Bytes, End, Ending, Generator, Machine, QuirkCount, Resolution, SCHEMA, Summary, SummaryRecord, WarmUpCounts};
+use super::{Bytes, End, Ending, Generator, QuirkCount, Resolution, SCHEMA, Summary, SummaryRecord, WarmUpCounts};
 use crate::warmup::Early;
 use crate::{
-    Example, Failure, FailureCount, PopulationRow, Quirk, ReplayComparison, Requests, RunProfile, Scenario, ServerObservation, Snapshot,
-    StepRow, Tick, WarmUp,
+    Example, Failure, FailureCount, Machine, PopulationRow, Quirk, ReplayComparison, Requests, RunProfile, Scenario, ServerObservation,
+    Snapshot, StepRow, Tick, WarmUp,
 };
 
 /// A measured run that may still be completed; [`close`](Self::close) makes the [`Summary`] of it.
