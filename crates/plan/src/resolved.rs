@@ -146,12 +146,13 @@ impl Contents {
     }
 }
 
+/// A file that is not in memory, with its path.
+type NamedFile<'a> = (&'a String, &'a Arc<dyn LargeFile>);
+
 /// Files that are not in memory are the same where they are one.
 impl PartialEq for Contents {
     fn eq(&self, other: &Self) -> bool {
-        let is_same = |((a, one), (b, another)): ((&String, &Arc<dyn LargeFile>), (&String, &Arc<dyn LargeFile>))| {
-            a == b && Arc::ptr_eq(one, another)
-        };
+        let is_same = |((a, one), (b, another)): (NamedFile<'_>, NamedFile<'_>)| a == b && Arc::ptr_eq(one, another);
         self.files == other.files && self.large.len() == other.large.len() && self.large.iter().zip(&other.large).all(is_same)
     }
 }
