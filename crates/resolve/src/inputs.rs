@@ -215,7 +215,7 @@ impl Inputs for MemoryInputs {
             return LocalInputs.rows(path);
         }
         if let Some(file) = self.large.get(path) {
-            return Data::of_large(path, file.clone(), MEMORY_BYTES_MAX);
+            return Data::of_large(path, file, MEMORY_BYTES_MAX);
         }
         let unreadable = |why: io::Error| {
             let message = format!("the data file {path} cannot be read: {}", plan::plainly(&why));

@@ -127,7 +127,7 @@ impl Script {
             // A worker that does not return holds its state for good; nobody may wait for it.
             self.threads.clear();
         })?;
-        summary.add_warnings(self.take_up(left));
+        summary.add_warnings(self.take_up(&left));
         self.main.flush()?;
         Ok(summary)
     }
@@ -244,7 +244,7 @@ impl Script {
     }
 
     /// Gives those that stand for threads elsewhere what these had at their end. What `done` does not see of it comes out, in words.
-    fn take_up(&mut self, left: Leftovers) -> Vec<String> {
+    fn take_up(&self, left: &Leftovers) -> Vec<String> {
         if !self.are_elsewhere || self.threads.is_empty() {
             return Vec::new();
         }

@@ -150,7 +150,7 @@ struct Site {
 /// What comes of a site.
 #[derive(Debug)]
 enum Event<S = Answer> {
-    Greeted(Greeting),
+    Greeted(Box<Greeting>),
     /// Something, and when it came by this machine's clock.
     Said(S, Nanos),
     /// Why it is gone, and the status it ended with.
@@ -219,7 +219,7 @@ impl Fleet {
             };
             match event {
                 Event::Greeted(greeting) => {
-                    self.sites[number].greet(greeting)?;
+                    self.sites[number].greet(*greeting)?;
                     awaited.remove(&number);
                 }
                 Event::Said(..) => {}
@@ -555,7 +555,7 @@ impl Site {
 fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>) -> Result<(), Option<String>> {
     let mut stream = BufReader::new(stream);
     let greeting = Greeting::read(&mut stream).map_err(|said| said.map(|text| text.chars().take(80).collect()))?;
-    let mut next = Some(Arrival::Greeted(greeting));
+    let mut next = Some(Arrival::Greeted(Box::new(greeting)));
     while let Some(arrival) = next {
         if arrivals.send((number, arrival)).is_err() {
             break;

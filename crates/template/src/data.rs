@@ -91,7 +91,8 @@ impl Data {
             return Err(vec![DataError { message, help: "name a file in it".to_owned() }]);
         }
         if about.is_file() {
-            return Self::of_large(path, Arc::new(StoredFile::from(file)), memory_bytes_max);
+            let file: Arc<dyn LargeFile> = Arc::new(StoredFile::from(file));
+            return Self::of_large(path, &file, memory_bytes_max);
         }
         Self::read(path, file, None)
     }
@@ -100,8 +101,8 @@ impl Data {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn of_large(path: &str, file: Arc<dyn LargeFile>, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
-        Self::read(path, At { file: &*file, offset: 0 }, Some((memory_bytes_max, &file)))
+    pub fn of_large(path: &str, file: &Arc<dyn LargeFile>, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
+        Self::read(path, At { file: &**file, offset: 0 }, Some((memory_bytes_max, file)))
     }
 
     /// Of a file that was read before: all of its rows are in memory.

@@ -36,8 +36,14 @@ pub struct Claims {
     /// How each is called. Whoever drops one that was not called lets the agent go.
     pub calls: Vec<Call>,
     /// The names of those that were idle when they were looked for, each with why it is not had.
-    pub lost: Vec<(String, String)>,
+    pub lost: Vec<Lost>,
 }
+
+/// The name of an agent, and why it is not had.
+pub type Lost = (String, String);
+
+/// An agent that is had, and the way to it.
+type Had = (AgentCard, Contact);
 
 /// Why an agent is not had.
 #[derive(Debug)]
@@ -77,9 +83,9 @@ pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> R
     }
 }
 
-fn calls(had: Vec<(AgentCard, Contact)>, address: &FleetAddress) -> Vec<Call> {
+fn calls(had: Vec<Had>, address: &FleetAddress) -> Vec<Call> {
     let names = told_apart(&had.iter().map(|(card, _)| &*card.name).collect::<Vec<_>>());
-    let call = |((card, contact), name): ((AgentCard, Contact), String)| Call {
+    let call = |((card, contact), name): (Had, String)| Call {
         name,
         way: Arc::new(contact),
         allowed: card.targets,
@@ -122,7 +128,7 @@ impl<'a> Seen<'a> {
     }
 
     /// Claims as many as are wanted; whoever is lost to others is told beside them.
-    fn claim(mut self, connection: &Connection, by: &str) -> Result<(Vec<(AgentCard, Contact)>, Vec<(String, String)>), TooFew> {
+    fn claim(mut self, connection: &Connection, by: &str) -> Result<(Vec<Had>, Vec<Lost>), TooFew> {
         let wanted = self.address.count().map(|count| count.get() as usize);
         let least = wanted.unwrap_or(1);
         let (mut had, mut lost, mut is_race) = (Vec::new(), Vec::new(), false);
@@ -155,10 +161,10 @@ impl<'a> Seen<'a> {
         let count = had.len() + self.idle.len();
         had.iter().for_each(|(_, contact)| contact.hasten());
         drop(had);
-        Err(TooFew { error: self.too_few(count, lost), is_race })
+        Err(TooFew { error: self.too_few(count, &lost), is_race })
     }
 
-    fn too_few(&self, count: usize, lost: Vec<(String, String)>) -> RunError {
+    fn too_few(&self, count: usize, lost: &[Lost]) -> RunError {
         let address = self.address;
         let place = address.group().map_or_else(|| format!("at {address}"), |group| format!("in group {group} at {address}"));
         let none = match (count, address.count()) {
