@@ -12,9 +12,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io;
-use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// All that is sent in a span of the load's time: a block for each source, in their order.
 pub type Slice = Vec<Vec<u8>>;
@@ -155,13 +156,14 @@ impl Dealer {
     }
 }
 
-/// Who waits for a block that is never made waits for ever: a thread that panics says that none comes.
+/// Who waits for a block that is never made waits for ever: a thread that panics gives each source one of no bytes, which is no block.
 struct Closing(Dealer);
 
 impl Drop for Closing {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.close();
+            let sources = self.0.state().lines.len();
+            self.0.deal(vec![Vec::new(); sources]);
         }
     }
 }
@@ -190,9 +192,14 @@ const fn size(block: &[u8]) -> usize {
     block.len() + BLOCK_BYTES
 }
 
+/// A source of another process waits no longer for a block before it looks at its answers again.
+const PATIENCE: Duration = Duration::from_millis(1);
+
 /// Where a source takes its blocks from.
 pub struct Inlet {
     blocks: Receiver<Vec<u8>>,
+    /// How long one is waited for; without, until it has come: who makes them in the same process is ahead.
+    patience: Option<Duration>,
     /// Tells whoever deals that one was taken.
     taken: Box<dyn Fn() + Send>,
 }
@@ -200,7 +207,13 @@ pub struct Inlet {
 impl Inlet {
     /// Takes what comes there, and calls `taken` for each.
     pub fn new(blocks: Receiver<Vec<u8>>, taken: impl Fn() + Send + 'static) -> Self {
-        Self { blocks, taken: Box::new(taken) }
+        Self { blocks, patience: None, taken: Box::new(taken) }
+    }
+
+    /// The same, whose blocks come from another process, which may be slow to send them.
+    #[must_use]
+    pub fn from_afar(self) -> Self {
+        Self { patience: Some(PATIENCE), ..self }
     }
 
     /// One from which nothing comes.
@@ -214,6 +227,20 @@ impl Inlet {
         let block = self.blocks.recv().ok()?;
         (self.taken)();
         Some(block)
+    }
+
+    /// The next block, which is needed now.
+    ///
+    /// # Errors
+    /// If it has not come from another process for a moment, or none comes any more.
+    pub fn need(&self) -> Result<Vec<u8>, TryRecvError> {
+        let Some(patience) = self.patience else { return self.wait().ok_or(TryRecvError::Disconnected) };
+        let block = self.blocks.recv_timeout(patience).map_err(|why| match why {
+            RecvTimeoutError::Timeout => TryRecvError::Empty,
+            RecvTimeoutError::Disconnected => TryRecvError::Disconnected,
+        })?;
+        (self.taken)();
+        Ok(block)
     }
 
     /// The next block, if it is there.
@@ -312,7 +339,7 @@ impl Drop for Seat {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     /// Slices without end, of a block of so many bytes for each source that begins with the slice's number; and how many were made.
     fn slices(sources: usize, bytes: usize) -> (Slices, Arc<AtomicUsize>) {

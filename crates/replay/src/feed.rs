@@ -61,7 +61,7 @@ impl Feed {
         }
     }
 
-    /// Takes the next request, if it has fallen due by now.
+    /// Takes the next request, if it has fallen due by now. One that is on its way from another process may come later than that.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<QueuedRequest> {
         while self.block.row(self.at).is_none() {
@@ -70,8 +70,10 @@ impl Feed {
             }
             if self.block.row(self.at).is_none() {
                 // It has to be there by now.
-                let next = self.blocks.wait();
-                self.turn(next);
+                match self.blocks.need() {
+                    Err(TryRecvError::Empty) => return None,
+                    next => self.turn(next.ok()),
+                }
             }
         }
         let row = *self.block.row(self.at).filter(|row| row.due <= now)?;

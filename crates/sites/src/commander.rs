@@ -432,6 +432,8 @@ impl Drop for Fleet {
     /// Lets all sites go: without a stream of orders they end by themselves.
     fn drop(&mut self) {
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = Beat { is_over: true, ..Beat::default() };
+        // It holds the streams as well.
+        self.dealing = None;
         let ends: Vec<Arc<dyn End>> = self.sites.drain(..).map(|site| site.end).collect();
         let limit = Instant::now() + GOING_MAX;
         for end in ends {
@@ -650,6 +652,7 @@ impl Iterator for RemoteLoad {
                 Event::Said(Answer::Told(_), _) => site.give_up("said what is not of its own part"),
                 Event::Said(Answer::Done, _) => {
                     *is_open = false;
+                    fleet.dealing.iter().for_each(|dealing| rest.iter().for_each(|source| dealing.leave(*source)));
                     continue;
                 }
                 Event::Said(Answer::Here, _) => {

@@ -14,8 +14,10 @@ use plan::{Contents, LargeFile, Nanos};
 use crate::frames::{Answer, FILES_BYTES_MAX, Greeting, Job, Order, frame, read_frame};
 use crate::{BEAT, lease};
 
-/// No block of a source is larger: the largest request of a recording fits.
+/// Blocks that have not come whole take no more: the largest request of a recording fits.
 const BLOCK_BYTES_MAX: usize = 1 << 30;
+/// No process has more sources: each is a thread.
+const SOURCES_MAX: usize = 10_000;
 /// After so many leases without a word the process ends by itself.
 const GOING_LEASES: u32 = 3;
 
@@ -74,43 +76,31 @@ struct Plans {
     files: BTreeMap<u32, Held>,
     /// Files of which more may come.
     arriving: BTreeMap<u32, Arriving>,
-    /// How many bytes all of them have.
+    /// How many bytes of those have come.
     bytes: u64,
 }
 
 /// What a file holds.
 enum Held {
     Small(Arc<[u8]>),
-    Large(Arc<dyn LargeFile>, u64),
-}
-
-impl Held {
-    fn length(&self) -> u64 {
-        match self {
-            Self::Small(bytes) => bytes.len() as u64,
-            Self::Large(_, length) => *length,
-        }
-    }
+    Large(Arc<dyn LargeFile>),
 }
 
 /// What has come of a file so far.
 enum Arriving {
     Small(Vec<u8>),
-    Large(StoredFile, u64),
+    Large(StoredFile),
 }
 
 impl Arriving {
     fn new(is_large: bool) -> io::Result<Self> {
-        if is_large { StoredFile::in_memory().map(|file| Self::Large(file, 0)) } else { Ok(Self::Small(Vec::new())) }
+        if is_large { StoredFile::in_memory().map(Self::Large) } else { Ok(Self::Small(Vec::new())) }
     }
 
     fn add(&mut self, piece: &[u8]) -> io::Result<()> {
         match self {
             Self::Small(bytes) => bytes.extend_from_slice(piece),
-            Self::Large(file, length) => {
-                file.append(piece)?;
-                *length += piece.len() as u64;
-            }
+            Self::Large(file) => file.append(piece)?,
         }
         Ok(())
     }
@@ -118,7 +108,7 @@ impl Arriving {
     fn whole(self) -> Held {
         match self {
             Self::Small(bytes) => Held::Small(bytes.into()),
-            Self::Large(file, length) => Held::Large(Arc::new(file), length),
+            Self::Large(file) => Held::Large(Arc::new(file)),
         }
     }
 }
@@ -129,9 +119,13 @@ impl Plans {
     /// # Errors
     /// In words, if there is no room for it.
     fn add(&mut self, number: u32, is_large: bool, piece: &[u8]) -> Result<(), String> {
+        // Without bytes files would take room that nobody counts.
+        if piece.is_empty() {
+            return Err("a piece of a file is empty".to_owned());
+        }
         self.bytes += piece.len() as u64;
         if self.bytes > FILES_BYTES_MAX {
-            return Err(format!("the files take more than {} GiB there", FILES_BYTES_MAX >> 30));
+            return Err(format!("the files of a load take more than {} GiB there", FILES_BYTES_MAX >> 30));
         }
         let file = match self.arriving.entry(number) {
             Entry::Occupied(file) => Ok(file.into_mut()),
@@ -144,12 +138,12 @@ impl Plans {
     fn set(&mut self, text: String, named: &BTreeMap<String, u32>) {
         self.files.extend(std::mem::take(&mut self.arriving).into_iter().map(|(number, file)| (number, file.whole())));
         self.files.retain(|number, _| named.values().any(|named| named == number));
-        self.bytes = self.files.values().map(Held::length).sum();
+        self.bytes = 0;
         let mut contents = Contents::default();
         for (path, number) in named {
             match self.files.get(number) {
                 Some(Held::Small(bytes)) => contents.insert(path, bytes.clone()),
-                Some(Held::Large(file, _)) => contents.insert_large(path, file.clone()),
+                Some(Held::Large(file)) => contents.insert_large(path, file.clone()),
                 // An empty file has no pieces.
                 None => contents.insert(path, *b""),
             }
@@ -197,29 +191,31 @@ impl State {
             self.lines.insert(*source, Line { blocks, arriving: Vec::new() });
             let (answers, source) = (answers.clone(), *source);
             // Where nobody hears it, nobody sends more.
-            (source, Inlet::new(taken_from, move || _ = answers.say(&Answer::Taken(source))))
+            (source, Inlet::new(taken_from, move || _ = answers.say(&Answer::Taken(source))).from_afar())
         };
         (job.sources.iter().map(inlet).collect(), self.stop.clone())
     }
 
     /// Takes a piece of a block; `false`: it is more than anybody may send.
     fn add(&mut self, source: u32, piece: &[u8], is_last: bool) -> bool {
+        let arriving: usize = self.lines.values().map(|line| line.arriving.len()).sum();
         // What comes after the end of a load is nobody's.
         let Some(line) = self.lines.get_mut(&source) else { return true };
         line.arriving.extend_from_slice(piece);
         if !is_last {
-            return line.arriving.len() <= BLOCK_BYTES_MAX;
+            return arriving + piece.len() <= BLOCK_BYTES_MAX;
         }
         !matches!(line.blocks.try_send(std::mem::take(&mut line.arriving)), Err(TrySendError::Full(_)))
     }
 
     /// Makes the signal at least so urgent. Nobody waits for blocks any more.
     fn end(&mut self, urgency: Urgency) {
-        if urgency > Urgency::None {
-            self.lines.clear();
-        }
         while self.stop.urgency() < urgency {
             self.stop.raise();
+        }
+        // Whoever waits for a block finds the signal raised.
+        if urgency > Urgency::None {
+            self.lines.clear();
         }
     }
 }
@@ -294,6 +290,7 @@ fn take(
             true
         }
         // The signal is this load's from here on: what ends it may be the very next order.
+        Order::Prepare(job) if job.sources.len() > SOURCES_MAX => false,
         Order::Prepare(job) => {
             let (inlets, stop) = state.lock().unwrap_or_else(PoisonError::into_inner).renewed(&job, answers);
             jobs.send((std::mem::take(&mut plans.next), *job, inlets, stop)).is_ok()

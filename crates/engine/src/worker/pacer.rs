@@ -13,10 +13,14 @@ use super::behaviour::{Arrivals, Behaviour};
 use super::shared::{LOOK_MAX, Shared};
 use super::{Worker, user};
 use crate::clock::{Alarm, Clock};
+use crate::stop::Urgency;
 use crate::transport::Transport;
 
 /// After so many arrivals at once, answers get their turn: reading late would look like a slow server.
 const ARRIVALS_A_TURN: u32 = 64;
+
+/// So soon is looked again for what should have come.
+const LOOK_AGAIN: Nanos = Nanos::from_millis(1);
 
 /// Runs until the last arrival has been taken or the load is stopped.
 pub(super) async fn pace<T: Transport, B: Behaviour>(worker: &Rc<Worker<T, B>>, lanes: &mut JoinSet<()>) {
@@ -43,11 +47,15 @@ pub(super) async fn pace<T: Transport, B: Behaviour>(worker: &Rc<Worker<T, B>>, 
         if let Some(place) = idle {
             let Some(due) = worker.take_due(now) else {
                 shared.idle.borrow_mut().push(place);
+                wait_for_more(worker, &mut alarm, now).await;
                 continue;
             };
             shared.slots.borrow()[place as usize].assign(due);
         } else if (lanes.len() as u64) < lanes_max {
-            let Some(due) = worker.take_due(now) else { continue };
+            let Some(due) = worker.take_due(now) else {
+                wait_for_more(worker, &mut alarm, now).await;
+                continue;
+            };
             lanes.spawn_local(user::carrier(worker.clone(), due));
         } else {
             shared.pacer_waits.set(true);
@@ -66,10 +74,23 @@ pub(super) async fn pace<T: Transport, B: Behaviour>(worker: &Rc<Worker<T, B>>, 
             tokio::task::yield_now().await;
         }
     }
+    // An end of the load ends what arrives as well, and may be seen by that first.
+    if shared.stop.urgency() > Urgency::None && !shared.is_stopping() {
+        shared.interrupted.set(true);
+        shared.halt();
+    }
     worker.end_arrivals();
     // Idle Lanes have nothing to wait for any more.
     for place in shared.idle.borrow_mut().drain(..) {
         shared.slots.borrow()[place as usize].wake();
+    }
+}
+
+/// What has fallen due may be on its way from another process: it is looked for again soon, and answers are read meanwhile.
+async fn wait_for_more<T: Transport, B: Behaviour>(worker: &Rc<Worker<T, B>>, alarm: &mut impl Alarm, now: Nanos) {
+    if worker.next_due().is_some_and(|due| due <= now) {
+        alarm.set(now.plus(LOOK_AGAIN));
+        alarm.rung().await;
     }
 }
 
