@@ -5,11 +5,6 @@
 //!
 //! Invariant: nobody changes a plan. What must be another way is decided anew, from a load that says so.
 
-mod decision;
-mod load;
-mod reading;
-mod request;
-
 use std::fmt;
 use std::net::IpAddr;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -505,22 +500,22 @@ pub(crate) fn texts<'a>(
 }
 
 /// Sent unless overridden or removed.
-const DEFAULT_HEADERS: [(&str, &str); 2] = [("User-Agent", concat!("loadline/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
+pub(crate) const DEFAULT_HEADERS: [(&str, &str); 2] = [("User-Agent", concat!("loadline/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
 
-const CONNECTIONS_DEFAULT: NonZeroU32 = NonZeroU32::new(50).unwrap();
+pub(crate) const CONNECTIONS_DEFAULT: NonZeroU32 = NonZeroU32::new(50).unwrap();
 /// Enough for 20,000/s on a server that takes half a second; what one process can open by default on most machines.
-const OPEN_CONNECTIONS_MAX: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
-const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
-const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
-const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(5);
+pub(crate) const OPEN_CONNECTIONS_MAX: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
+pub(crate) const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
+pub(crate) const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
+pub(crate) const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(5);
 /// A connection is a file, and Linux does not count further (`fs.nr_open` has a ceiling of 2^30).
-const CONNECTIONS_MAX: u32 = 10_000_000;
+pub(crate) const CONNECTIONS_MAX: u32 = 10_000_000;
 /// Every thread holds its own buffers and histograms; more than this is a slip of the finger.
 pub const THREADS_MAX: u32 = 1024;
 /// Each has threads, buffers and histograms of its own.
-const POPULATIONS_MAX: usize = 100;
+pub(crate) const POPULATIONS_MAX: usize = 100;
 /// The arithmetic of arrivals has nanoseconds; beyond this, several fall on the same one.
-const RATE_MAX: f64 = 100_000_000.0;
+pub(crate) const RATE_MAX: f64 = 100_000_000.0;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! What is sent, and where to: targets, headers, bodies, credentials, and the files and templates that fill them.
 
-use super::reading::Reading;
-use super::{Confinement, DEFAULT_HEADERS, Proxy, ScriptFile};
 use crate::encoding::is_token;
+use crate::plan::{Confinement, DEFAULT_HEADERS, Proxy, ScriptFile};
+use crate::reading::Reading;
 use crate::secret::REDACTED;
 use crate::setting::{BEARER, COOKIE, DATA, DATA_FILE, FORM, HEADER, JSON, METHOD, NO_TEMPLATES, PROXY, SANDBOX, SCRIPT, URLS, USER};
 use crate::template::{Piece, Template, Value, is_templated};
@@ -11,14 +11,14 @@ use crate::{
     Also, Body, DataFile, FormPart, FormValue, HostPort, Mix, Request, Scheme, Target, Templating, Turns, Variation, base64, variation,
 };
 
-pub(super) struct ScriptWords {
-    pub(super) script: Option<String>,
-    pub(super) sandbox: bool,
-    pub(super) script_arguments: Vec<String>,
-    pub(super) script_sha256: Option<String>,
+pub(crate) struct ScriptWords {
+    pub(crate) script: Option<String>,
+    pub(crate) sandbox: bool,
+    pub(crate) script_arguments: Vec<String>,
+    pub(crate) script_sha256: Option<String>,
 }
 
-pub(super) fn read_script(r: &mut Reading, words: ScriptWords) -> Option<ScriptFile> {
+pub(crate) fn read_script(r: &mut Reading, words: ScriptWords) -> Option<ScriptFile> {
     let ScriptWords { script, sandbox, script_arguments, script_sha256 } = words;
     let Some(path) = script else {
         if sandbox {
@@ -45,15 +45,15 @@ pub(super) fn read_script(r: &mut Reading, words: ScriptWords) -> Option<ScriptF
     Some(ScriptFile { path, arguments: script_arguments, confinement, sha256: script_sha256 })
 }
 
-pub(super) struct UrlsWords<'a> {
-    pub(super) path: String,
-    pub(super) sha256: Option<String>,
-    pub(super) lines: Option<Vec<String>>,
+pub(crate) struct UrlsWords<'a> {
+    pub(crate) path: String,
+    pub(crate) sha256: Option<String>,
+    pub(crate) lines: Option<Vec<String>>,
     /// Where whole URLs may go if not to the URL's server; `None`: to their own.
-    pub(super) elsewhere: Option<&'a Also>,
+    pub(crate) elsewhere: Option<&'a Also>,
 }
 
-pub(super) fn read_data_files(r: &mut Reading, data_file: &[String], sha256: Vec<String>) -> Vec<DataFile> {
+pub(crate) fn read_data_files(r: &mut Reading, data_file: &[String], sha256: Vec<String>) -> Vec<DataFile> {
     let mut files: Vec<DataFile> = Vec::new();
     let mut sha256 = sha256.into_iter();
     for text in data_file {
@@ -72,7 +72,7 @@ pub(super) fn read_data_files(r: &mut Reading, data_file: &[String], sha256: Vec
 }
 
 /// Where requests go: the URL, the list, or a list whose lines begin at the URL.
-pub(super) fn read_targets(
+pub(crate) fn read_targets(
     r: &mut Reading,
     url: Option<&str>,
     list: Option<UrlsWords<'_>>,
@@ -140,7 +140,7 @@ fn read_credentials(r: &mut Reading, base: Option<&Target>, routes: &[Route]) ->
 }
 
 /// Complains of every mistake in the templates of headers and body; those of URLs were read with them.
-pub(super) fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, variation: &Variation) {
+pub(crate) fn read_templates(r: &mut Reading, target: Option<&Target>, request: &Request, variation: &Variation) {
     if variation.braces == Templating::Text {
         if !variation.files.is_empty() {
             r.wrong(
@@ -225,7 +225,7 @@ pub(super) fn read_templates(r: &mut Reading, target: Option<&Target>, request: 
     }
 }
 
-pub(super) fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: &[String], seed: u64) -> Body {
+pub(crate) fn read_body(r: &mut Reading, data: Option<String>, json: Option<String>, form: &[String], seed: u64) -> Body {
     let given: Vec<String> = [(data.is_some(), DATA), (json.is_some(), JSON), (!form.is_empty(), FORM)]
         .iter()
         .filter(|g| g.0)
@@ -277,7 +277,7 @@ fn read_form_part(r: &mut Reading, field: &str) -> Option<FormPart> {
     Some(FormPart { name: name.to_owned(), value })
 }
 
-pub(super) fn read_method(r: &mut Reading, method: Option<String>, body: &Body) -> String {
+pub(crate) fn read_method(r: &mut Reading, method: Option<String>, body: &Body) -> String {
     let Some(method) = method else {
         return if *body == Body::Empty { "GET" } else { "POST" }.to_owned();
     };
@@ -289,17 +289,17 @@ pub(super) fn read_method(r: &mut Reading, method: Option<String>, body: &Body) 
     method
 }
 
-pub(super) struct HeaderWords {
-    pub(super) header: Vec<String>,
-    pub(super) user: Option<String>,
-    pub(super) bearer: Option<String>,
-    pub(super) cookie: Vec<String>,
-    pub(super) credentials: Option<(String, String)>,
-    pub(super) json: bool,
-    pub(super) braces: Templating,
+pub(crate) struct HeaderWords {
+    pub(crate) header: Vec<String>,
+    pub(crate) user: Option<String>,
+    pub(crate) bearer: Option<String>,
+    pub(crate) cookie: Vec<String>,
+    pub(crate) credentials: Option<(String, String)>,
+    pub(crate) json: bool,
+    pub(crate) braces: Templating,
 }
 
-pub(super) fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, body: &Body) -> Vec<(String, String)> {
+pub(crate) fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<&Target>, body: &Body) -> Vec<(String, String)> {
     let mut given: Vec<(String, String)> = Vec::new();
     let mut removed: Vec<String> = Vec::new();
     for line in &words.header {
@@ -395,7 +395,7 @@ pub(super) fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<
 }
 
 /// The value of Authorization for `name:password`, which may be a template.
-pub(super) fn basic(user: &str, braces: Templating) -> String {
+pub(crate) fn basic(user: &str, braces: Templating) -> String {
     if braces == Templating::Template && is_templated(user) {
         // Any name may be that of a data file here; a wrong one is found in what is made.
         return match Template::parse_any(user) {
@@ -411,7 +411,7 @@ pub(super) fn basic(user: &str, braces: Templating) -> String {
     format!("Basic {}", base64(user.as_bytes()))
 }
 
-pub(super) fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
+pub(crate) fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
     let text = proxy?;
     let url = if text.contains("://") { text.clone() } else { format!("http://{text}") };
     match url.parse::<Target>() {

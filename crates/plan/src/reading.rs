@@ -6,16 +6,16 @@ use crate::setting::SettingName;
 use crate::{PlanError, PlanErrors, Setting, Wording};
 
 /// Collects mistakes while a draft is taken apart.
-pub(super) struct Reading {
-    pub(super) errors: PlanErrors,
+pub(crate) struct Reading {
+    pub(crate) errors: PlanErrors,
 }
 
 impl Reading {
-    pub(super) fn wrong(&mut self, setting: impl Into<&'static str>, message: impl Into<Wording>, help: impl Into<Wording>) {
+    pub(crate) fn wrong(&mut self, setting: impl Into<&'static str>, message: impl Into<Wording>, help: impl Into<Wording>) {
         self.errors.push(PlanError::new(setting, message, help));
     }
 
-    pub(super) fn value<T>(&mut self, setting: SettingName, given: Option<Setting<T>>, help: impl fmt::Display) -> Option<T> {
+    pub(crate) fn value<T>(&mut self, setting: SettingName, given: Option<Setting<T>>, help: impl fmt::Display) -> Option<T> {
         match given? {
             Setting::Value(value) => Some(value),
             Setting::Wrong { text, why } => {

@@ -2,29 +2,29 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use super::reading::Reading;
-use super::{CONNECTIONS_DEFAULT, CONNECTIONS_MAX, DURATION_DEFAULT, OPEN_CONNECTIONS_MAX, POPULATIONS_MAX, RATE_MAX};
+use crate::plan::{CONNECTIONS_DEFAULT, CONNECTIONS_MAX, DURATION_DEFAULT, OPEN_CONNECTIONS_MAX, POPULATIONS_MAX, RATE_MAX};
+use crate::reading::Reading;
 use crate::setting::{ARRIVALS, CONNECTIONS, DURATION, PAUSE, RATE, REQUESTS, SettingName, WARMUP};
 use crate::{
     Amount, Load, Nanos, Population, PopulationDraft, Setting, Spacing, Spelling, Stages, Timetable, Users, Warmup, Wording, population,
 };
 
-pub(super) struct Ending {
-    pub(super) duration: Option<Setting<Nanos>>,
-    pub(super) requests: Option<Setting<NonZeroU64>>,
+pub(crate) struct Ending {
+    pub(crate) duration: Option<Setting<Nanos>>,
+    pub(crate) requests: Option<Setting<NonZeroU64>>,
 }
 
-pub(super) struct LoadWords {
-    pub(super) connections: Option<Setting<Users>>,
-    pub(super) rate: Option<Setting<Timetable>>,
-    pub(super) arrivals: Option<Setting<Spacing>>,
-    pub(super) pause: Option<Setting<crate::Pause>>,
-    pub(super) warmup: Option<Setting<Warmup>>,
+pub(crate) struct LoadWords {
+    pub(crate) connections: Option<Setting<Users>>,
+    pub(crate) rate: Option<Setting<Timetable>>,
+    pub(crate) arrivals: Option<Setting<Spacing>>,
+    pub(crate) pause: Option<Setting<crate::Pause>>,
+    pub(crate) warmup: Option<Setting<Warmup>>,
 }
 
-pub(super) type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Warmup);
+pub(crate) type Loaded = (Option<Load>, Option<Nanos>, Option<NonZeroU64>, Warmup);
 
-pub(super) fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
+pub(crate) fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Loaded {
     let before = r.errors.0.len();
     let is_course = matches!(&words.connections, Some(Setting::Wrong { text, .. }) if text.contains([' ', ',']));
     let help = if is_course {
@@ -131,7 +131,7 @@ pub(super) fn read_load(r: &mut Reading, ending: Ending, words: LoadWords) -> Lo
 }
 
 /// Loads side by side. One that says neither how long it is there nor how long its stages take is there until the end of the run.
-pub(super) fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: Vec<PopulationDraft>) -> Loaded {
+pub(crate) fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords, drafts: Vec<PopulationDraft>) -> Loaded {
     let before = r.errors.0.len();
     for (given, flag) in [(words.arrivals.is_some(), ARRIVALS), (words.pause.is_some(), PAUSE), (ending.requests.is_some(), REQUESTS)] {
         if given {

@@ -6,15 +6,15 @@ use std::num::NonZeroU32;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::load::{Ending, LoadWords, read_load, read_populations};
-use super::reading::Reading;
-use super::request::{
-    HeaderWords, ScriptWords, UrlsWords, read_body, read_data_files, read_headers, read_method, read_proxy, read_script, read_targets,
-    read_templates,
-};
-use super::{
+use crate::load_settings::{Ending, LoadWords, read_load, read_populations};
+use crate::plan::{
     CONNECT_TIMEOUT_DEFAULT, Connection, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, THREADS_MAX,
     TIMEOUT_DEFAULT, Tls, Verification, texts,
+};
+use crate::reading::Reading;
+use crate::request_settings::{
+    HeaderWords, ScriptWords, UrlsWords, read_body, read_data_files, read_headers, read_method, read_proxy, read_script, read_targets,
+    read_templates,
 };
 use crate::setting::{
     CACERT, CERT, CHECK, CONNECT_TIMEOUT, CONNECT_TO, DATA, DATA_END, DATA_FILE, DATA_ORDER, DURATION, EXPECT, FOLLOW, FORM, INSECURE,
