@@ -62,7 +62,7 @@ impl Draft {
         self.rows.extend_from_slice(&row);
     }
 
-    /// The block, of all requests of its source that fall due before this time; the last one has those of all times.
+    /// The block, of all requests of its source that fall due up to this time; the last one has those of all times.
     pub(crate) fn finish(&mut self, until: Nanos) -> Vec<u8> {
         let Self { count, rows, requests } = std::mem::take(self);
         [&until.0.to_le_bytes()[..], &count.to_le_bytes(), &rows, &requests].concat()

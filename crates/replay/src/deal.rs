@@ -14,7 +14,7 @@ use crate::block::{About, Draft};
 use crate::found::due;
 use crate::order::{Merged, Owners, ReplayPlan, TimedRequest};
 
-/// A slice is so long: eight of them ahead are two seconds.
+/// A slice is so long: eight of them ahead are two seconds, or less where its requests are many bytes.
 const SLICE_TIME: Nanos = Nanos::from_millis(250);
 /// It ends before that where its requests have so many bytes.
 const SLICE_BYTES: usize = 1 << 20;

@@ -90,7 +90,7 @@ pub trait Behaviour: 'static {
 
 /// When requests fall due, where that is not computed from a timetable: a log knows.
 pub trait Arrivals {
-    /// When the next falls due, at the latest; `None`: none does any more.
+    /// When the next falls due; where it is not known yet, a time before which none does. `None`: none does any more.
     fn next_due(&self) -> Option<Nanos>;
 
     /// Takes the next that has fallen due by `now`, if there is one, and tells when it did. The user whose arrival it becomes finds it by
