@@ -414,7 +414,7 @@ impl Importing {
         let mut imported = match read.draft(request) {
             Ok(imported) => imported,
             Err(why) => {
-                errors.push(PlanError::new("url", format!("{shown} cannot be run: {}", why.what), why.help));
+                errors.push(PlanError::new("url", format!("{shown} cannot be run: {}", why.what.marked()), why.help));
                 return nothing();
             }
         };

@@ -551,7 +551,9 @@ impl Collection {
         let (mut kept, mut left) = (Vec::new(), Vec::new());
         for request in std::mem::take(&mut self.requests) {
             let why = match origin(&request.url) {
-                Ok((_, path)) if path.to_string().len() > URL_BYTES_MAX => format!("its URL is longer than {URL_BYTES_MAX} bytes"),
+                Ok((_, path)) if path.to_string().len() > URL_BYTES_MAX => {
+                    Wording::from(format!("its URL is longer than {URL_BYTES_MAX} bytes"))
+                }
                 Ok(_) => {
                     kept.push(request);
                     continue;
@@ -561,7 +563,7 @@ impl Collection {
             left.push(Omission {
                 what: format!("the request to '{}'", shortened(&request.url.to_string())),
                 place: request.place,
-                why: why.into(),
+                why,
             });
         }
         self.requests = kept;

@@ -6,7 +6,7 @@
 use plan::setting::{BEARER, USER};
 use plan::template::Template;
 use plan::work::{Auth, Body, FieldValue};
-use plan::{Draft, FILE_TYPE, percent_encoded};
+use plan::{Draft, FILE_TYPE, Wording, percent_encoded};
 
 use super::url::{filled, origin, with_parameter};
 use super::{Collection, Connection, Request};
@@ -15,9 +15,9 @@ use super::{Collection, Connection, Request};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
     /// What is in the way.
-    pub what: String,
+    pub what: Wording,
     /// What to do.
-    pub help: String,
+    pub help: Wording,
 }
 
 impl Collection {
@@ -27,7 +27,7 @@ impl Collection {
     /// If it has something that a run does not know.
     pub fn draft(&self, request: &Request) -> Result<Draft, Unfit> {
         let fill = |text: &Template| filled(text, &self.variables);
-        let unfit = |what: String, help: &str| Unfit { what, help: help.to_owned() };
+        let unfit = |what: Wording, help: &str| Unfit { what, help: help.into() };
         let (target, path) = origin(&fill(&request.url)).map_err(|why| unfit(why, "give the whole URL"))?;
         let mut draft = Draft {
             url: Some(format!("{}{path}", target.absolute().trim_end_matches('/'))),
@@ -51,7 +51,7 @@ impl Collection {
             Body::Multipart(fields) => {
                 for field in fields {
                     if field.name.contains('=') {
-                        return Err(unfit(format!("the field '{}' has '=' in its name", field.name), "leave it out"));
+                        return Err(unfit(format!("the field '{}' has '=' in its name", field.name).into(), "leave it out"));
                     }
                     let value = match &field.value {
                         FieldValue::Text(text) => fill(text).typed(),
@@ -83,13 +83,13 @@ impl Collection {
             Some(Auth::Bearer(token)) => draft.bearer = Some(fill(token).to_string()),
             Some(Auth::Digest { .. }) => {
                 return Err(unfit(
-                    "it authenticates with Digest, which loadline run does not".to_owned(),
+                    "it authenticates with Digest, which loadline run does not".into(),
                     &format!("authenticate with {USER} or {BEARER}"),
                 ));
             }
             Some(Auth::Aws(_)) => {
                 let help = "send it through a proxy that signs, or make the signature with {{hmac …}} in a header";
-                return Err(unfit("it is signed for AWS, which loadline run does not".to_owned(), help));
+                return Err(unfit("it is signed for AWS, which loadline run does not".into(), help));
             }
         }
         if draft.user.is_some() || draft.bearer.is_some() {
@@ -162,6 +162,6 @@ mod tests {
     #[test]
     fn what_a_run_cannot_do_is_refused() {
         let read = Collection::read(Kind::Curl, b"curl --digest -u a:b http://h/", &Wishes::default()).unwrap();
-        assert!(read.draft(&read.requests[0]).unwrap_err().what.contains("Digest"));
+        assert!(read.draft(&read.requests[0]).unwrap_err().what.marked().contains("Digest"));
     }
 }

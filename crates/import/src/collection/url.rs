@@ -8,7 +8,7 @@
 use plan::setting::{ENVIRONMENT, TARGET, VARIABLE};
 use plan::template::{Piece, Template, Value};
 use plan::work::STATUS;
-use plan::{Target, percent_encoded};
+use plan::{Target, Wording, percent_encoded};
 
 use super::Variable;
 
@@ -135,31 +135,32 @@ pub(crate) fn placed_on(url: &Template, server: &str, variables: &[Variable]) ->
 ///
 /// # Errors
 /// In words, if it leads nowhere.
-pub(crate) fn origin(url: &Template) -> Result<(Target, Template), String> {
+pub(crate) fn origin(url: &Template) -> Result<(Target, Template), Wording> {
     let Some(text) = url.beginning() else {
         let name = url.variables().next().unwrap_or_default();
         let is_part = matches!(url.pieces(), [_, Piece::Text(next), ..] if !next.starts_with(['/', '?', '#']));
         return Err(if url.is_empty() {
-            "it has no URL".to_owned()
+            Wording::from("it has no URL")
         } else if is_part {
             let names = url.variables().map(|name| format!("'{name}'")).take(3).collect::<Vec<_>>().join(", ");
             format!(
                 "its scheme and host are the values of {names}, which are not known; give {ENVIRONMENT}, {TARGET} or {VARIABLE:#} {name}=VALUE"
             )
+            .into()
         } else {
-            format!("its host is the value of '{name}', which is not known; give it with {VARIABLE:#} {name}=http://HOST")
+            format!("its host is the value of '{name}', which is not known; give it with {VARIABLE:#} {name}=http://HOST").into()
         });
     };
     if text.starts_with('/') {
-        return Err(format!("it names no server; give {TARGET:#} http://HOST"));
+        return Err(format!("it names no server; give {TARGET:#} http://HOST").into());
     }
     let end = Some(plan::server_in(text).end).filter(|end| *end < text.len());
     if end.is_none() && url.pieces().len() > 1 {
         let name = url.variables().next().unwrap_or_default();
-        return Err(format!("a part of its host is not known; give it with {VARIABLE:#} {name}=VALUE"));
+        return Err(format!("a part of its host is not known; give it with {VARIABLE:#} {name}=VALUE").into());
     }
     let end = end.unwrap_or(text.len());
-    let target: Target = text[..end].parse().map_err(|why| format!("the URL {why}"))?;
+    let target: Target = text[..end].parse().map_err(|why| Wording::from(format!("the URL {why}")))?;
     let mut path = Template::default();
     if !text[end..].starts_with('/') {
         path.push("/");
@@ -232,7 +233,7 @@ mod tests {
         let (target, path) = origin(&with_origin_of(&url, &variables)).unwrap();
         assert_eq!((target.to_string().as_str(), path.to_string().as_str()), ("https://api.example.com/", "/users/{{id}}"));
         let why = origin(&with_origin_of(&variable("base"), &variables)).unwrap_err();
-        assert!(why.contains("--variable base="), "{why}");
+        assert!(why.spelt(plan::Spelling::Flags).contains("--variable base="), "{why:?}");
         let bare = with_origin_of(&Template::fixed("localhost:8080?q=a b#x"), &[]);
         let (target, path) = origin(&bare).unwrap();
         assert_eq!((target.to_string().as_str(), path.to_string().as_str()), ("http://localhost:8080/", "/?q=a%20b"));
