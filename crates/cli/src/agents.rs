@@ -1,5 +1,6 @@
 //! `--agents`: the machines that a load comes from, if it is not this one: over ssh, or those of a fleet.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -142,14 +143,20 @@ impl Agents {
             Some((program, sum)) => sites::over_ssh(&self.hosts, Path::new("ssh"), (&program, &sum)),
             None => Vec::new(),
         };
-        for address in &self.fleets {
+        // In one order for all who claim, and in that of the words here for all who read.
+        let mut in_turn: Vec<usize> = (0..self.fleets.len()).collect();
+        in_turn.sort_by_cached_key(|place| self.fleets[*place].turn());
+        let mut had = BTreeMap::new();
+        for place in in_turn {
+            let address = &self.fleets[place];
             let connection = nats::connect(address, &self.access)?;
             let claims = sites::agents_of(&connection, address, &nats::who())?;
             for (name, why) in &claims.lost {
                 complain(&format!("warning: {} does not take part: {}", report::visible(name), report::visible(why)));
             }
-            calls.extend(claims.calls);
+            had.insert(place, claims.calls);
         }
+        calls.extend(had.into_values().flatten());
         Machines::call(calls, allowed::may_reach)
     }
 }

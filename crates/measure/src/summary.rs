@@ -283,11 +283,10 @@ impl SummaryRecord {
     #[must_use]
     pub fn is_from_like_machines(&self, other: &Self) -> bool {
         fn all(run: &SummaryRecord) -> Vec<(&str, u32)> {
-            let own = |site: &SiteRow| site.machine.is_none();
-            let machines = run.sites.iter().filter_map(|site| site.machine.as_ref());
-            // Without rows, or with rows that do not say, the run's own stands for them.
-            let run_own = (run.sites.is_empty() || run.sites.iter().any(own)).then_some(&run.machine);
-            let mut all: Vec<_> = machines.chain(run_own).map(|machine| (machine.processor.as_str(), machine.cores)).collect();
+            // For one that does not say, as in results of before it was told, the run's own stands; and once for all processes of this one.
+            let others = run.other_machines().map(|site| site.machine.as_ref().unwrap_or(&run.machine));
+            let run_own = run.other_machines().next().is_none().then_some(&run.machine);
+            let mut all: Vec<_> = others.chain(run_own).map(|machine| (machine.processor.as_str(), machine.cores)).collect();
             all.sort_unstable();
             all
         }
@@ -336,3 +335,24 @@ impl std::fmt::Display for SummaryError {
 }
 
 impl std::error::Error for SummaryError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn runs_of_as_many_machines_that_do_not_say_what_they_are_are_from_like_ones() {
+        let run = |rows: &[SiteRow]| {
+            let (_, mut run) = fixtures::summaries().remove(0);
+            run.edit_for_test().sites = rows.to_vec();
+            run
+        };
+        let (far, here) = (fixtures::other_machine, |name: &str| SiteRow { clock_error: None, ..fixtures::other_machine(name) });
+        let own = run(&[]).machine.clone();
+        let told = |name: &str| SiteRow { machine: Some(own.clone()), ..far(name) };
+        let (two, three) = (run(&[far("a"), far("b")]), run(&[far("a"), far("b"), far("c")]));
+        assert!(two.is_from_like_machines(&run(&[told("c"), far("d")])) && !two.is_from_like_machines(&three));
+        assert!(run(&[here("1"), here("2")]).is_from_like_machines(&run(&[])) && !two.is_from_like_machines(&run(&[])));
+    }
+}

@@ -248,24 +248,27 @@ impl Script {
         if !self.are_elsewhere || self.threads.is_empty() {
             return Vec::new();
         }
-        let (mut unknown, mut too_large) = (0, BTreeMap::<String, u32>::new());
+        let (mut gone, mut unread, mut too_large) = (0, BTreeMap::<String, u32>::new(), BTreeMap::<String, u32>::new());
         for (number, state) in (0..).zip(&self.threads) {
-            let values = left.threads.get(&number).and_then(|bytes| from_bytes::<ThreadValues>(bytes).ok());
-            match values.map(|values| values.put_into(state)) {
-                Some(Ok(names)) => names.into_iter().for_each(|name| *too_large.entry(name).or_default() += 1),
-                Some(Err(_)) | None => unknown += 1,
+            let Some(bytes) = left.threads.get(&number) else {
+                gone += 1;
+                continue;
+            };
+            let values = from_bytes::<ThreadValues>(bytes).map_err(|why| why.to_string());
+            match values.and_then(|values| values.put_into(state).map_err(|why| why.to_string())) {
+                Ok(names) => names.into_iter().for_each(|name| *too_large.entry(name).or_default() += 1),
+                Err(why) => *unread.entry(why).or_default() += 1,
             }
         }
         let path = &self.path;
         let named = |(name, threads): (String, u32)| {
             format!("done() of the script '{path}' sees nil for {name} of {threads} threads: it is too large to come from another process")
         };
-        let gone = (unknown > 0).then(|| {
-            format!(
-                "done() of the script '{path}' does not see what {unknown} threads had at their end: they were gone before they told it"
-            )
-        });
-        too_large.into_iter().map(named).chain(gone).collect()
+        let unseen =
+            |threads: u32, why: &str| format!("done() of the script '{path}' does not see what {threads} threads had at their end: {why}");
+        let unread = unread.into_iter().map(|(why, threads)| unseen(threads, &format!("it cannot be read here: {why}")));
+        let gone = (gone > 0).then(|| unseen(gone, "they were gone, or their states broken, before they told it"));
+        too_large.into_iter().map(named).chain(unread).chain(gone).collect()
     }
 
     /// Calls `done` in the main state, if the script defines it. To be called when the report has been printed.
@@ -306,7 +309,8 @@ impl SettingUp {
         let is_here = |share: &&Share| shares.contains(share);
         let (mut parts, mut others) = (Vec::new(), Vec::new());
         let mut defines = None;
-        let bytes_max = memory_bytes_max(if sees_all { all.len() } else { shares.len() } as u32);
+        // What those of others hold is what `setup` makes, and no load is sent by them: these are the ones that grow.
+        let bytes_max = memory_bytes_max(shares.len() as u32);
         for share in all.iter().filter(|share| sees_all || is_here(share)) {
             if is_here(&share) {
                 parts.push(self.one(*share, bytes_max, &mut defines)?);
@@ -411,4 +415,32 @@ fn refuse(plan: &Plan) -> Result<(), RunError> {
 fn memory_bytes_max(threads: u32) -> usize {
     let machine = engine::machine::machine().memory_bytes / u64::from(threads + 1);
     usize::try_from(machine).ok().filter(|bytes| *bytes > 0).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_done_does_not_see_of_a_thread_is_told_with_its_reason() {
+        let source = Source {
+            path: "a.lua".to_owned(),
+            text: b"count = 0".as_slice().into(),
+            arguments: Vec::new(),
+            libraries: Libraries::Sandboxed,
+        };
+        let mut script = Script::load(&source, Globals::default(), &Stop::default()).unwrap();
+        let state = || State::new(&script.path, Libraries::Sandboxed, &Globals::default(), usize::MAX).unwrap();
+        let there = state();
+        there.execute(b"count = 7").unwrap();
+        script.threads = (0..4).map(|_| state()).collect();
+        script.are_elsewhere = true;
+        let mut left = leftovers(&there, 0);
+        left.threads.extend([1, 2].map(|thread| (thread, b"none of ours".to_vec().into())));
+        let told = script.take_up(&left);
+        assert_eq!(script.threads[0].lua.globals().get::<i64>("count").unwrap(), 7);
+        let [unread, gone] = &told[..] else { panic!("{told:?}") };
+        assert!(unread.contains(" what 2 threads had at their end: it cannot be read here: "), "{unread}");
+        assert!(gone.contains(" what 1 threads had at their end: they were gone"), "{gone}");
+    }
 }

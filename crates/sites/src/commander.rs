@@ -454,7 +454,7 @@ impl Site {
         let (unsent, of_whom) = (arrivals.clone(), call.name.clone());
         thread::Builder::new().name("orders".to_owned()).spawn(move || {
             if let Err(why) = write(&written, stream) {
-                let why = format!("a file of the load cannot be read any more, and is not sent to {of_whom}: {why}");
+                let why = format!("{of_whom} cannot be sent what the load needs: {why}");
                 let _ = unsent.send((number, Arrival::Gone(why, None)));
             }
         })?;

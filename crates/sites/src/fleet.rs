@@ -37,6 +37,7 @@ use tokio::time::{Instant, timeout};
 use url::Url;
 
 use crate::frames::Greeting;
+use crate::words::harmless;
 
 /// How long the first answer of all is waited for.
 const FIRST_MAX: Duration = Duration::from_secs(2);
@@ -103,6 +104,13 @@ impl FleetAddress {
         let group = self.group.as_ref().map_or_else(String::new, |group| format!("/{group}"));
         let count = self.count.map_or_else(String::new, |count| format!("?count={count}"));
         format!("{self}{group}{count}")
+    }
+
+    /// What several addresses are sorted by before agents are claimed, the same for whoever has the same group in mind: commanders that
+    /// claimed in the order of their own would each have what the other waits for.
+    #[must_use]
+    pub fn turn(&self) -> impl Ord + use<> {
+        (self.to_string(), self.group.clone(), self.count)
     }
 
     /// Which agents, if not all at the server.
@@ -278,7 +286,7 @@ impl Connection {
                 if answer.status == Some(StatusCode::NO_RESPONDERS) {
                     break;
                 }
-                cards.extend(serde_json::from_slice::<AgentCard>(&answer.payload));
+                cards.extend(read::<AgentCard>(&answer.payload).and_then(AgentCard::harmless));
             }
             Ok(cards)
         })?;
@@ -380,6 +388,20 @@ impl AgentCard {
         let Greeting { schema, loadline, cores, connections_max, .. } = Greeting::of_this_process();
         Self { id: String::new(), name, group, schema, loadline, cores, connections_max, targets, busy: None }
     }
+
+    /// The same with words that may be shown; none where its id cannot be part of a subject.
+    fn harmless(self) -> Option<Self> {
+        let is_id = !self.id.is_empty() && self.id.chars().all(|letter| letter.is_ascii_alphanumeric());
+        is_id.then(|| Self {
+            name: harmless(&self.name),
+            group: harmless(&self.group),
+            schema: harmless(&self.schema),
+            loadline: harmless(&self.loadline),
+            targets: self.targets.iter().map(|target| harmless(target)).collect(),
+            busy: self.busy.as_deref().map(harmless),
+            ..self
+        })
+    }
 }
 
 /// An agent's clock, as it is seen from here.
@@ -445,6 +467,27 @@ mod tests {
         assert!(!format!("{address:?}").contains("secret"));
         let all = FleetAddress::read("tls://nats.test").unwrap();
         assert_eq!((all.group(), all.count(), all.to_string()), (None, None, "tls://nats.test".to_owned()));
+    }
+
+    #[test]
+    fn groups_have_their_turn_in_one_order_for_all() {
+        let sorted = |texts: &[&str]| {
+            let mut addresses: Vec<FleetAddress> = texts.iter().map(|text| FleetAddress::read(text).unwrap()).collect();
+            addresses.sort_by_cached_key(FleetAddress::turn);
+            addresses.iter().map(|address| address.group().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(sorted(&["nats://b:me@a/eu-2", "nats://a:me@a/eu?count=9"]), ["eu", "eu-2"]);
+        assert_eq!(sorted(&["nats://z:me@a/eu", "nats://a:me@a/eu-2?count=1"]), ["eu", "eu-2"]);
+    }
+
+    #[test]
+    fn what_an_agent_says_of_itself_is_shown_without_what_steers_a_terminal() {
+        let card = AgentCard::of_this_process("a\u{1b}[2J".to_owned(), "eu".to_owned(), vec!["a.test\u{202e}".to_owned()]);
+        assert_eq!(card.clone().harmless(), None);
+        let card = AgentCard { id: "x1".to_owned(), busy: Some("a load\n".to_owned()), ..card };
+        assert_eq!(AgentCard { id: "x1.orders\r\n".to_owned(), ..card.clone() }.harmless(), None);
+        let shown = card.harmless().unwrap();
+        assert_eq!((&*shown.name, &*shown.targets[0], shown.busy.as_deref()), ("a[2J", "a.test", Some("a load")));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod outgoing;
 mod place;
 mod processes;
 mod serving;
+mod words;
 
 pub use commander::Commander;
 pub use errand::{Answered, Errand, ErrandError};

@@ -18,6 +18,7 @@ use crate::commander::Commander;
 use crate::frames::{FILES_BYTES_MAX, Greeting};
 use crate::link::{CANNOT_RUN, Call, CalledProgram, Delivery, IS_MISSING, told_apart};
 use crate::outgoing::Sendable;
+use crate::words::first_of;
 
 /// Machines that were called, and what each greeted with.
 #[derive(Debug)]
@@ -36,7 +37,8 @@ impl Machines {
     ///
     /// # Errors
     /// If a machine cannot be reached, is busy, has no place for the program or cannot run it.
-    pub fn call(calls: Vec<Call>, may_reach: MayReach) -> Result<Self, RunError> {
+    pub fn call(mut calls: Vec<Call>, may_reach: MayReach) -> Result<Self, RunError> {
+        tell_apart(&mut calls);
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
         Ok(Self { calls, greetings, commander, may_reach })
@@ -96,17 +98,24 @@ impl Sites for Machines {
             return refused(format!("load may not be sent to {server}"), fence.help().to_owned());
         }
         let outside = self.calls.iter().filter(|call| !(self.may_reach)(&call.allowed, target));
-        let outside: Vec<String> = outside.map(|call| format!("{} (its owner allows {})", call.name, call.allowed.join(", "))).collect();
+        let outside: Vec<String> =
+            outside.map(|call| format!("{} (its owner allows {})", call.name, first_of(&call.allowed, ", "))).collect();
         if outside.is_empty() {
             return Ok(());
         }
         let help = format!("let their owners start them with {ALLOW_TARGET:#} {server}, or name others with {AGENTS}");
-        refused(format!("load may not go to {server} from {}", outside.join(", ")), help)
+        refused(format!("load may not go to {server} from {}", first_of(&outside, ", ")), help)
     }
 
     fn start(&self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<RemoteMessages, RunError> {
         self.commander.start(&self.calls, (plan, groups), terms, stop)
     }
+}
+
+/// Gives those that are called alike a number, wherever each is from.
+fn tell_apart(calls: &mut [Call]) {
+    let names = told_apart(&calls.iter().map(|call| &*call.name).collect::<Vec<_>>());
+    calls.iter_mut().zip(names).for_each(|(call, name)| call.name = name);
 }
 
 /// Whether the files of a plan find room on other machines.
@@ -217,6 +226,19 @@ mod tests {
     fn plan(threads: u32) -> Plan {
         let draft = Draft { url: Some("http://a.test/".to_owned()), connections: "1000".parse().ok(), ..Draft::default() };
         Plan::try_from(Draft { threads: threads.to_string().parse().ok(), ..draft }).unwrap()
+    }
+
+    #[test]
+    fn machines_of_several_places_that_are_called_alike_have_numbers() {
+        let host = |text: &str| SshHost::read(text).unwrap();
+        let sum = "0".repeat(64);
+        let at =
+            |names: &[&str]| over_ssh(&names.iter().map(|name| host(name)).collect::<Vec<_>>(), Path::new("ssh"), (Path::new("x"), &sum));
+        let mut calls = at(&["eu-1", "eu-2"]);
+        calls.extend(at(&["eu-1", "eu-3"]));
+        tell_apart(&mut calls);
+        let names: Vec<&str> = calls.iter().map(|call| &*call.name).collect();
+        assert_eq!(names, ["eu-1 (1)", "eu-2", "eu-1 (2)", "eu-3"]);
     }
 
     #[derive(Debug)]

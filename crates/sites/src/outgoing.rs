@@ -17,21 +17,36 @@ pub(crate) enum Sendable {
     /// In memory.
     Small(Arc<[u8]>),
     /// Read when it is sent.
-    Large(Arc<dyn LargeFile>),
+    Large(Unread),
+}
+
+/// A file that is not in memory.
+#[derive(Debug, Clone)]
+pub(crate) struct Unread {
+    path: Arc<str>,
+    file: Arc<dyn LargeFile>,
+    /// What it had when the load was decided, which is what goes to every site; `None` where that could not be seen.
+    length: Option<u64>,
+}
+
+impl Unread {
+    fn new(path: &str, file: &Arc<dyn LargeFile>) -> Self {
+        Self { path: path.into(), file: file.clone(), length: file.length().ok() }
+    }
 }
 
 impl Sendable {
     pub(crate) fn length(&self) -> io::Result<u64> {
         match self {
             Self::Small(bytes) => Ok(bytes.len() as u64),
-            Self::Large(file) => file.length(),
+            Self::Large(unread) => unread.length.map_or_else(|| unread.file.length(), Ok),
         }
     }
 
     /// Every file of a plan by its path; with those that are not in memory for sites that cannot open them.
     pub(crate) fn of_plan(plan: &Plan, with_large: bool) -> Vec<(&str, Self)> {
         let small = plan.contents().iter().map(|(path, bytes)| (path, Self::Small(bytes.clone())));
-        let large = plan.contents().large().filter(|_| with_large).map(|(path, file)| (path, Self::Large(file.clone())));
+        let large = plan.contents().large().filter(|_| with_large).map(|(path, file)| (path, Self::Large(Unread::new(path, file))));
         small.chain(large).collect()
     }
 
@@ -42,7 +57,7 @@ impl Sendable {
                 let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                 return Ok(bytes[from..bytes.len().min(from + PIECE_BYTES)].to_vec());
             }
-            Self::Large(file) => file,
+            Self::Large(Unread { file, .. }) => file,
         };
         let (mut piece, mut held) = (vec![0; PIECE_BYTES], 0);
         while held < PIECE_BYTES {
@@ -57,11 +72,28 @@ impl Sendable {
         Ok(piece)
     }
 
+    /// Whether it is still as long as it was.
+    fn is_whole(&self) -> io::Result<bool> {
+        match self {
+            Self::Small(_) => Ok(true),
+            Self::Large(unread) => Ok(unread.length == Some(unread.file.length()?)),
+        }
+    }
+
+    /// What is told where it cannot be sent: its path, and why.
+    fn unsent(&self, why: &str) -> String {
+        match self {
+            Self::Small(_) => format!("a file {why}"),
+            Self::Large(unread) => format!("the file {} {why}", unread.path),
+        }
+    }
+
     /// Whether both hold the same. Files that begin alike are read until they differ.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Small(a), Self::Small(b)) => return Arc::ptr_eq(a, b) || a == b,
-            (Self::Large(a), Self::Large(b)) if Arc::ptr_eq(a, b) => return true,
+            // One that was written anew between has another length.
+            (Self::Large(a), Self::Large(b)) if Arc::ptr_eq(&a.file, &b.file) => return a.length == b.length,
             _ => {}
         }
         let is_as_long = matches!((self.length(), other.length()), (Ok(a), Ok(b)) if a == b);
@@ -96,7 +128,7 @@ pub(crate) enum Outgoing {
 /// Writes what waits until there is no more, or the site takes none.
 ///
 /// # Errors
-/// In words, if a file cannot be read.
+/// In words, if a file cannot be read, or is not as long as it was any more.
 pub(crate) fn write(waiting: &Receiver<Outgoing>, mut stream: impl Write) -> Result<(), String> {
     let mut next = VecDeque::new();
     let mut say = |said: &[u8]| stream.write_all(said).and_then(|()| stream.flush()).is_ok();
@@ -108,11 +140,15 @@ pub(crate) fn write(waiting: &Receiver<Outgoing>, mut stream: impl Write) -> Res
                 }
             }
             Outgoing::File(number, file, on_their_way) => {
+                let unread = |why: io::Error| file.unsent(&format!("cannot be read any more: {}", plan::plainly(&why)));
+                let changed = || file.unsent("has changed while it was sent");
+                let length = file.length().map_err(unread)?;
                 let mut at = 0;
-                loop {
-                    let piece = file.piece(at).map_err(|why| plan::plainly(&why))?;
+                while at < length {
+                    let mut piece = file.piece(at).map_err(unread)?;
+                    piece.truncate(usize::try_from(length - at).unwrap_or(usize::MAX));
                     if piece.is_empty() {
-                        break;
+                        return Err(changed());
                     }
                     at += piece.len() as u64;
                     if !say(&frame(&Order::File { number, is_large: matches!(file, Sendable::Large(_)), piece })) {
@@ -124,6 +160,9 @@ pub(crate) fn write(waiting: &Receiver<Outgoing>, mut stream: impl Write) -> Res
                         Err(TryRecvError::Empty) => {}
                         Err(TryRecvError::Disconnected) => return Ok(()),
                     }
+                }
+                if !file.is_whole().map_err(unread)? {
+                    return Err(changed());
                 }
                 on_their_way.fetch_sub(1, Ordering::Relaxed);
             }
@@ -141,7 +180,63 @@ mod tests {
     fn large(bytes: &[u8]) -> Sendable {
         let mut stored = engine::StoredFile::in_memory().unwrap();
         stored.append(bytes).unwrap();
-        Sendable::Large(Arc::new(stored))
+        of_file(Arc::new(stored))
+    }
+
+    fn of_file(file: Arc<dyn LargeFile>) -> Sendable {
+        Sendable::Large(Unread::new("users.csv", &file))
+    }
+
+    /// A file whose length is another one at some moment.
+    #[derive(Debug, Default)]
+    struct Changing(std::sync::atomic::AtomicU64);
+
+    impl LargeFile for Changing {
+        fn length(&self) -> io::Result<u64> {
+            Ok(self.0.load(Ordering::Relaxed))
+        }
+
+        fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+            let read = (self.0.load(Ordering::Relaxed).saturating_sub(offset) as usize).min(into.len());
+            into[..read].fill(7);
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn a_file_that_has_changed_is_not_sent_as_if_it_had_not() {
+        const LENGTH: usize = PIECE_BYTES + 10;
+        for (now, sent) in [(LENGTH, LENGTH), (LENGTH + 5, LENGTH), (LENGTH - 5, LENGTH - 5), (0, 0)] {
+            let changing = Arc::new(Changing::default());
+            changing.0.store(LENGTH as u64, Ordering::Relaxed);
+            let file = of_file(changing.clone());
+            changing.0.store(now as u64, Ordering::Relaxed);
+            assert_eq!(file.is_same(&of_file(changing)), now == LENGTH);
+            let (sender, waiting) = channel();
+            let on_their_way = Arc::new(AtomicUsize::new(1));
+            sender.send(Outgoing::File(3, file, on_their_way.clone())).unwrap();
+            let mut written = Vec::new();
+            let ended = std::thread::scope(|scope| {
+                let writes = scope.spawn({
+                    let written = &mut written;
+                    move || write(&waiting, written)
+                });
+                while !writes.is_finished() && on_their_way.load(Ordering::Relaxed) > 0 {
+                    std::thread::yield_now();
+                }
+                drop(sender);
+                writes.join().unwrap()
+            });
+            let expected = if now == LENGTH { Ok(()) } else { Err("the file users.csv has changed while it was sent".to_owned()) };
+            assert_eq!(ended, expected);
+            let (mut written, mut bytes) = (&written[..], 0);
+            while let Some(said) = read_frame(&mut written).unwrap() {
+                if let Order::File { piece, .. } = engine::from_bytes::<Order>(&said).unwrap() {
+                    bytes += piece.len();
+                }
+            }
+            assert_eq!(bytes, sent);
+        }
     }
 
     #[test]

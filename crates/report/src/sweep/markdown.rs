@@ -141,7 +141,8 @@ pub(crate) fn conditions<'a>(trials: impl Iterator<Item = &'a Summary> + Clone, 
             visible::markdown(&machine.loadline),
             first_of_machines(trial)
         ));
-        lines.extend(other_machines(trial).into_iter().map(|(names, machine)| format!("- from {names}: {}", visible::markdown(&machine))));
+        let told = |(names, machine): (String, String)| format!("- from {}: {}", visible::markdown(&names), visible::markdown(&machine));
+        lines.extend(other_machines(trial).into_iter().map(told));
     }
     if let Some(most) = CeilingUse::greatest(trials.clone()) {
         lines.push(format!("- loadline {}", most.in_words()));
@@ -162,4 +163,20 @@ pub(crate) fn file_link(name: &str) -> String {
         }
     }
     link
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::{Machine, SiteRow, fixtures};
+
+    #[test]
+    fn the_names_of_machines_are_no_markup() {
+        let (_, mut trial) = fixtures::summaries().remove(0);
+        let larger = Machine { cores: trial.machine.cores + 2, ..trial.machine.clone() };
+        trial.edit_for_test().sites =
+            vec![SiteRow { machine: Some(larger), ..fixtures::other_machine("<b>*eu*") }, fixtures::other_machine("eu-2")];
+        let lines = conditions(std::iter::once(&trial), &[]);
+        assert!(lines.iter().any(|line| line.starts_with("- from &lt;b&gt;\\*eu\\*: ")), "{lines:?}");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Several commanders may look at the same moment and see the same agents idle. So an agent is had when it has answered a claim, and not
 //! when it was seen: who loses one to another commander takes the next that is idle. Where two have some each and neither has enough,
-//! both let theirs go and look again after a pause of chance, so that one of them is first.
+//! both let theirs go and look again after a pause of chance, so that one of them is first. A third who saw only theirs looks again too.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -19,7 +19,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::stream::{self, Ending, Piece};
 use super::{ANSWER_MAX, AgentCard, Connection, FleetAddress, Reply, Request, SESSION, TO_ONE, json, read, wall_clock};
 use crate::frames::SITE_SCHEMA;
-use crate::link::{Call, End as _, Link, Way, told_apart};
+use crate::link::{Call, End as _, Link, Way};
+use crate::words::{first_of, harmless};
 
 /// How often one that is busy is asked again.
 const BUSY_AGAIN: Duration = Duration::from_millis(200);
@@ -69,36 +70,56 @@ impl NotHad {
 pub fn agents_of(connection: &Connection, address: &FleetAddress, by: &str) -> Result<Claims, RunError> {
     let until = Instant::now() + PATIENCE;
     let mut chance = Random::new(wall_clock().0, std::process::id().into());
-    let mut is_again = false;
+    let mut looks = Looks::default();
     loop {
         let seen = Seen::of(connection.look(address.group())?, address);
         let is_late = Instant::now() >= until;
         match seen.claim(connection, by) {
             Ok((had, lost)) => return Ok(Claims { calls: calls(had, address), lost }),
-            // Who was seen busy from the beginning is so because of a load; and who takes whoever is idle lets nobody go for others.
-            Err(short) if is_late || address.count().is_none() || !(is_again || short.is_race) => return Err(short.error),
-            Err(_) => is_again = true,
+            Err(short) if is_late || !looks.goes_on(&short, address) => return Err(short.error),
+            Err(_) => {}
         }
         thread::sleep(PAUSE_MAX.mul_f64(chance.unit()));
     }
 }
 
+/// What came of looking for agents so far.
+#[derive(Debug, Default)]
+struct Looks {
+    /// How often they were looked for.
+    count: u32,
+    /// Whether others were faster once.
+    had_race: bool,
+}
+
+impl Looks {
+    /// Whether they are looked for again after these.
+    fn goes_on(&mut self, short: &TooFew, address: &FleetAddress) -> bool {
+        self.count += 1;
+        // Who takes whoever is idle lets nobody go for others.
+        self.had_race |= short.is_race && address.count().is_some();
+        // Who was seen busy has a load, or is had by others of whom each has too few, and who let go at once: a second look tells.
+        self.had_race || self.count == 1 && short.may_be_let_go
+    }
+}
+
 fn calls(had: Vec<Had>, address: &FleetAddress) -> Vec<Call> {
-    let names = told_apart(&had.iter().map(|(card, _)| &*card.name).collect::<Vec<_>>());
-    let call = |((card, contact), name): (Had, String)| Call {
-        name,
+    let call = |(card, contact): Had| Call {
+        name: card.name,
         way: Arc::new(contact),
         allowed: card.targets,
         is_here: false,
         help: format!("see who is there: loadline agents {address}"),
     };
-    had.into_iter().zip(names).map(call).collect()
+    had.into_iter().map(call).collect()
 }
 
 /// What was seen of the agents of an address.
 struct Seen<'a> {
     address: &'a FleetAddress,
     idle: VecDeque<AgentCard>,
+    /// How many would do and are busy.
+    busy: usize,
     /// Why others cannot be had, in words that begin with their names.
     rest: Vec<String>,
 }
@@ -108,6 +129,8 @@ struct TooFew {
     error: RunError,
     /// Whether some that were seen idle went to another commander.
     is_race: bool,
+    /// Whether there were enough if others let theirs go.
+    may_be_let_go: bool,
 }
 
 impl<'a> Seen<'a> {
@@ -123,8 +146,8 @@ impl<'a> Seen<'a> {
                 None => idle.push_back(card),
             }
         }
-        busy.extend(others);
-        Self { address, idle, rest: busy }
+        let (count, rest) = (busy.len(), [busy, others].concat());
+        Self { address, idle, busy: count, rest }
     }
 
     /// Claims as many as are wanted; whoever is lost to others is told beside them.
@@ -132,11 +155,12 @@ impl<'a> Seen<'a> {
         let wanted = self.address.count().map(|count| count.get() as usize);
         let least = wanted.unwrap_or(1);
         let (mut had, mut lost, mut is_race) = (Vec::new(), Vec::new(), false);
+        let broken = |error: RunError| TooFew { error, is_race: false, may_be_let_go: false };
         // Nobody is claimed who would have to be let go again.
         while had.len() + self.idle.len() >= least && wanted.is_none_or(|wanted| had.len() < wanted) && !self.idle.is_empty() {
             let next = wanted.map_or(self.idle.len(), |wanted| wanted - had.len());
             let next: Vec<AgentCard> = self.idle.drain(..next).collect();
-            for (card, answer) in claim_all(connection, next, by).map_err(|error| TooFew { error, is_race: false })? {
+            for (card, answer) in claim_all(connection, next, by).map_err(broken)? {
                 match answer {
                     Ok(held) => {
                         let contact = Contact {
@@ -148,7 +172,9 @@ impl<'a> Seen<'a> {
                         had.push((card, contact));
                     }
                     Err(why) => {
-                        is_race |= matches!(why, NotHad::Busy(_));
+                        let is_busy = matches!(why, NotHad::Busy(_));
+                        is_race |= is_busy;
+                        self.busy += usize::from(is_busy);
                         lost.push((card.name, why.why().to_owned()));
                     }
                 }
@@ -161,7 +187,7 @@ impl<'a> Seen<'a> {
         let count = had.len() + self.idle.len();
         had.iter().for_each(|(_, contact)| contact.hasten());
         drop(had);
-        Err(TooFew { error: self.too_few(count, &lost), is_race })
+        Err(TooFew { error: self.too_few(count, &lost), is_race, may_be_let_go: count + self.busy >= least })
     }
 
     fn too_few(&self, count: usize, lost: &[Lost]) -> RunError {
@@ -172,7 +198,7 @@ impl<'a> Seen<'a> {
             (count, Some(wanted)) => format!("{count} of the {wanted} agents that are wanted {place} are idle"),
         };
         let rest: Vec<String> = lost.iter().map(|(name, why)| format!("{name}: {why}")).chain(self.rest.iter().cloned()).collect();
-        let why = if rest.is_empty() { none } else { format!("{none}: {}", rest.join("; ")) };
+        let why = if rest.is_empty() { none } else { format!("{none}: {}", first_of(&rest, "; ")) };
         RunError::run(
             why,
             format!("see who is there with loadline agents {address}, and start agents on more machines with loadline agent"),
@@ -214,8 +240,8 @@ async fn claim(connection: &Connection, id: &str, by: &str) -> Result<Held, NotH
     match timeout(ANSWER_MAX, client.request(format!("{TO_ONE}.{id}"), json(&claim))).await {
         Ok(Ok(answer)) => match read(&answer.payload) {
             Some(Reply::Begun) => {}
-            Some(Reply::Busy(why)) => return Err(NotHad::Busy(why)),
-            Some(Reply::Refused(why)) => return Err(NotHad::Refused(why)),
+            Some(Reply::Busy(why)) => return Err(NotHad::Busy(harmless(&why))),
+            Some(Reply::Refused(why)) => return Err(NotHad::Refused(harmless(&why))),
             None => return Err(gone(&"it gave an answer that this loadline does not know")),
         },
         Ok(Err(_)) => return Err(gone(&"it is not there any more")),
@@ -296,5 +322,42 @@ impl Way for Contact {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut held = held.map_or_else(|| self.again(), Ok)?;
         held.link.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(idle: usize, busy: usize) -> Vec<AgentCard> {
+        let card = AgentCard::of_this_process("one".to_owned(), "eu".to_owned(), Vec::new());
+        let with = |busy: Option<&str>| AgentCard { busy: busy.map(str::to_owned), ..card.clone() };
+        [vec![with(None); idle], vec![with(Some("a load of me")); busy]].concat()
+    }
+
+    #[test]
+    fn agents_that_others_may_let_go_are_looked_for_a_second_time_and_those_of_a_race_until_it_is_late() {
+        let (three, any) = (FleetAddress::read("nats://a/eu?count=3").unwrap(), FleetAddress::read("nats://a/eu").unwrap());
+        let after = |address: &FleetAddress, may_be_let_go: bool, races: [bool; 3]| {
+            let mut looks = Looks::default();
+            races.map(|is_race| looks.goes_on(&TooFew { error: RunError::run("", ""), is_race, may_be_let_go }, address))
+        };
+        for address in [&three, &any] {
+            assert_eq!(after(address, true, [false; 3]), [true, false, false]);
+            assert_eq!(after(address, false, [false; 3]), [false; 3]);
+        }
+        assert_eq!(after(&three, true, [true, false, false]), [true; 3]);
+        assert_eq!(after(&any, true, [true; 3]), [true, false, false]);
+    }
+
+    #[test]
+    fn those_who_are_busy_are_counted_and_of_many_the_first_are_told() {
+        let address = FleetAddress::read("nats://a/eu?count=3").unwrap();
+        let mut cards = seen(1, 6);
+        cards.push(AgentCard { loadline: "0.0.1".to_owned(), ..cards[0].clone() });
+        let seen = Seen::of(cards, &address);
+        assert_eq!((seen.idle.len(), seen.busy, seen.rest.len()), (1, 6, 7));
+        let told = seen.too_few(1, &[]).message.spelt(plan::Spelling::Flags);
+        assert!(told.ends_with("one is busy with a load of me; and 3 more"), "{told}");
     }
 }
