@@ -560,11 +560,7 @@ impl Collection {
                 }
                 Err(why) => why,
             };
-            left.push(Omission {
-                what: format!("the request to '{}'", shortened(&request.url.to_string())),
-                place: request.place,
-                why,
-            });
+            left.push(Omission { what: format!("the request to '{}'", shortened(&request.url.to_string())), place: request.place, why });
         }
         self.requests = kept;
         self.left_out.extend(left);

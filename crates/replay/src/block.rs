@@ -64,8 +64,12 @@ impl Draft {
 
     /// The block, of all requests of its source that fall due up to this time; the last one has those of all times.
     pub(crate) fn finish(&mut self, until: Nanos) -> Vec<u8> {
-        let Self { count, rows, requests } = std::mem::take(self);
-        [&until.0.to_le_bytes()[..], &count.to_le_bytes(), &rows, &requests].concat()
+        let block = [&until.0.to_le_bytes()[..], &self.count.to_le_bytes(), &self.rows, &self.requests].concat();
+        // The next one has room already.
+        self.count = 0;
+        self.rows.clear();
+        self.requests.clear();
+        block
     }
 }
 
