@@ -667,7 +667,8 @@ impl Journeys {
         let mut chance = [0; 16];
         chance[..8].copy_from_slice(&user.random.bits().to_be_bytes());
         chance[8..].copy_from_slice(&user.random.bits().to_be_bytes());
-        let mut digest = Digest::new(challenge, &account, chance);
+        // Branches may be challenged at the same time, and with the same nonce.
+        let mut digest = Digest::new(challenge, &account, chance).after(user.digest.as_deref());
         let sent = user.sent.as_ref();
         let value = digest.authorization(&request.method, path_of(sent), sent.body());
         user.sent.remove("authorization");

@@ -180,11 +180,11 @@ mod tests {
     fn large(bytes: &[u8]) -> Sendable {
         let mut stored = engine::StoredFile::in_memory().unwrap();
         stored.append(bytes).unwrap();
-        of_file(Arc::new(stored))
+        of_file(&(Arc::new(stored) as Arc<dyn LargeFile>))
     }
 
-    fn of_file(file: Arc<dyn LargeFile>) -> Sendable {
-        Sendable::Large(Unread::new("users.csv", &file))
+    fn of_file(file: &Arc<dyn LargeFile>) -> Sendable {
+        Sendable::Large(Unread::new("users.csv", file))
     }
 
     /// A file whose length is another one at some moment.
@@ -209,9 +209,10 @@ mod tests {
         for (now, sent) in [(LENGTH, LENGTH), (LENGTH + 5, LENGTH), (LENGTH - 5, LENGTH - 5), (0, 0)] {
             let changing = Arc::new(Changing::default());
             changing.0.store(LENGTH as u64, Ordering::Relaxed);
-            let file = of_file(changing.clone());
+            let read: Arc<dyn LargeFile> = changing.clone();
+            let file = of_file(&read);
             changing.0.store(now as u64, Ordering::Relaxed);
-            assert_eq!(file.is_same(&of_file(changing)), now == LENGTH);
+            assert_eq!(file.is_same(&of_file(&read)), now == LENGTH);
             let (sender, waiting) = channel();
             let on_their_way = Arc::new(AtomicUsize::new(1));
             sender.send(Outgoing::File(3, file, on_their_way.clone())).unwrap();

@@ -243,6 +243,13 @@ impl Digest {
         Self::with_nonce(challenge, account, hex(&chance))
     }
 
+    /// The same, counting on from the answers to the same nonce: a server takes a count that it has seen for a request that is sent again.
+    #[must_use]
+    pub fn after(self, before: Option<&Self>) -> Self {
+        let count = before.filter(|before| before.challenge.nonce == self.challenge.nonce).map_or(0, |before| before.count);
+        Self { count, ..self }
+    }
+
     fn with_nonce(challenge: Challenge, account: &Account, own_nonce: String) -> Self {
         let hash = challenge.algorithm.hash;
         let Account { user, password } = account;
