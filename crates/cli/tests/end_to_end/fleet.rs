@@ -214,7 +214,7 @@ fn a_log_is_sent_again_by_agents_also_across_a_restart_of_the_server_and_only_wh
     assert_eq!(result["requests"]["succeeded"], 2_500, "{}\n{}", ran.stdout, ran.stderr);
     assert_eq!((&result["replayed"]["same"], server.counts().path("/healthz")), (&2_500.into(), 2_500));
     let ran = session.loadline(&format!("replay app.jsonl {} -t 2 --agents {url} --no-save", other.url("")));
-    assert!(prose(&ran.stderr).contains("whoever started this agent allows 127.0.0.1:"), "{}", ran.stderr);
+    assert!(prose(&ran.stderr).contains("its owner allows 127.0.0.1:"), "{}", ran.stderr);
     assert_eq!(other.counts().received, 0);
 }
 
