@@ -335,7 +335,7 @@ enum Request {
     Clock,
     /// Begin a session.
     Claim {
-        /// [`SITE_SCHEMA`] of who asks.
+        /// [`SITE_SCHEMA`](crate::SITE_SCHEMA) of who asks.
         schema: String,
         /// The version of who asks.
         loadline: String,
@@ -367,7 +367,7 @@ pub struct AgentCard {
     pub name: String,
     /// The group it is in.
     pub group: String,
-    /// [`SITE_SCHEMA`], of its program.
+    /// [`SITE_SCHEMA`](crate::SITE_SCHEMA), of its program.
     pub schema: String,
     /// The program's version.
     pub loadline: String,
