@@ -209,12 +209,14 @@ impl Session {
     }
 
     /// The same for a search: again some times, with three times as long for it, while trials that do not count took so much of its 30
-    /// seconds that it has no answer.
+    /// seconds that it has no answer, or its checks have none.
     pub fn searched(&mut self, line: &str) -> Option<Ran> {
         let longer = line.replace("--budget 30s", "--budget 90s");
         self.first_then(line, &longer, |ran| {
             let said = prose(&ran.stdout);
-            said.contains("Cannot tell: trials were invalid") || said.contains("not count; the last one:") && said.contains("--budget ")
+            said.contains("Cannot tell: trials were invalid")
+                || said.contains("not judgeable") && said.contains("the run is INVALID")
+                || said.contains("not count; the last one:") && said.contains("--budget ")
         })
     }
 
