@@ -55,6 +55,13 @@ impl PlanErrors {
     }
 }
 
+/// Whether a letter of a foreign text steers whoever reads it, and is not shown: line and paragraph separators, marks of direction, joiners and
+/// others without a shape of their own. Control characters do too.
+#[must_use]
+pub const fn steers(letter: char) -> bool {
+    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{61c}' | '\u{ad}')
+}
+
 /// What the system says, as it stands inside a sentence and without its number.
 #[must_use]
 pub fn plainly(why: &io::Error) -> String {

@@ -46,7 +46,7 @@ pub use carets::carets;
 pub use draft::Draft;
 
 pub use encoding::{base64, percent_decoded, percent_encoded, write_percent_encoded};
-pub use error::{PlanError, PlanErrors, plainly};
+pub use error::{PlanError, PlanErrors, plainly, steers};
 pub use experiment::{ComparisonDraft, SearchDraft};
 pub use given::Setting;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
@@ -61,7 +61,7 @@ pub use random::Random;
 pub use record::{LoadRecord, Sources};
 pub use replay::{Replay, Speed};
 pub use request::{Body, FILE_TYPE, FORM_TYPE, FormPart, FormValue, Request};
-pub use resolved::{Contents, LargeFile, Resolved};
+pub use resolved::{Contents, LargeFile, ReadFrom, Resolved};
 pub use secret::{is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use secrets::Secrets;
 pub use share::Share;

@@ -112,6 +112,23 @@ pub trait LargeFile: fmt::Debug + Send + Sync {
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
+/// Reads a file that is not in memory, from a place on.
+#[derive(Debug)]
+pub struct ReadFrom<'a> {
+    /// The file.
+    pub file: &'a dyn LargeFile,
+    /// What is read next.
+    pub offset: u64,
+}
+
+impl io::Read for ReadFrom<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(into, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
 impl Contents {
     /// What the file of this path holds, if it was read.
     #[must_use]

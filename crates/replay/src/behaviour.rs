@@ -21,7 +21,7 @@ use measure::{
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
 
-use crate::block::Block;
+use crate::block::{About, Block};
 use crate::deal::{Deal, ReadToEnd};
 use crate::feed::{Feed, QueuedRequest};
 use crate::found::{Examples, LogFacts};
@@ -161,7 +161,7 @@ struct State {
 impl State {
     fn next_due(&mut self) -> Option<Nanos> {
         if let Some(first) = self.released.front() {
-            return Some(first.row().due);
+            return Some(first.about().due);
         }
         let next = self.feed.peek();
         if next.is_none() && self.waiting > 0 { Some(Nanos::NEVER) } else { next }
@@ -172,7 +172,7 @@ impl State {
             Some(released) => released,
             None => self.take_from_feed(now)?,
         };
-        let (due, is_late) = (taken.row().due, taken.row().is_late);
+        let (due, is_late) = (taken.about().due, taken.about().is_late);
         self.taken.push_back(taken);
         self.taken_count += 1;
         self.late_count += u64::from(is_late);
@@ -182,7 +182,7 @@ impl State {
     fn take_from_feed(&mut self, now: Nanos) -> Option<QueuedRequest> {
         loop {
             let next = self.feed.take(now)?;
-            let client = next.row().client;
+            let client = next.about().client;
             let Some(busy) = self.busy.as_mut().filter(|_| client != 0) else { return Some(next) };
             match busy.get_mut(&client) {
                 Some(queue) => {
@@ -199,13 +199,13 @@ impl State {
 
     /// The one that was taken with this time; the first of several.
     fn given(&mut self, due: Nanos) -> Option<QueuedRequest> {
-        let at = self.taken.iter().position(|taken| taken.row().due == due)?;
+        let at = self.taken.iter().position(|taken| taken.about().due == due)?;
         self.taken.remove(at)
     }
 
     /// The one that was taken last with this time.
     fn given_up(&mut self, due: Nanos) -> Option<QueuedRequest> {
-        let at = self.taken.iter().rposition(|taken| taken.row().due == due)?;
+        let at = self.taken.iter().rposition(|taken| taken.about().due == due)?;
         self.taken.remove(at)
     }
 
@@ -271,11 +271,11 @@ impl Behaviour for ReplayBehaviour {
                 "this is a mistake in loadline: please report it",
             )));
         };
-        let (row, logged) = (taken.row(), taken.row().logged);
+        let About { route, client: asker, logged, .. } = *taken.about();
         // An error that the log has as well is what was asked for, and no failure; a server's own stays one.
         let request = Request::new(taken.request()).judged(matches!(logged, 400..500));
         let outcome = client.fetch(&request, &mut ()).await?;
-        self.answered((row.route, logged, row.client), &outcome);
+        self.answered((route, logged, asker), &outcome);
         client.record_with(&outcome, |recorder| match outcome.result {
             Ok(status @ 400..500) if status == logged => recorder.record_judged(&outcome, SuccessRule::Well),
             result => {
@@ -303,7 +303,7 @@ impl Arrivals for ReplayBehaviour {
     fn unsent(&self, due: Nanos) {
         let mut state = self.state.borrow_mut();
         if let Some(taken) = state.given_up(due) {
-            state.over(taken.row().client);
+            state.over(taken.about().client);
         }
     }
 
@@ -356,8 +356,8 @@ mod tests {
         let due = played.take_due(Nanos::from_millis(now_ms))?;
         let taken = played.state.borrow_mut().given(due).unwrap();
         let line = taken.request().target().to_owned();
-        let row = taken.row();
-        Some((due.0 / 1_000_000, line, (row.route, row.logged, row.client)))
+        let about = taken.about();
+        Some((due.0 / 1_000_000, line, (about.route, about.logged, about.client)))
     }
 
     fn outcome(result: Result<u16, Failure>) -> Outcome {

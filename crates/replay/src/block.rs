@@ -22,17 +22,13 @@ pub(crate) struct Draft {
     requests: Vec<u8>,
 }
 
-/// A request of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) due: Nanos,
+/// A request of a block, without its bytes.
+#[derive(Debug)]
+struct Row {
+    about: About,
     /// Where its bytes end.
     end: u32,
-    pub(crate) route: u32,
-    pub(crate) client: u64,
-    pub(crate) logged: u16,
     layout: Layout,
-    pub(crate) is_late: bool,
 }
 
 /// What a request of a log is besides its bytes.
@@ -95,10 +91,10 @@ impl Block {
         while !rest.is_empty() {
             let row;
             (row, rest) = Row::read(rest, (start, requests))?;
-            if row.due < before {
+            if row.about.due < before {
                 return None;
             }
-            (start, before) = (row.end, row.due);
+            (start, before) = (row.end, row.about.due);
             rows.push(row);
         }
         if start as usize != requests.len() {
@@ -110,8 +106,8 @@ impl Block {
 
     /// A request of it.
     #[inline]
-    pub(crate) fn row(&self, at: u32) -> Option<&Row> {
-        self.rows.get(at as usize)
+    pub(crate) fn about(&self, at: u32) -> Option<&About> {
+        self.rows.get(at as usize).map(|row| &row.about)
     }
 
     /// Its bytes.
@@ -124,7 +120,7 @@ impl Block {
 
     /// All of its requests, each with its time.
     pub(crate) fn into_requests(self) -> impl Iterator<Item = (Nanos, Vec<u8>)> {
-        (0..self.rows.len()).map(move |at| (self.rows[at].due, self.request(at as u32).bytes().to_vec()))
+        (0..self.rows.len()).map(move |at| (self.rows[at].about.due, self.request(at as u32).bytes().to_vec()))
     }
 
     /// When a request of the next block can fall due at the earliest; `None`: it is the last.
@@ -147,15 +143,14 @@ impl Row {
         let (end, body) = (u32::from_le_bytes(*end), u32::from_le_bytes(*body));
         let request = requests.get(start as usize..end as usize)?;
         let method = &request[..memchr::memchr(b' ', request)?];
-        let row = Self {
+        let about = About {
             due: Nanos(u64::from_le_bytes(*due)),
-            end,
             route: u32::from_le_bytes(*route),
             client: u64::from_le_bytes(*client),
             logged: u16::from_le_bytes(*logged),
-            layout: Layout::new(method, body as usize),
             is_late: is_late != [0],
         };
+        let row = Self { about, end, layout: Layout::new(method, body as usize) };
         (body as usize <= request.len()).then_some((row, others))
     }
 }
@@ -191,12 +186,10 @@ mod tests {
             let block = Block::read(written(&requests, until)).unwrap();
             prop_assert_eq!(block.until(), (until < Nanos::NEVER).then_some(until));
             for (at, (text, about)) in requests.iter().enumerate() {
-                let row = block.row(at as u32).unwrap();
-                let Row { due, route, client, logged, is_late, .. } = *row;
-                prop_assert_eq!(&About { due, route, client, logged, is_late }, about);
+                prop_assert_eq!(block.about(at as u32).unwrap(), about);
                 prop_assert_eq!(block.request(at as u32), EncodedRef::read(text.as_bytes()));
             }
-            prop_assert!(block.row(requests.len() as u32).is_none());
+            prop_assert!(block.about(requests.len() as u32).is_none());
         }
 
         #[test]

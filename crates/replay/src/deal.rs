@@ -128,7 +128,7 @@ mod tests {
             let until = blocks[0].until();
             for (block, all) in blocks.into_iter().zip(&mut all) {
                 assert_eq!(block.until(), until, "a slice ends for everybody at once");
-                let clients: Vec<u64> = (0..).map_while(|at| block.row(at)).map(|row| row.client).collect();
+                let clients: Vec<u64> = (0..).map_while(|at| block.about(at)).map(|about| about.client).collect();
                 all.extend(block.into_requests().zip(clients).map(|((due, bytes), client)| {
                     assert!(due >= since && until.is_none_or(|until| due <= until), "{since} {due} {until:?}");
                     (due, client, bytes)

@@ -11,20 +11,20 @@ use engine::Inlet;
 use engine::protocol::EncodedRef;
 use plan::Nanos;
 
-use crate::block::{Block, Row};
+use crate::block::{About, Block};
 
 /// A request that was taken.
 #[derive(Debug, Clone)]
 pub(crate) struct QueuedRequest {
     block: Rc<Block>,
     at: u32,
-    row: Row,
+    about: About,
 }
 
 impl QueuedRequest {
     #[inline]
-    pub(crate) const fn row(&self) -> &Row {
-        &self.row
+    pub(crate) const fn about(&self) -> &About {
+        &self.about
     }
 
     #[inline]
@@ -55,8 +55,8 @@ impl Feed {
     /// When the next request falls due; where its block has not come yet, when that has to be there.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<Nanos> {
-        match self.block.row(self.at) {
-            Some(row) => Some(row.due),
+        match self.block.about(self.at) {
+            Some(about) => Some(about.due),
             None => self.look(),
         }
     }
@@ -64,11 +64,11 @@ impl Feed {
     /// Takes the next request, if it has fallen due by now. One that is on its way from another process may come later than that.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<QueuedRequest> {
-        while self.block.row(self.at).is_none() {
+        while self.block.about(self.at).is_none() {
             if self.look()? > now {
                 return None;
             }
-            if self.block.row(self.at).is_none() {
+            if self.block.about(self.at).is_none() {
                 // It has to be there by now.
                 match self.blocks.need() {
                     Err(TryRecvError::Empty) => return None,
@@ -76,18 +76,18 @@ impl Feed {
                 }
             }
         }
-        let row = *self.block.row(self.at).filter(|row| row.due <= now)?;
+        let about = *self.block.about(self.at).filter(|about| about.due <= now)?;
         let at = self.at;
         self.at += 1;
-        Some(QueuedRequest { block: self.block.clone(), at, row })
+        Some(QueuedRequest { block: self.block.clone(), at, about })
     }
 
     /// Goes on to the next block that has a request, as far as they are there.
     #[cold]
     fn look(&mut self) -> Option<Nanos> {
         loop {
-            if let Some(row) = self.block.row(self.at) {
-                return Some(row.due);
+            if let Some(about) = self.block.about(self.at) {
+                return Some(about.due);
             }
             if self.ended {
                 return None;

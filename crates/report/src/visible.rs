@@ -4,6 +4,8 @@
 //! of writing direction can reverse what follows. So every character that moves, hides or reorders others is written as its
 //! code. Dropping such characters was rejected: the reader could not tell that something was there.
 
+use plan::steers;
+
 /// The text with control characters, line ends and marks of direction written as codes.
 #[must_use]
 pub fn visible(text: &str) -> String {
@@ -55,11 +57,6 @@ pub(crate) fn markdown(text: &str) -> String {
         }
     }
     shown
-}
-
-/// Line and paragraph separators, marks of direction, joiners and other characters without a shape of their own.
-const fn steers(letter: char) -> bool {
-    matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{61c}' | '\u{ad}')
 }
 
 #[cfg(test)]

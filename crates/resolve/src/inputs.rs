@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::body::all;
-use plan::{LargeFile, Plan};
+use plan::{LargeFile, Plan, ReadFrom};
 use template::{Data, DataError, MEMORY_BYTES_MAX};
 
 /// What a load is read from.
@@ -201,9 +201,8 @@ impl Inputs for MemoryInputs {
             return LocalInputs.beginning(path, bytes);
         }
         if let Some(file) = self.large.get(path) {
-            let mut held = vec![0; bytes as usize];
-            let read = file.read_at(&mut held, 0)?;
-            held.truncate(read);
+            let mut held = Vec::new();
+            ReadFrom { file: &**file, offset: 0 }.take(bytes).read_to_end(&mut held)?;
             return Ok(held);
         }
         let held = self.file(path)?;

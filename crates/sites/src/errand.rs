@@ -14,7 +14,7 @@ use std::thread;
 use plan::{SshHost, sh_quoted};
 
 use crate::link::{CANNOT_RUN, Call, IS_MISSING, why_of};
-use crate::machines::calls;
+use crate::machines::{calls, tell_apart};
 
 /// So much of the beginning of what a command complains of is kept.
 const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
@@ -60,7 +60,9 @@ impl Errand<'_> {
     /// machine's number among `hosts` and its name, as they come: no more than two are in memory, whoever has one waits with it.
     pub fn run(&self, hosts: &[SshHost], ssh: &Path, program: (&Path, &str), answered: &mut Answered<'_>) {
         let words: Vec<String> = self.words.iter().map(|word| sh_quoted(word)).collect();
-        self.ask_all(&calls(hosts, ssh, program, &words.join(" ")), answered);
+        let mut calls = calls(hosts, ssh, program, &words.join(" "));
+        tell_apart(&mut calls);
+        self.ask_all(&calls, answered);
     }
 
     fn ask_all(&self, calls: &[Call], answered: &mut Answered<'_>) {

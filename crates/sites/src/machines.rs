@@ -113,7 +113,7 @@ impl Sites for Machines {
 }
 
 /// Gives those that are called alike a number, wherever each is from.
-fn tell_apart(calls: &mut [Call]) {
+pub(crate) fn tell_apart(calls: &mut [Call]) {
     let names = told_apart(&calls.iter().map(|call| &*call.name).collect::<Vec<_>>());
     calls.iter_mut().zip(names).for_each(|(call, name)| call.name = name);
 }
@@ -167,8 +167,8 @@ pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)
     let called = |host: &SshHost, script: &str| -> Vec<OsString> {
         [ssh.as_os_str().to_owned()].into_iter().chain(host.words(script).into_iter().map(OsString::from)).collect()
     };
-    let call = |(host, name): (&SshHost, String)| Call {
-        name,
+    let call = |host: &SshHost| Call {
+        name: host.to.clone(),
         way: Arc::new(CalledProgram {
             command: called(host, &start_script(sum, words)),
             delivery: Some(Delivery { command: called(host, &copy_script(sum)), file: program.to_owned() }),
@@ -177,7 +177,7 @@ pub(crate) fn calls(hosts: &[SshHost], ssh: &Path, (program, sum): (&Path, &str)
         is_here: false,
         help: host.by_hand(),
     };
-    hosts.iter().zip(names_of(hosts)).map(call).collect()
+    hosts.iter().map(call).collect()
 }
 
 /// The parts by machine: of each population's threads as many as the machine has of all cores.

@@ -2,12 +2,12 @@
 //! ten sites is in memory not once.
 
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-use plan::{LargeFile, Plan};
+use plan::{LargeFile, Plan, ReadFrom};
 
 use crate::frames::{Order, PIECE_BYTES, frame};
 
@@ -17,19 +17,19 @@ pub(crate) enum Sendable {
     /// In memory.
     Small(Arc<[u8]>),
     /// Read when it is sent.
-    Large(Unread),
+    Large(NamedFile),
 }
 
-/// A file that is not in memory.
+/// A file that is not in memory, with its name.
 #[derive(Debug, Clone)]
-pub(crate) struct Unread {
+pub(crate) struct NamedFile {
     path: Arc<str>,
     file: Arc<dyn LargeFile>,
     /// What it had when the load was decided, which is what goes to every site; `None` where that could not be seen.
     length: Option<u64>,
 }
 
-impl Unread {
+impl NamedFile {
     fn new(path: &str, file: &Arc<dyn LargeFile>) -> Self {
         Self { path: path.into(), file: file.clone(), length: file.length().ok() }
     }
@@ -39,44 +39,37 @@ impl Sendable {
     pub(crate) fn length(&self) -> io::Result<u64> {
         match self {
             Self::Small(bytes) => Ok(bytes.len() as u64),
-            Self::Large(unread) => unread.length.map_or_else(|| unread.file.length(), Ok),
+            Self::Large(named) => named.length.map_or_else(|| named.file.length(), Ok),
         }
     }
 
     /// Every file of a plan by its path; with those that are not in memory for sites that cannot open them.
     pub(crate) fn of_plan(plan: &Plan, with_large: bool) -> Vec<(&str, Self)> {
         let small = plan.contents().iter().map(|(path, bytes)| (path, Self::Small(bytes.clone())));
-        let large = plan.contents().large().filter(|_| with_large).map(|(path, file)| (path, Self::Large(Unread::new(path, file))));
+        let large = plan.contents().large().filter(|_| with_large).map(|(path, file)| (path, Self::Large(NamedFile::new(path, file))));
         small.chain(large).collect()
     }
 
     /// The piece from this place on; empty at the end.
     fn piece(&self, at: u64) -> io::Result<Vec<u8>> {
-        let file = match self {
+        match self {
             Self::Small(bytes) => {
                 let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                return Ok(bytes[from..bytes.len().min(from + PIECE_BYTES)].to_vec());
+                Ok(bytes[from..bytes.len().min(from + PIECE_BYTES)].to_vec())
             }
-            Self::Large(Unread { file, .. }) => file,
-        };
-        let (mut piece, mut held) = (vec![0; PIECE_BYTES], 0);
-        while held < PIECE_BYTES {
-            match file.read_at(&mut piece[held..], at + held as u64) {
-                Ok(0) => break,
-                Ok(read) => held += read,
-                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
-                Err(why) => return Err(why),
+            Self::Large(NamedFile { file, .. }) => {
+                let mut piece = Vec::with_capacity(PIECE_BYTES);
+                ReadFrom { file: &**file, offset: at }.take(PIECE_BYTES as u64).read_to_end(&mut piece)?;
+                Ok(piece)
             }
         }
-        piece.truncate(held);
-        Ok(piece)
     }
 
     /// Whether it is still as long as it was.
     fn is_whole(&self) -> io::Result<bool> {
         match self {
             Self::Small(_) => Ok(true),
-            Self::Large(unread) => Ok(unread.length == Some(unread.file.length()?)),
+            Self::Large(named) => Ok(named.length == Some(named.file.length()?)),
         }
     }
 
@@ -84,7 +77,7 @@ impl Sendable {
     fn unsent(&self, why: &str) -> String {
         match self {
             Self::Small(_) => format!("a file {why}"),
-            Self::Large(unread) => format!("the file {} {why}", unread.path),
+            Self::Large(named) => format!("the file {} {why}", named.path),
         }
     }
 
@@ -184,7 +177,7 @@ mod tests {
     }
 
     fn of_file(file: &Arc<dyn LargeFile>) -> Sendable {
-        Sendable::Large(Unread::new("users.csv", file))
+        Sendable::Large(NamedFile::new("users.csv", file))
     }
 
     /// A file whose length is another one at some moment.

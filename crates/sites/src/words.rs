@@ -7,13 +7,7 @@ const SHOWN_MAX: usize = 4;
 
 /// The text without what steers a terminal or turns the direction of writing, and cut where it is long.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars().filter(|letter| !steers(*letter)).take(LETTERS_MAX).collect()
-}
-
-/// Control characters, line and paragraph separators, marks of direction and what else has no shape of its own.
-fn steers(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+    text.chars().filter(|letter| !letter.is_control() && !plan::steers(*letter)).take(LETTERS_MAX).collect()
 }
 
 /// The first of several with this between them, and how many more there are.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::StoredFile;
 use plan::template::nearest;
-use plan::{LargeFile, plainly};
+use plan::{LargeFile, ReadFrom, plainly};
 use ring::digest;
 
 use crate::record::{Fields, Form, Record, Records, Wrong};
@@ -102,7 +102,7 @@ impl Data {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn of_large(path: &str, file: &Arc<dyn LargeFile>, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
-        Self::read(path, At { file: &**file, offset: 0 }, Some((memory_bytes_max, file)))
+        Self::read(path, ReadFrom { file: &**file, offset: 0 }, Some((memory_bytes_max, file)))
     }
 
     /// Of a file that was read before: all of its rows are in memory.
@@ -277,7 +277,7 @@ const FIELDS_BYTES_MAX: usize = 1 << 30;
 pub(crate) struct Reader<'a> {
     data: &'a Data,
     /// The records, and the row that comes next.
-    at: Option<(Records<At<'a>>, u64)>,
+    at: Option<(Records<ReadFrom<'a>>, u64)>,
 }
 
 impl Reader<'_> {
@@ -294,7 +294,7 @@ impl Reader<'_> {
                 let sequential = row == 0 || self.data.count <= READ_OVER_MAX;
                 let bytes =
                     if sequential { READ_BYTES_MAX } else { (index.row_bytes * (index.stride + 1)).clamp(READ_BYTES_MIN, READ_BYTES_MAX) };
-                (Records::new(At { file: &*index.file, offset }, self.data.form, offset, bytes as usize), place * index.stride)
+                (Records::new(ReadFrom { file: &*index.file, offset }, self.data.form, offset, bytes as usize), place * index.stride)
             }
         };
         loop {
@@ -318,20 +318,6 @@ const READ_OVER_MAX: u64 = 64;
 /// The least and the most that is read at once.
 const READ_BYTES_MIN: u64 = 4 << 10;
 const READ_BYTES_MAX: u64 = 256 << 10;
-
-/// A file from a place on, without moving the place of others.
-struct At<'a> {
-    file: &'a dyn LargeFile,
-    offset: u64,
-}
-
-impl Read for At<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(into, self.offset)?;
-        self.offset += read as u64;
-        Ok(read)
-    }
-}
 
 enum Beginning {
     Wrong(Wrong),

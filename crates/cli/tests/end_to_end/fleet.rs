@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::session::{Running, Session, prose, server};
+use crate::session::{Ran, Running, Session, prose, server};
 
 /// A NATS server on a port of its own.
 struct Nats {
@@ -178,6 +178,14 @@ fn a_busy_agent_says_so_and_is_idle_again_when_its_commander_is_killed() {
     assert_eq!(server.counts().path("/healthz"), seen + 4, "nothing of the first load was under way any more");
 }
 
+/// What comes of a load whose NATS server is gone for so long.
+fn across_a_restart(running: Running, nats: &mut Nats, gone: Duration) -> Ran {
+    nats.kill();
+    std::thread::sleep(gone);
+    nats.start_again();
+    running.end()
+}
+
 #[test]
 fn a_server_that_restarts_within_the_lease_costs_nothing() {
     let Some(mut nats) = Nats::start(&[]) else { return };
@@ -185,11 +193,7 @@ fn a_server_that_restarts_within_the_lease_costs_nothing() {
     let _agents = ["a", "b"].map(|name| agent(&mut session, &format!("--nats {url} --name {name}")));
     let running =
         session.start(&format!("run {} -n 9000 -c 4 -t 2 --rate 1500/s --agents {url} --out json=r.json", server.url("/healthz")));
-    let running = running.once(|| server.counts().path("/healthz") > 1000);
-    nats.kill();
-    std::thread::sleep(Duration::from_millis(700));
-    nats.start_again();
-    let ran = running.end();
+    let ran = across_a_restart(running.once(|| server.counts().path("/healthz") > 1000), &mut nats, Duration::from_millis(700));
     let result = session.json("r.json");
     assert_eq!(result["requests"]["succeeded"], 9000, "{}\n{}", ran.stdout, ran.stderr);
     assert_eq!(server.counts().path("/healthz"), 9000);
@@ -205,11 +209,7 @@ fn a_log_is_sent_again_by_agents_also_across_a_restart_of_the_server_and_only_wh
     let allowed = server.url("").trim_start_matches("http://").to_owned();
     let _agents = ["a", "b"].map(|name| agent(&mut session, &format!("--nats {url} --name {name} --allow-target {allowed}")));
     let running = session.start(&format!("replay app.jsonl {} -t 2 --agents {url} --no-save --out json=r.json", server.url("")));
-    let running = running.once(|| server.counts().path("/healthz") > 300);
-    nats.kill();
-    std::thread::sleep(Duration::from_millis(300));
-    nats.start_again();
-    let ran = running.end();
+    let ran = across_a_restart(running.once(|| server.counts().path("/healthz") > 300), &mut nats, Duration::from_millis(300));
     let result = session.json("r.json");
     assert_eq!(result["requests"]["succeeded"], 2_500, "{}\n{}", ran.stdout, ran.stderr);
     assert_eq!((&result["replayed"]["same"], server.counts().path("/healthz")), (&2_500.into(), 2_500));

@@ -4,6 +4,8 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use testbed::Testbed;
 
 use crate::ab::Nginx;
 use crate::recorder::Recorder;
@@ -203,11 +205,9 @@ fn ctrl_c_ends_all_processes_and_what_was_measured_is_reported() {
     assert_eq!(result["requests"]["succeeded"], counts());
 }
 
-#[test]
-fn a_process_that_is_killed_takes_its_part_with_it_and_the_run_says_so() {
-    let server = server();
-    let mut session = Session::new();
-    let running = session.start(&format!("run {} -d 4s -c 8 --processes 2 --threads 2 --out json=r.json", server.url("/healthz")));
+/// The result, in r.json, of a load from two processes with a thread each, of which one is killed when it has begun.
+pub fn with_one_killed(server: &Testbed, session: &mut Session, line: &str) -> Value {
+    let running = session.start(line);
     let parent = running.pid();
     let running = running.once(|| server.counts().path("/healthz") > 100);
     kill_process(Pid::from_raw(children(parent)[0] as i32).unwrap(), Signal::KILL).unwrap();
@@ -215,6 +215,15 @@ fn a_process_that_is_killed_takes_its_part_with_it_and_the_run_says_so() {
     assert!(ran.stdout.contains("1 of 2 threads of the load are gone: process ") && ran.stdout.contains("INVALID"), "{}", ran.stdout);
     let result = session.json("r.json");
     assert_eq!(result["generator"]["lost_share"], 0.5);
+    result
+}
+
+#[test]
+fn a_process_that_is_killed_takes_its_part_with_it_and_the_run_says_so() {
+    let server = server();
+    let mut session = Session::new();
+    let line = format!("run {} -d 4s -c 8 --processes 2 --threads 2 --out json=r.json", server.url("/healthz"));
+    let result = with_one_killed(&server, &mut session, &line);
     assert!(result["requests"]["succeeded"].as_u64().unwrap() > 100);
 }
 

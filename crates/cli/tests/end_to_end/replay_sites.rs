@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::agents;
-use crate::processes::{children, is_there};
+use crate::processes::{children, is_there, with_one_killed};
 use crate::recorder::Recorder;
 use crate::session::{Ran, Session, prose, server};
 
@@ -128,14 +128,7 @@ fn a_process_of_a_replay_that_is_killed_takes_its_part_with_it_and_the_others_go
     let server = server();
     let mut session = Session::new().file("app.jsonl", &log(2_000, 4_000));
     let line = format!("replay app.jsonl {} -t 2 --processes 2 --no-save --out json=r.json", server.url(""));
-    let running = session.start(&line);
-    let parent = running.pid();
-    let running = running.once(|| server.counts().path("/healthz") > 100);
-    kill_process(Pid::from_raw(children(parent)[0] as i32).unwrap(), Signal::KILL).unwrap();
-    let ran = running.end();
-    assert!(ran.stdout.contains("1 of 2 threads of the load are gone: process ") && ran.stdout.contains("INVALID"), "{}", ran.stdout);
-    let result = session.json("r.json");
-    assert_eq!(result["generator"]["lost_share"], 0.5);
+    let result = with_one_killed(&server, &mut session, &line);
     // The other sent all of its own: every second request.
     let sent = result["requests"]["due"].as_u64().unwrap();
     assert!((1_000..1_990).contains(&sent), "{sent}");

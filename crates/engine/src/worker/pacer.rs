@@ -43,21 +43,7 @@ pub(super) async fn pace<T: Transport, B: Behaviour>(worker: &Rc<Worker<T, B>>, 
             continue;
         }
         while lanes.try_join_next().is_some_and(|lane| rethrow(lane).is_some()) {}
-        let idle = shared.idle.borrow_mut().pop();
-        if let Some(place) = idle {
-            let Some(due) = worker.take_due(now) else {
-                shared.idle.borrow_mut().push(place);
-                wait_for_more(worker, &mut alarm, now).await;
-                continue;
-            };
-            shared.slots.borrow()[place as usize].assign(due);
-        } else if (lanes.len() as u64) < lanes_max {
-            let Some(due) = worker.take_due(now) else {
-                wait_for_more(worker, &mut alarm, now).await;
-                continue;
-            };
-            lanes.spawn_local(user::carrier(worker.clone(), due));
-        } else {
+        if shared.idle.borrow().is_empty() && lanes.len() as u64 >= lanes_max {
             shared.pacer_waits.set(true);
             tokio::select! {
                 biased;
@@ -67,6 +53,15 @@ pub(super) async fn pace<T: Transport, B: Behaviour>(worker: &Rc<Worker<T, B>>, 
             }
             shared.pacer_waits.set(false);
             continue;
+        }
+        let Some(due) = worker.take_due(now) else {
+            wait_for_more(worker, &mut alarm, now).await;
+            continue;
+        };
+        let idle = shared.idle.borrow_mut().pop();
+        match idle {
+            Some(place) => shared.slots.borrow()[place as usize].assign(due),
+            None => _ = lanes.spawn_local(user::carrier(worker.clone(), due)),
         }
         taken += 1;
         if taken == ARRIVALS_A_TURN {
