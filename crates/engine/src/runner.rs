@@ -62,27 +62,27 @@ impl Runner {
 
     /// The same where plans, or what of them is more than this process carries, go to other sites.
     #[must_use]
-    pub fn with_sites(mut self, sites: Arc<dyn Sites>) -> Self {
-        if let Kind::Threads(here) = &mut self.0 {
-            here.sites = Some(sites);
-        }
-        self
+    pub fn with_sites(self, sites: Arc<dyn Sites>) -> Self {
+        self.set(|here| here.sites = Some(sites))
     }
 
     /// The same on threads of this process alone: for what is done once, before loads or after them.
     #[must_use]
-    pub fn here(mut self) -> Self {
-        if let Kind::Threads(here) = &mut self.0 {
-            here.sites = None;
-        }
-        self
+    pub fn here(self) -> Self {
+        self.set(|here| here.sites = None)
     }
 
     /// The same of a process that has these parts of every plan.
     #[must_use]
-    pub fn as_site(mut self, role: SiteRole) -> Self {
-        if let Kind::Threads(here) = &mut self.0 {
-            here.role = Some(role);
+    pub fn as_site(self, role: SiteRole) -> Self {
+        self.set(|here| here.role = Some(role))
+    }
+
+    fn set(mut self, set: impl FnOnce(&mut Here)) -> Self {
+        match &mut self.0 {
+            Kind::Threads(here) => set(here),
+            #[cfg(any(test, feature = "simulated"))]
+            Kind::Simulated(_) => {}
         }
         self
     }
