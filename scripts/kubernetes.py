@@ -243,7 +243,7 @@ class Chart(unittest.TestCase):
             ("runAsUser=0", "/runAsUser"),
             ("nats.url=http://nats:4222", "/nats/url"),
             ("nats.url=nats://nats:4222/group", "/nats/url"),
-            ("run.enabled=true,run.args={replay,access.log}", "/run/args/0"),
+            ("run.enabled=true,run.args={serve}", "/run/args/0"),
             ("run.agents=0", "/run/agents"),
             ("run.results.size=big", "/run/results/size"),
             ("nats.enabled=false,nats.urlSecret.name=null", "nats.url"),
