@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
+use std::time::SystemTime;
 
 use plan::LargeFile;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -38,6 +39,10 @@ impl From<File> for StoredFile {
 impl LargeFile for StoredFile {
     fn length(&self) -> io::Result<u64> {
         Ok(self.0.metadata()?.len())
+    }
+
+    fn written_at(&self) -> Option<SystemTime> {
+        self.0.metadata().and_then(|metadata| metadata.modified()).ok()
     }
 
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {

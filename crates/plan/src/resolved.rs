@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 use std::{fmt, io};
 
 use crate::template::{Template, Value};
@@ -104,6 +105,11 @@ pub trait LargeFile: fmt::Debug + Send + Sync {
     /// # Errors
     /// If that cannot be seen any more.
     fn length(&self) -> io::Result<u64>;
+
+    /// When it was last written, where the system says so: what was written again may be another text of the same length.
+    fn written_at(&self) -> Option<SystemTime> {
+        None
+    }
 
     /// Reads some bytes from this place on; none at its end.
     ///

@@ -261,13 +261,17 @@ impl Script {
             }
         }
         let path = &self.path;
+        let counted = |threads: u32| format!("{threads} {}", if threads == 1 { "thread" } else { "threads" });
         let named = |(name, threads): (String, u32)| {
-            format!("done() of the script '{path}' sees nil for {name} of {threads} threads: it is too large to come from another process")
+            let threads = counted(threads);
+            format!("done() of the script '{path}' sees nil for {name} of {threads}: it is too large to come from another process")
         };
-        let unseen =
-            |threads: u32, why: &str| format!("done() of the script '{path}' does not see what {threads} threads had at their end: {why}");
+        let unseen = |threads: u32, why: &str| {
+            let threads = counted(threads);
+            format!("done() of the script '{path}' does not see what {threads} had at the end: {why}")
+        };
         let unread = unread.into_iter().map(|(why, threads)| unseen(threads, &format!("it cannot be read here: {why}")));
-        let gone = (gone > 0).then(|| unseen(gone, "they were gone, or their states broken, before they told it"));
+        let gone = (gone > 0).then(|| unseen(gone, "gone, or with a broken state, before it was told"));
         too_large.into_iter().map(named).chain(unread).chain(gone).collect()
     }
 
@@ -440,7 +444,7 @@ mod tests {
         let told = script.take_up(&left);
         assert_eq!(script.threads[0].lua.globals().get::<i64>("count").unwrap(), 7);
         let [unread, gone] = &told[..] else { panic!("{told:?}") };
-        assert!(unread.contains(" what 2 threads had at their end: it cannot be read here: "), "{unread}");
-        assert!(gone.contains(" what 1 threads had at their end: they were gone"), "{gone}");
+        assert!(unread.contains(" what 2 threads had at the end: it cannot be read here: "), "{unread}");
+        assert!(gone.contains(" what 1 thread had at the end: gone, or with a broken state,"), "{gone}");
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! A site that is gone, or silent for longer than its lease, is not waited for: the others go on, and its sources are told as gone.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Message, RemoteMessages, RunError, Stop, Terms, Urgency, from_bytes, monotonic_now};
+use engine::{RemoteMessages, RunError, Stop, Terms, Urgency, from_bytes, monotonic_now};
 use measure::{Machine, SiteMember, SourceId};
-use plan::{Nanos, Part, Plan, Secrets};
+use plan::{Nanos, Part, Plan};
 
 use crate::dealing::Dealing;
 use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
@@ -24,14 +24,18 @@ use crate::outgoing::{Outgoing, Sendable, write};
 use crate::place::{Place, together};
 use crate::{BEAT, lease};
 
+mod load;
+
+use self::load::RemoteLoad;
+
 /// How often the signal to end is looked at: sites are to end within a second.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a site may take to greet: a login over a slow network, and a program to start.
 const GREETING_MAX: Duration = Duration::from_secs(30);
+/// What says that a block was taken is no longer.
+const TAKEN_BYTES_MAX: usize = 16;
 /// No machine has more cores.
 const CORES_MAX: u32 = 4096;
-/// A site may be so many seconds of counts ahead of this machine's time.
-const SECONDS_AHEAD_MAX: u64 = 60;
 /// So often the clock of a site is asked for; the best answer counts.
 const CLOCK_ROUNDS: u32 = 9;
 /// How far in the future a load begins beyond what it takes to tell everybody: a busy machine wakes a thread in less.
@@ -82,18 +86,8 @@ impl Commander {
             clock_error: site.clock_error,
             machine: (!site.is_here).then(|| site.greeting.machine.clone()),
         });
-        let queue = members.map(Message::Joined).collect();
-        let is_open = rest.iter().map(|sources| !sources.is_empty()).collect();
-        Ok(Box::new(RemoteLoad {
-            fleet: Some(fleet),
-            idle: self.idle.clone(),
-            secrets: plan.secrets(),
-            rest,
-            is_open,
-            finished: BTreeSet::new(),
-            begun: Instant::now(),
-            queue,
-        }))
+        let members = members.collect();
+        Ok(Box::new(RemoteLoad::new(fleet, self.idle.clone(), plan.secrets(), rest, members)))
     }
 
     /// The sites that are there. Where one has been lost, in a load or since, all are called anew.
@@ -120,7 +114,7 @@ struct Fleet {
     /// Since when a load is to end at once that has not begun.
     ending: Option<Instant>,
     /// What the sources of the load under way send, where it is dealt to them.
-    dealing: Option<Dealing>,
+    dealing: Dealing,
 }
 
 /// One of them.
@@ -176,9 +170,9 @@ struct Beat {
 impl Fleet {
     fn none() -> Self {
         let (sender, arrivals) = channel();
-        let (beat, on_their_way) = Default::default();
+        let (beat, on_their_way, dealing) = Default::default();
         let sites = Vec::new();
-        Self { sites, arrivals, sender, files: Vec::new(), on_their_way, beat, looked: Instant::now(), ending: None, dealing: None }
+        Self { sites, arrivals, sender, files: Vec::new(), on_their_way, beat, looked: Instant::now(), ending: None, dealing }
     }
 
     /// Whether a site is gone, or has said since that it goes.
@@ -194,7 +188,7 @@ impl Fleet {
     fn call(&mut self, calls: &[Call]) -> Result<(), RunError> {
         let known = self.sites.len();
         for (number, call) in calls.iter().enumerate().skip(known) {
-            let site = Site::call(call, number, &self.sender).map_err(|why| uncalled(call, &why))?;
+            let site = Site::call(call, number, &self.sender, &self.dealing).map_err(|why| uncalled(call, &why))?;
             self.beat.lock().unwrap_or_else(PoisonError::into_inner).orders.push(site.orders.clone());
             self.sites.push(site);
         }
@@ -237,7 +231,7 @@ impl Fleet {
                 }
                 Event::Delivered(Ok(())) => {
                     under_way -= 1;
-                    self.sites[number] = Site::call(&calls[number], number, &self.sender).map_err(|why| uncalled(&calls[number], &why))?;
+                    self.sites[number] = Site::call(&calls[number], number, &self.sender, &self.dealing).map_err(|why| uncalled(&calls[number], &why))?;
                     self.beat.lock().unwrap_or_else(PoisonError::into_inner).orders[number] = self.sites[number].orders.clone();
                 }
                 Event::Gone(_, Some(CANNOT_RUN)) => {
@@ -289,7 +283,7 @@ impl Fleet {
         drop(text);
         if let Some(slices) = slices {
             let orders: Vec<_> = self.sites.iter().map(|site| site.orders.clone()).collect();
-            self.dealing = Some(Dealing::begin(groups, &orders, slices)?);
+            self.dealing.begin(groups, &orders, slices)?;
         }
         {
             // An order to end that came before would be one to end the load before.
@@ -407,10 +401,6 @@ impl Fleet {
                     Err(why) => Event::Gone(format!("{} is gone: {why}", site.name), None),
                 },
             };
-            if let (Event::Said(Answer::Taken(source), _), Some(dealing)) = (&event, &self.dealing) {
-                dealing.taken(number, *source);
-                continue;
-            }
             if matches!(event, Event::Gone(..)) {
                 site.is_gone = true;
                 site.end.hasten();
@@ -433,7 +423,7 @@ impl Drop for Fleet {
     fn drop(&mut self) {
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = Beat { is_over: true, ..Beat::default() };
         // It holds the streams as well.
-        self.dealing = None;
+        self.dealing.end();
         let ends: Vec<Arc<dyn End>> = self.sites.drain(..).map(|site| site.end).collect();
         let limit = Instant::now() + GOING_MAX;
         for end in ends {
@@ -448,7 +438,7 @@ fn uncalled(call: &Call, why: &io::Error) -> RunError {
 }
 
 impl Site {
-    fn call(call: &Call, number: usize, arrivals: &Sender<(usize, Arrival)>) -> io::Result<Self> {
+    fn call(call: &Call, number: usize, arrivals: &Sender<(usize, Arrival)>, dealing: &Dealing) -> io::Result<Self> {
         let Link { orders: stream, answers, end } = call.way.link()?;
         let (orders, written) = channel();
         let (unsent, of_whom) = (arrivals.clone(), call.name.clone());
@@ -458,9 +448,9 @@ impl Site {
                 let _ = unsent.send((number, Arrival::Gone(why, None)));
             }
         })?;
-        let (arrivals, name, ended) = (arrivals.clone(), call.name.clone(), end.clone());
+        let (arrivals, dealing, name, ended) = (arrivals.clone(), dealing.clone(), call.name.clone(), end.clone());
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
-            let greeted = read(answers, number, &arrivals);
+            let greeted = read(answers, number, &arrivals, &dealing);
             let status = ended.wait(GOING_MAX);
             // What it complained of may come after its end.
             thread::sleep(LOOK);
@@ -550,11 +540,11 @@ impl Site {
     }
 }
 
-/// Hands on what a site says until it says no more.
+/// Hands on what a site says until it says no more. That a block was taken is for the dealing alone, and waits for nobody who is busy with counts.
 ///
 /// # Errors
 /// If it does not greet: the beginning of what it said instead, if there was something.
-fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>) -> Result<(), Option<String>> {
+fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>, dealing: &Dealing) -> Result<(), Option<String>> {
     let mut stream = BufReader::new(stream);
     let greeting = Greeting::read(&mut stream).map_err(|said| said.map(|text| text.chars().take(80).collect()))?;
     let mut next = Some(Arrival::Greeted(Box::new(greeting)));
@@ -562,9 +552,24 @@ fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>) -
         if arrivals.send((number, arrival)).is_err() {
             break;
         }
-        next = read_frame(&mut stream).ok().flatten().map(|said| Arrival::Said(said, monotonic_now()));
+        next = loop {
+            let Some(said) = read_frame(&mut stream).ok().flatten() else { break None };
+            let Some(source) = taken(&said) else { break Some(Arrival::Said(said, monotonic_now())) };
+            dealing.taken(number, source);
+        };
     }
     Ok(())
+}
+
+/// The source that has taken a block, if that is what is said.
+fn taken(said: &[u8]) -> Option<u32> {
+    if said.len() > TAKEN_BYTES_MAX {
+        return None;
+    }
+    match from_bytes(said) {
+        Ok(Answer::Taken(source)) => Some(source),
+        _ => None,
+    }
 }
 
 /// Tells all sites that the commander is there, and when the load is to end.
@@ -592,106 +597,15 @@ fn keep_beating(beat: &Mutex<Beat>) {
     }
 }
 
-/// A load under way on several sites: what they tell.
-struct RemoteLoad {
-    /// `None` when all has been told.
-    fleet: Option<Fleet>,
-    /// Where the sites go afterwards.
-    idle: Arc<Mutex<Option<Fleet>>>,
-    /// Not said of a site that is gone.
-    secrets: Secrets,
-    /// Sources of each site that have not told everything.
-    rest: Vec<BTreeSet<SourceId>>,
-    /// Sites that have more to tell.
-    is_open: Vec<bool>,
-    /// Sources whose load has ended.
-    finished: BTreeSet<SourceId>,
-    begun: Instant,
-    queue: VecDeque<Message>,
-}
-
-/// Whether a site may say this: it is of a source of its own that has more to tell, and of a second that can have been.
-fn is_own(message: &Message, rest: &BTreeSet<SourceId>, finished: &mut BTreeSet<SourceId>, elapsed: Duration) -> bool {
-    match message {
-        Message::Counts(source, counts) => rest.contains(source) && u64::from(counts.interval) <= elapsed.as_secs() + SECONDS_AHEAD_MAX,
-        Message::Finished(source, _) => rest.contains(source) && finished.insert(*source),
-        // Of a script's threads a source knows itself.
-        Message::Left(source, left) => rest.contains(source) && left.threads.keys().all(|thread| *thread == source.0),
-        Message::Lost(source, _) | Message::Gone(source, _) => rest.contains(source),
-        Message::Site(_) => true,
-        Message::Joined(_) | Message::Clock(..) => false,
-    }
-}
-
-impl Iterator for RemoteLoad {
-    type Item = Message;
-
-    fn next(&mut self) -> Option<Message> {
-        loop {
-            if let Some(message) = self.queue.pop_front() {
-                return Some(message);
-            }
-            let fleet = self.fleet.as_mut()?;
-            if !self.is_open.contains(&true) {
-                // Nothing is dealt into the next load.
-                fleet.dealing = None;
-                *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = self.fleet.take();
-                return None;
-            }
-            let (number, event) = fleet.event();
-            let (Some(rest), Some(is_open)) = (self.rest.get_mut(number), self.is_open.get_mut(number)) else { continue };
-            let site = &mut fleet.sites[number];
-            let why = match event {
-                Event::Said(Answer::Told(message), _) if is_own(&message, rest, &mut self.finished, self.begun.elapsed()) => {
-                    if let Message::Left(source, _) | Message::Lost(source, _) | Message::Gone(source, _) = &message {
-                        rest.remove(source);
-                        fleet.dealing.iter().for_each(|dealing| dealing.leave(*source));
-                    }
-                    return Some(message);
-                }
-                Event::Said(Answer::Told(_), _) => site.give_up("said what is not of its own part"),
-                Event::Said(Answer::Done, _) => {
-                    *is_open = false;
-                    fleet.dealing.iter().for_each(|dealing| rest.iter().for_each(|source| dealing.leave(*source)));
-                    continue;
-                }
-                Event::Said(Answer::Here, _) => {
-                    site.ask_clock();
-                    continue;
-                }
-                Event::Said(Answer::Clock { number, now }, at) => {
-                    let error = site.clock_since((number, now), at).zip(rest.first().copied());
-                    self.queue.extend(error.map(|(error, source)| Message::Clock(source, error)));
-                    continue;
-                }
-                Event::Gone(why, _) => why,
-                Event::Said(Answer::Ready | Answer::Refused(_) | Answer::Taken(_), _) | Event::Greeted(_) | Event::Delivered(_) => continue,
-            };
-            *is_open = false;
-            let why = self.secrets.conceal(&why);
-            fleet.dealing.iter().for_each(|dealing| rest.iter().for_each(|source| dealing.leave(*source)));
-            self.queue.extend(std::mem::take(rest).into_iter().map(|source| Message::Gone(source, why.clone())));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frames::frame;
 
     #[test]
-    fn a_site_speaks_for_its_own_sources_and_once() {
-        let (rest, mut finished) = (BTreeSet::from([SourceId(1)]), BTreeSet::new());
-        let mut may_say = |message: Message| is_own(&message, &rest, &mut finished, Duration::from_secs(10));
-        let counts = |source, second| Message::Counts(SourceId(source), Box::new(measure::Snapshot::empty(second)));
-        assert!(may_say(counts(1, 10)) && !may_say(counts(2, 10)) && !may_say(counts(1, u32::MAX)));
-        let ended = |source| Message::Finished(SourceId(source), engine::Finished::default());
-        assert!(!may_say(ended(2)) && may_say(ended(1)) && !may_say(ended(1)));
-        let left = |threads: &[u32]| {
-            let threads = threads.iter().map(|thread| (*thread, Default::default())).collect();
-            Message::Left(SourceId(1), Box::new(measure::Leftovers { threads, ..measure::Leftovers::default() }))
-        };
-        assert!(may_say(left(&[])) && may_say(left(&[1])) && !may_say(left(&[0, 1])));
-        assert!(!may_say(Message::Gone(SourceId(0), String::new())) && !may_say(Message::Clock(SourceId(1), Nanos(1))));
+    fn that_a_block_was_taken_is_known_by_few_bytes() {
+        let said = |answer: &Answer| frame(answer)[4..].to_vec();
+        assert_eq!([0, 127, u32::MAX].map(|source| taken(&said(&Answer::Taken(source)))), [Some(0), Some(127), Some(u32::MAX)]);
+        assert_eq!([Answer::Here, Answer::Ready, Answer::Done].map(|answer| taken(&said(&answer))), [None; 3]);
     }
 }

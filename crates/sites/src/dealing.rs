@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Dealer, Outlet, RunError, Slices};
 use measure::SourceId;
@@ -13,9 +14,13 @@ use plan::Part;
 use crate::frames::{Order, PIECE_BYTES, frame};
 use crate::outgoing::Outgoing;
 
-/// Blocks on their way to the sources of a load. Dropped, it ends.
+/// Blocks on their way to the sources of the load under way, where there are such. A clone is of the same load.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Dealing(Arc<Mutex<Option<Lines>>>);
+
+/// The ways of blocks.
 #[derive(Debug)]
-pub(crate) struct Dealing {
+struct Lines {
     dealer: Dealer,
     /// The site of each source.
     sites: BTreeMap<SourceId, usize>,
@@ -27,32 +32,48 @@ impl Dealing {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub(crate) fn begin(groups: &[Vec<Part>], orders: &[Sender<Outgoing>], slices: Slices) -> Result<Self, RunError> {
+    pub(crate) fn begin(&self, groups: &[Vec<Part>], orders: &[Sender<Outgoing>], slices: Slices) -> Result<(), RunError> {
         let of_group =
             |(site, parts): (usize, &Vec<Part>)| parts.iter().map(|part| (SourceId(part.of_run.index()), site)).collect::<Vec<_>>();
         let sites: BTreeMap<SourceId, usize> = groups.iter().enumerate().flat_map(of_group).collect();
         let outlets = sites.iter().map(|(source, site)| outlet(source.0, orders[*site].clone())).collect();
         let dealer = Dealer::new(outlets);
+        // The first block may be taken before this is done.
+        let mut lines = self.lines();
         dealer
             .start(slices)
             .map_err(|why| RunError::run(format!("the system gives no more threads: {why}"), "raise the limit on processes"))?;
-        Ok(Self { dealer, sites })
+        *lines = Some(Lines { dealer, sites });
+        Ok(())
     }
 
     /// A site says that this source has taken a block.
     pub(crate) fn taken(&self, site: usize, source: u32) {
-        if self.sites.get(&SourceId(source)) == Some(&site) {
-            self.dealer.taken(source as usize);
+        if let Some(Lines { dealer, sites }) = &*self.lines()
+            && sites.get(&SourceId(source)) == Some(&site)
+        {
+            dealer.taken(source as usize);
         }
     }
 
-    /// A source takes nothing any more.
-    pub(crate) fn leave(&self, source: SourceId) {
-        self.dealer.leave(source.0 as usize);
+    /// These sources take nothing any more.
+    pub(crate) fn leave(&self, sources: impl IntoIterator<Item = SourceId>) {
+        if let Some(Lines { dealer, .. }) = &*self.lines() {
+            sources.into_iter().for_each(|source| dealer.leave(source.0 as usize));
+        }
+    }
+
+    /// Nothing more is dealt.
+    pub(crate) fn end(&self) {
+        *self.lines() = None;
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Option<Lines>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Dealing {
+impl Drop for Lines {
     fn drop(&mut self) {
         self.dealer.close();
     }
@@ -102,7 +123,8 @@ mod tests {
         let (orders, sites): (Vec<_>, Vec<_>) = (0..2).map(|_| channel()).unzip();
         let slice = |number: u8| -> Slice { (0..4).map(|source| vec![source, number]).collect() };
         let slices: Slices = Box::new(move || Box::new((0..100).map(slice)));
-        let dealing = Dealing::begin(&groups(4, 2), &orders, slices).unwrap();
+        let dealing = Dealing::default();
+        dealing.begin(&groups(4, 2), &orders, slices).unwrap();
         for (site, own) in [(0, [0, 1]), (1, [2, 3])] {
             for number in 0..BLOCKS_AHEAD as u8 {
                 assert_eq!(own.map(|_| next(&sites[site])), own.map(|source| (source, vec![source as u8, number], true)));
@@ -116,7 +138,7 @@ mod tests {
         // The next slice was made for that source; the others get theirs when they have taken one.
         dealing.taken(1, 3);
         assert_eq!(next(&sites[1]), (3, vec![3, BLOCKS_AHEAD as u8], true));
-        drop(dealing);
+        dealing.end();
         assert!(sites.iter().all(|orders| orders.try_recv().is_err()), "nothing comes behind the end");
     }
 
@@ -126,7 +148,8 @@ mod tests {
         let block: Vec<u8> = (0..PIECE_BYTES * 2 + 5).map(|at| (at % 251) as u8).collect();
         let sent = block.clone();
         let slices: Slices = Box::new(move || Box::new(std::iter::once(vec![sent])));
-        let _dealing = Dealing::begin(&groups(1, 1), &[orders], slices).unwrap();
+        let dealing = Dealing::default();
+        dealing.begin(&groups(1, 1), &[orders], slices).unwrap();
         let pieces = [next(&site), next(&site), next(&site)];
         assert_eq!(
             pieces.each_ref().map(|(_, piece, is_last)| (piece.len(), *is_last)),

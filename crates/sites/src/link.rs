@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use plan::setting::AGENT_BINARY;
 
+use crate::words::plain_letters;
+
 /// So much of the end of what a site complains of is kept.
 const COMPLAINT_BYTES_MAX: usize = 2000;
 
@@ -219,7 +221,7 @@ pub(crate) fn why_of(status: Option<ExitStatus>, complaint: &str) -> String {
     };
     // What Rust adds to a panic is no reason.
     if let Some(last) = complaint.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:")) {
-        let _ = write!(why, " ({last})");
+        let _ = write!(why, " ({})", plain_letters(last).collect::<String>());
     }
     why
 }

@@ -6,6 +6,7 @@ use std::io::{self, Read as _, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::SystemTime;
 
 use plan::{LargeFile, Plan, ReadFrom};
 
@@ -25,21 +26,33 @@ pub(crate) enum Sendable {
 pub(crate) struct NamedFile {
     path: Arc<str>,
     file: Arc<dyn LargeFile>,
-    /// What it had when the load was decided, which is what goes to every site; `None` where that could not be seen.
-    length: Option<u64>,
+    /// As it was when the load was decided, which is what goes to every site; `None` where that could not be seen.
+    seen: Option<Seen>,
 }
+
+/// What shows that a file is as it was: its length, and when it was last written.
+type Seen = (u64, Option<SystemTime>);
 
 impl NamedFile {
     fn new(path: &str, file: &Arc<dyn LargeFile>) -> Self {
-        Self { path: path.into(), file: file.clone(), length: file.length().ok() }
+        Self { path: path.into(), file: file.clone(), seen: look(&**file).ok() }
     }
+
+    /// Whether it is as it was.
+    fn is_whole(&self) -> io::Result<bool> {
+        Ok(self.seen == Some(look(&*self.file)?))
+    }
+}
+
+fn look(file: &dyn LargeFile) -> io::Result<Seen> {
+    Ok((file.length()?, file.written_at()))
 }
 
 impl Sendable {
     pub(crate) fn length(&self) -> io::Result<u64> {
         match self {
             Self::Small(bytes) => Ok(bytes.len() as u64),
-            Self::Large(named) => named.length.map_or_else(|| named.file.length(), Ok),
+            Self::Large(named) => named.seen.map_or_else(|| named.file.length(), |(length, _)| Ok(length)),
         }
     }
 
@@ -65,11 +78,11 @@ impl Sendable {
         }
     }
 
-    /// Whether it is still as long as it was.
+    /// Whether it is still as it was.
     fn is_whole(&self) -> io::Result<bool> {
         match self {
             Self::Small(_) => Ok(true),
-            Self::Large(named) => Ok(named.length == Some(named.file.length()?)),
+            Self::Large(named) => named.is_whole(),
         }
     }
 
@@ -83,10 +96,13 @@ impl Sendable {
 
     /// Whether both hold the same. Files that begin alike are read until they differ.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
+        // What was written again since is not what was sent.
+        if ![self, other].iter().all(|file| matches!(file.is_whole(), Ok(true))) {
+            return false;
+        }
         match (self, other) {
             (Self::Small(a), Self::Small(b)) => return Arc::ptr_eq(a, b) || a == b,
-            // One that was written anew between has another length.
-            (Self::Large(a), Self::Large(b)) if Arc::ptr_eq(&a.file, &b.file) => return a.length == b.length,
+            (Self::Large(a), Self::Large(b)) if Arc::ptr_eq(&a.file, &b.file) => return true,
             _ => {}
         }
         let is_as_long = matches!((self.length(), other.length()), (Ok(a), Ok(b)) if a == b);
@@ -168,7 +184,9 @@ pub(crate) fn write(waiting: &Receiver<Outgoing>, mut stream: impl Write) -> Res
 mod tests {
     use super::*;
     use crate::frames::read_frame;
+    use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::channel;
+    use std::time::Duration;
 
     fn large(bytes: &[u8]) -> Sendable {
         let mut stored = engine::StoredFile::in_memory().unwrap();
@@ -180,13 +198,17 @@ mod tests {
         Sendable::Large(NamedFile::new("users.csv", file))
     }
 
-    /// A file whose length is another one at some moment.
+    /// A file that is written again at some moment: its length, and how often that was.
     #[derive(Debug, Default)]
-    struct Changing(std::sync::atomic::AtomicU64);
+    struct Changing(AtomicU64, AtomicU64);
 
     impl LargeFile for Changing {
         fn length(&self) -> io::Result<u64> {
             Ok(self.0.load(Ordering::Relaxed))
+        }
+
+        fn written_at(&self) -> Option<SystemTime> {
+            Some(SystemTime::UNIX_EPOCH + Duration::from_secs(self.1.load(Ordering::Relaxed)))
         }
 
         fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
@@ -199,13 +221,18 @@ mod tests {
     #[test]
     fn a_file_that_has_changed_is_not_sent_as_if_it_had_not() {
         const LENGTH: usize = PIECE_BYTES + 10;
-        for (now, sent) in [(LENGTH, LENGTH), (LENGTH + 5, LENGTH), (LENGTH - 5, LENGTH - 5), (0, 0)] {
+        // A text of the same length comes last.
+        for (now, sent, written) in
+            [(LENGTH, LENGTH, 0), (LENGTH + 5, LENGTH, 0), (LENGTH - 5, LENGTH - 5, 0), (0, 0, 0), (LENGTH, LENGTH, 1)]
+        {
             let changing = Arc::new(Changing::default());
             changing.0.store(LENGTH as u64, Ordering::Relaxed);
             let read: Arc<dyn LargeFile> = changing.clone();
             let file = of_file(&read);
             changing.0.store(now as u64, Ordering::Relaxed);
-            assert_eq!(file.is_same(&of_file(&read)), now == LENGTH);
+            changing.1.store(written, Ordering::Relaxed);
+            let is_unchanged = now == LENGTH && written == 0;
+            assert_eq!(file.is_same(&of_file(&read)), is_unchanged);
             let (sender, waiting) = channel();
             let on_their_way = Arc::new(AtomicUsize::new(1));
             sender.send(Outgoing::File(3, file, on_their_way.clone())).unwrap();
@@ -221,7 +248,7 @@ mod tests {
                 drop(sender);
                 writes.join().unwrap()
             });
-            let expected = if now == LENGTH { Ok(()) } else { Err("the file users.csv has changed while it was sent".to_owned()) };
+            let expected = if is_unchanged { Ok(()) } else { Err("the file users.csv has changed while it was sent".to_owned()) };
             assert_eq!(ended, expected);
             let (mut written, mut bytes) = (&written[..], 0);
             while let Some(said) = read_frame(&mut written).unwrap() {

@@ -7,7 +7,12 @@ const SHOWN_MAX: usize = 4;
 
 /// The text without what steers a terminal or turns the direction of writing, and cut where it is long.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control() && !plan::steers(*letter)).take(LETTERS_MAX).collect()
+    plain_letters(text).take(LETTERS_MAX).collect()
+}
+
+/// The letters of a text without what steers a terminal or turns the direction of writing.
+pub(crate) fn plain_letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|letter| !letter.is_control() && !plan::steers(*letter))
 }
 
 /// The first of several with this between them, and how many more there are.
