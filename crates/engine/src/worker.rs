@@ -142,7 +142,7 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
         let drained_at = shared.last_done.get();
         let load_until = match shared.stopped_at.get() {
             Some(stopped) => stopped.min(shared.task.end),
-            None if shared.task.plan.requests().is_some() || shared.task.plan.iterations().is_some() => drained_at.min(shared.task.end),
+            None if shared.task.plan.ends_by_count() => drained_at.min(shared.task.end),
             None => shared.task.end,
         };
         shared.turn_interval(shared.clock.now());

@@ -362,6 +362,7 @@ impl TryFrom<Resolved> for Plan {
                 duration,
                 requests,
                 iterations: None,
+                iterations_per_user: None,
                 warmup,
                 seed,
                 threads,

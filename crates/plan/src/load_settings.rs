@@ -188,8 +188,7 @@ pub(crate) fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords
     };
     let mut populations: Vec<Population> = Vec::with_capacity(timed.len());
     for (draft, start_after, own_end) in timed {
-        let PopulationDraft { name, journeys, connections, rate, arrivals, pause, requests, iterations, start_after: _, duration: _ } =
-            draft;
+        let PopulationDraft { name, journeys, connections, rate, arrivals, pause, requests, start_after: _, duration: _, .. } = draft;
         if populations.iter().any(|other| other.name == name) {
             r.wrong("populations", format!("two populations are called '{name}'"), "give each a name of its own");
         }
@@ -206,14 +205,15 @@ pub(crate) fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords
             error.message = Wording::from(error.message.spelt(keys)).under(&format!("population '{name}'"));
             error.help = error.help.spelt(keys).into();
         }
-        let iterations = match iterations {
-            Some(Setting::Wrong { text, why }) => {
-                r.wrong("populations", format!("population '{name}': iterations '{text}' {why}"), "give at least one, such as 100");
-                None
-            }
-            Some(Setting::Value(iterations)) => Some(iterations),
-            None => None,
-        };
+        let [iterations, iterations_per_user] =
+            [("iterations", draft.iterations), ("iterations_per_user", draft.iterations_per_user)].map(|(key, number)| match number {
+                Some(Setting::Wrong { text, why }) => {
+                    r.wrong("populations", format!("population '{name}': {key} '{text}' {why}"), "give at least one, such as 100");
+                    None
+                }
+                Some(Setting::Value(number)) => Some(number),
+                None => None,
+            });
         let Some(load) = load else { continue };
         if let (Load::Closed { users, .. }, Some(iterations)) = (&load, iterations)
             && iterations.get() < u64::from(users.peak())
@@ -223,7 +223,11 @@ pub(crate) fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords
                 format!("population '{name}': iterations {iterations} is fewer than users {users}, so some would never begin a journey");
             r.wrong("populations", why, format!("give at least {users} iterations, or at most {iterations} users"));
         }
-        populations.push(Population { name, journeys, load, requests, iterations, start_after, duration: lasting });
+        if iterations_per_user.is_some() && load.is_open() {
+            let why = format!("population '{name}': iterations_per_user and rate contradict: a user of a rate comes for one journey");
+            r.wrong("populations", why, "give iterations, which are all its users' together");
+        }
+        populations.push(Population { name, journeys, load, requests, iterations, iterations_per_user, start_after, duration: lasting });
     }
     if warmup == Warmup::Found
         && let Some(changing) = populations.iter().find(|population| !population.is_constant(run))

@@ -30,6 +30,7 @@ pub struct Plan {
     pub(crate) duration: Option<Nanos>,
     pub(crate) requests: Option<NonZeroU64>,
     pub(crate) iterations: Option<NonZeroU64>,
+    pub(crate) iterations_per_user: Option<NonZeroU64>,
     pub(crate) warmup: Warmup,
     pub(crate) seed: u64,
     pub(crate) threads: NonZeroU32,
@@ -269,6 +270,18 @@ impl Plan {
         self.iterations
     }
 
+    /// How many journeys each user begins at most, of one population of users.
+    #[must_use]
+    pub const fn iterations_per_user(&self) -> Option<NonZeroU64> {
+        self.iterations_per_user
+    }
+
+    /// Whether it may end before its time is over: with a number of requests or journeys.
+    #[must_use]
+    pub const fn ends_by_count(&self) -> bool {
+        self.requests.is_some() || self.iterations.is_some() || self.iterations_per_user.is_some()
+    }
+
     /// How long is loaded before measuring; nothing where the warm-up is to be found.
     #[must_use]
     pub const fn warmup(&self) -> Nanos {
@@ -336,6 +349,7 @@ impl Plan {
             duration: None,
             requests: None,
             iterations: None,
+            iterations_per_user: None,
             warmup: Warmup::Lasting(Nanos::ZERO),
             threads: NonZeroU32::MIN,
             processes: None,
@@ -417,13 +431,13 @@ impl Plan {
         let Some(population) = self.populations().get(place as usize) else { return self.clone() };
         // Populations of the same rate would else send at the very same moments.
         let seed = self.seed ^ u64::from(place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let Population { requests, iterations, .. } = population;
+        let Population { requests, iterations, iterations_per_user, .. } = population;
         // Each arrival is a journey.
         let (requests, iterations) = match population.load {
             Load::Open { .. } => (requests.iter().chain(iterations).min().copied(), None),
             Load::Closed { .. } | Load::Mixed(_) => (*requests, *iterations),
         };
-        Self { load: population.load_in_run(), requests, iterations, seed, ..self.clone() }
+        Self { load: population.load_in_run(), requests, iterations, iterations_per_user: *iterations_per_user, seed, ..self.clone() }
     }
 
     /// How many users there are over time, with the warm-up before it; `None` for open load and for several loads.

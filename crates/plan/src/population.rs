@@ -47,6 +47,9 @@ pub struct PopulationDraft {
     /// How many journeys its users begin at most, all together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<Setting<NonZeroU64>>,
+    /// How many journeys each of its users begins at most, and goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations_per_user: Option<Setting<NonZeroU64>>,
 }
 
 /// One of several loads that run side by side.
@@ -62,6 +65,8 @@ pub struct Population {
     pub requests: Option<NonZeroU64>,
     /// How many journeys its users begin at most, all together.
     pub iterations: Option<NonZeroU64>,
+    /// How many journeys each of its users begins at most, and goes.
+    pub iterations_per_user: Option<NonZeroU64>,
     /// How long after the start of the run it begins, warm-up not included.
     pub start_after: Nanos,
     /// How long it is there.
@@ -228,7 +233,7 @@ impl Plan {
 /// As it would be typed, everything that was decided with it.
 impl From<&Population> for PopulationDraft {
     fn from(population: &Population) -> Self {
-        let Population { name, journeys, load, requests, iterations, start_after, duration } = population.clone();
+        let Population { name, journeys, load, requests, iterations, iterations_per_user, start_after, duration } = population.clone();
         let (connections, rate, arrivals, pause) = match load {
             Load::Closed { users, pause } => (Some(users), None, None, pause),
             Load::Open { timetable, spacing, connections_max } => (Some(connections_max.into()), Some(timetable), Some(spacing), None),
@@ -245,6 +250,7 @@ impl From<&Population> for PopulationDraft {
             duration: Some(Setting::Value(duration)),
             requests: requests.map(Setting::Value),
             iterations: iterations.map(Setting::Value),
+            iterations_per_user: iterations_per_user.map(Setting::Value),
         }
     }
 }
@@ -260,6 +266,7 @@ mod tests {
             load,
             requests: None,
             iterations: None,
+            iterations_per_user: None,
             start_after: Nanos::from_secs(start_after),
             duration: Nanos::from_secs(duration),
         }
@@ -355,6 +362,10 @@ mod tests {
         assert!(told.contains("population 'p': iterations 5 is fewer than users 10") && told.contains("at least 10"), "{told}");
         let told = errors(&|population| population.iterations = "0".parse().ok());
         assert!(told.contains("population 'p': iterations"), "{told}");
+        let told = errors(&|population| population.iterations_per_user = "0".parse().ok());
+        assert!(told.contains("population 'p': iterations_per_user '0'"), "{told}");
+        let told = errors(&|population| (population.rate, population.iterations_per_user) = ("5/s".parse().ok(), "2".parse().ok()));
+        assert!(told.contains("population 'p': iterations_per_user and rate contradict"), "{told}");
         let told = errors(&|population| (population.rate, population.pause) = ("0/s".parse().ok(), "1s".parse().ok()));
         assert!(told.contains("population 'p': pause: 1s is between") && told.contains("such as rate: 100/s"), "{told}");
         assert!(!told.contains("--"), "{told}");

@@ -23,8 +23,10 @@ pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
 /// The work: what users do, and what is done around it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
-    /// Set anew at the beginning of each journey.
+    /// Set at the beginning of each journey, or of a user's first.
     pub variables: Vec<Variable>,
+    /// Whether a user's variables keep their values from journey to journey.
+    pub keeps_variables: bool,
     /// Whether users keep cookies.
     pub cookies: bool,
     /// Done once, before the load; what it extracts is every user's.
@@ -375,7 +377,8 @@ impl Work {
     /// Journeys alone, whose users keep cookies.
     #[must_use]
     pub const fn of(journeys: Vec<Journey>) -> Self {
-        Self { variables: Vec::new(), cookies: true, setup: Vec::new(), teardown: Vec::new(), user_teardown: Vec::new(), journeys }
+        let [setup, teardown, user_teardown] = [const { Vec::new() }; 3];
+        Self { variables: Vec::new(), keeps_variables: false, cookies: true, setup, teardown, user_teardown, journeys }
     }
 
     /// Every variable, each once: the status of the last answer, those that are declared, and those that are set on the way.

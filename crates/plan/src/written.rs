@@ -132,6 +132,7 @@ impl Plan {
             duration,
             requests,
             iterations: _,
+            iterations_per_user: _,
             warmup,
             seed,
             threads,

@@ -199,7 +199,7 @@ fn users_of(users: &Users, plan: &Plan, does: &str, do_: &str) -> (String, Strin
         [only] if only.from == only.to && only.from == 1 => (format!("1 user on {alone}, who {does}"), until),
         [only] if only.from == only.to => (format!("{} users on {each}, who {do_}", count(only.from.into())), until),
         stages => {
-            let until = if plan.requests().is_some() || plan.iterations().is_some() { until } else { String::new() };
+            let until = if plan.ends_by_count() { until } else { String::new() };
             (format!("{}, on {each}, who {do_}", in_stages(stages, count_of, ("user", ""))), until)
         }
     }
@@ -222,8 +222,9 @@ pub(crate) fn until(plan: &Plan) -> String {
         _ => counted(requests.get(), "request"),
     });
     let journeys = plan.iterations().map(|journeys| counted(journeys.get(), "journey"));
+    let each = plan.iterations_per_user().map(|journeys| format!("{} each", counted(journeys.get(), "journey")));
     let lasting = plan.duration().map(|duration| format!("for {}", quantity::length(duration)));
-    let ends: Vec<String> = lasting.into_iter().chain(requests).chain(journeys).collect();
+    let ends: Vec<String> = lasting.into_iter().chain(requests).chain(journeys).chain(each).collect();
     if ends.is_empty() { "until stopped".to_owned() } else { ends.join(" or ") }
 }
 
@@ -327,7 +328,11 @@ mod tests {
             connections: users.parse().ok(),
             ..Default::default()
         };
-        let populations = vec![plan::PopulationDraft { iterations: "100".parse().ok(), ..of("few", "5") }, of("all", "2")];
+        let populations = vec![
+            plan::PopulationDraft { iterations: "100".parse().ok(), ..of("few", "5") },
+            of("all", "2"),
+            plan::PopulationDraft { iterations_per_user: "3".parse().ok(), ..of("each", "4") },
+        ];
         let told = said(None, None, Sources { populations, ..Sources::default() });
         assert!(
             told.starts_with(
@@ -335,6 +340,7 @@ mod tests {
             ),
             "{told}"
         );
+        assert!(told.contains("each: 4 users on a connection each, who go from journey to journey, for 10 s or 3 journeys each"), "{told}");
     }
 
     #[test]

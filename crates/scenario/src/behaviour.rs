@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::Write as _;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -45,6 +46,8 @@ pub(crate) struct Place {
     pub(crate) limits: Vec<Share>,
     /// How many journeys the worker's users begin at most.
     pub(crate) journeys_max: u64,
+    /// How many each of them begins at most.
+    pub(crate) journeys_each_max: u64,
 }
 
 impl Place {
@@ -71,7 +74,8 @@ impl Place {
             let limits = compiled.steps.iter().map(limit).collect();
             let load = plan.of_population(part.population);
             let journeys_max = load.iterations().map_or(u64::MAX, |most| part.share.part(most.get()));
-            Self { part: *part, seed: load.seed(), weights, limits, journeys_max }
+            let journeys_each_max = load.iterations_per_user().map_or(u64::MAX, NonZeroU64::get);
+            Self { part: *part, seed: load.seed(), weights, limits, journeys_max, journeys_each_max }
         };
         parts.iter().map(place).collect()
     }
@@ -123,6 +127,8 @@ pub(crate) struct Journeys {
     limits: Vec<Share>,
     /// So many journeys are begun at most.
     journeys_max: u64,
+    /// So many by each user.
+    journeys_each_max: u64,
     rows: RefCell<Rows>,
     begun: Cell<u64>,
     sent: Cell<u64>,
@@ -145,7 +151,7 @@ impl Journeys {
         place: Place,
         position: Arc<Position>,
     ) -> Self {
-        let Place { part, seed, weights, limits, journeys_max } = place;
+        let Place { part, seed, weights, limits, journeys_max, journeys_each_max } = place;
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
             extractions: RefCell::new(request.extractions.clone()),
@@ -164,6 +170,7 @@ impl Journeys {
             weights,
             limits,
             journeys_max,
+            journeys_each_max,
             rows: RefCell::new(rows),
             begun: Cell::new(0),
             sent: Cell::new(0),
@@ -192,6 +199,7 @@ impl Journeys {
             left.rows.clone_from(&user.rows);
         }
         user.is_fresh = true;
+        user.begun += 1;
         let number = self.number(&self.begun);
         match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
             RowOutcome::Rows => {}
@@ -214,16 +222,18 @@ impl Journeys {
         user.began = None;
         user.failed = false;
         user.is_lost = false;
-        for (variable, kept) in user.variables.iter_mut().zip(&user.kept) {
-            if !kept {
-                variable.clear();
+        if !compiled.keeps_variables || user.begun == 1 {
+            for (variable, kept) in user.variables.iter_mut().zip(&user.kept) {
+                if !kept {
+                    variable.clear();
+                }
             }
-        }
-        for (place, text) in &compiled.variables {
-            if !user.kept[*place] {
-                let mut value = std::mem::take(&mut user.variables[*place]);
-                self.write(text, user, &mut value);
-                user.variables[*place] = value;
+            for (place, text) in &compiled.variables {
+                if !user.kept[*place] {
+                    let mut value = std::mem::take(&mut user.variables[*place]);
+                    self.write(text, user, &mut value);
+                    user.variables[*place] = value;
+                }
             }
         }
         self.advance(user)
@@ -718,7 +728,8 @@ impl Journeys {
     /// A closed load's user begins the next of its journeys that sends anything, if it is on none and there is any.
     fn set_off(&self, user: &mut User) -> Result<(), BehaviourError> {
         let mut empty = 0;
-        while !user.travels && !self.stopped.get() && self.begun.get() < self.journeys_max {
+        let may_begin = |user: &User| self.begun.get() < self.journeys_max && user.begun < self.journeys_each_max;
+        while !user.travels && !self.stopped.get() && may_begin(user) {
             if empty == EMPTY_MAX {
                 if self.left.iter().any(|left| left.get() == 0) {
                     // All that may be sent was sent.

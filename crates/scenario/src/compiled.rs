@@ -55,6 +55,8 @@ pub(crate) struct Compiled {
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
     pub(crate) cookies: bool,
+    /// Whether variables keep their values from journey to journey.
+    pub(crate) keeps_variables: bool,
     /// Whether users do without their pauses.
     pub(crate) hurried: bool,
     pub(crate) home: Target,
@@ -386,6 +388,7 @@ pub(crate) fn compile(
         order,
         transactions,
         inherited: Vec::new(),
+        keeps_variables: scenario.work.keeps_variables,
         cookies: scenario.work.cookies,
         hurried: false,
         home,

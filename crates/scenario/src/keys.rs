@@ -92,7 +92,8 @@ pub static SCENARIO: Shape = Shape {
             Kind::Texts,
             "what the load must keep to, or the run fails: 'p99 < 200ms', 'step login p95 < 100ms', 'journey buy failed < 1%', 'transaction checkout p99 < 1s', 'status 5xx == 0'",
         ),
-        key("variables", Kind::Named, "texts that `{{NAME}}` writes, set anew for each journey"),
+        key("variables", Kind::Named, "texts that `{{NAME}}` writes, set anew for each journey unless `keep_variables` says otherwise"),
+        key("keep_variables", Kind::Truth, "whether a user's variables keep their values from journey to journey [default: false]"),
         key("data", Kind::Texts, "files of rows, CSV or JSON lines: `{{users.id}}` is the column id of users.csv; each journey has a row"),
         key("data_order", Kind::Text, "the row of a journey: in-order (the default), random or per-user"),
         key("data_end", Kind::Text, "after the last row: wrap (the default), stop or error"),
@@ -175,6 +176,7 @@ pub static POPULATION: Shape = Shape {
         Key { about: "be there for this long [default: to the end of the run]", ..DURATION },
         Key { about: "send at most this many requests; with `rate`, begin at most this many journeys", ..REQUESTS },
         key("iterations", Kind::Whole, "begin at most this many journeys, all its users together"),
+        key("iterations_per_user", Kind::Whole, "each user begins at most this many journeys, and goes; not with `rate`"),
     ],
 };
 

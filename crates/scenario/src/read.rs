@@ -238,6 +238,7 @@ impl<'a> Reading<'a> {
         draft.url = target.as_ref().map(Target::absolute);
         self.data(&mut top, &mut draft);
         let variables = top.value("variables").map_or_else(Vec::new, |node| self.variables(node));
+        let keeps_variables = top.value("keep_variables").and_then(|node| self.truth(node)).unwrap_or(false);
         let defaults_node = top.value("defaults");
         let (defaults, cookies) = self.defaults(defaults_node);
 
@@ -245,13 +246,18 @@ impl<'a> Reading<'a> {
         let setup = top.value("setup").map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let (teardown_node, user_teardown_node) = (top.value("teardown"), top.value("user_teardown"));
         let shared = self.known.clone();
+        if keeps_variables {
+            // A journey before may have set it; what none has set is empty.
+            self.known.extend(self.names.iter().cloned());
+        }
+        let in_journeys = self.known.clone();
         let journeys = match (top.take("journeys"), top.take("steps")) {
             (Some((word, _)), Some(_)) => {
                 let message = "'journeys' and 'steps' both say what users do";
                 self.wrong(word.spot, message, "put the steps into a journey of their own");
                 Vec::new()
             }
-            (Some((_, node)), None) => self.journeys(node, &defaults, &shared),
+            (Some((_, node)), None) => self.journeys(node, &defaults, &in_journeys),
             (None, Some((_, node))) => {
                 let items = self.items(node, &defaults, "");
                 vec![Journey { name: name.clone().unwrap_or_else(|| "journey".to_owned()), weight: 1.0, items }]
@@ -269,7 +275,7 @@ impl<'a> Reading<'a> {
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys, &populations));
-        let work = Work { variables, cookies, setup, teardown, user_teardown, journeys };
+        let work = Work { variables, keeps_variables, cookies, setup, teardown, user_teardown, journeys };
         Some(Scenario { populations, checks, files: self.files.clone(), ..Scenario::new(name, draft, work) })
     }
 

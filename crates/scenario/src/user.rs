@@ -39,6 +39,8 @@ pub(crate) struct User {
     pub(crate) failed: bool,
     /// Whether it has ever sent anything.
     pub(crate) set_out: bool,
+    /// How many journeys it has begun.
+    pub(crate) begun: u64,
     /// Whether it has sent nothing on the journey that it is on.
     pub(crate) is_fresh: bool,
     /// What the journey before left, where users leave with that.
@@ -112,6 +114,7 @@ impl User {
             began: None,
             failed: false,
             set_out: false,
+            begun: 0,
             is_fresh: true,
             before: None,
             sent: Encoded::default(),

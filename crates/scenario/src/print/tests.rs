@@ -406,6 +406,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     Variable { name: "other".to_owned(), value },
                     Variable { name: "known".to_owned(), value: template("{{other}}") },
                 ],
+                keeps_variables: !cookies,
                 cookies,
                 setup: made(setup),
                 teardown: made(teardown),

@@ -52,7 +52,8 @@ impl Reading<'_> {
             }
             let names = entries.value("journeys").map_or_else(Vec::new, |node| self.journey_names(node, journeys));
             let start_after = entries.value("start_after").and_then(|node| self.time(node));
-            let iterations = entries.value("iterations").and_then(|node| self.iterations(node));
+            let [iterations, iterations_per_user] = ["iterations", "iterations_per_user"]
+                .map(|key| entries.value(key).and_then(|node| self.iterations(key, node)).map(plan::Setting::Value));
             let settings: Vec<Key> = POPULATION.keys.iter().copied().filter(|key| is_of_one_load(key.name)).collect();
             let settings = self.settings(&mut entries, &settings);
             if !settings.contains_key("connections") && !settings.contains_key("rate") {
@@ -63,8 +64,8 @@ impl Reading<'_> {
                 );
             }
             let draft: PopulationDraft = serde_json::from_value(Json::Object(settings)).unwrap_or_default();
-            let (start_after, iterations) = (start_after.map(plan::Setting::Value), iterations.map(plan::Setting::Value));
-            populations.push(PopulationDraft { name, journeys: names, start_after, iterations, ..draft });
+            let start_after = start_after.map(plan::Setting::Value);
+            populations.push(PopulationDraft { name, journeys: names, start_after, iterations, iterations_per_user, ..draft });
         }
         self.look_for_users(node, journeys, &populations);
         populations
@@ -122,10 +123,10 @@ impl Reading<'_> {
     }
 
     /// A number of journeys.
-    fn iterations(&mut self, node: &Node) -> Option<NonZeroU64> {
+    fn iterations(&mut self, key: &str, node: &Node) -> Option<NonZeroU64> {
         let iterations = NonZeroU64::new(self.whole(node, u64::MAX)?);
         if iterations.is_none() {
-            self.wrong(node.spot, "a population that begins no journey does nothing", "give at least one, such as iterations: 100");
+            self.wrong(node.spot, "a population that begins no journey does nothing", format!("give at least one, such as {key}: 100"));
         }
         iterations
     }

@@ -398,3 +398,31 @@ fn a_share_may_be_written_by_a_template_and_what_is_no_share_ends_the_journey() 
     let (Collected { summary, .. }, sent) = sent("{users: 1, requests: 4}", &steps);
     assert_eq!((sent, failed(&summary, Failure::RequestValue)), (vec!["/all".to_owned(), "/all".to_owned()], 2));
 }
+
+#[test]
+fn variables_that_are_kept_go_on_from_journey_to_journey_of_a_user() {
+    let text = |keeps: bool| {
+        format!(
+            "load: {{duration: 10s}}\nkeep_variables: {keeps}\nvariables: {{n: 0, fresh: '{{{{random 1 1000000}}}}'}}\n\
+             populations: [{{name: all, users: 2, iterations_per_user: 3}}]\n\
+             steps:\n  - set: {{n: '{{{{n}}}} + 1'}}\n  - get: /{{{{n}}}}/{{{{fresh}}}}\n    name: item\n"
+        )
+    };
+    for (keeps, numbers, drawn) in [(true, ["1", "1", "2", "2", "3", "3"], 2), (false, ["1"; 6], 6)] {
+        let (server, log) = serving(|_| plain(10, ""));
+        run(&server, &text(keeps));
+        let sent: Vec<(String, String)> = log
+            .borrow()
+            .iter()
+            .map(|seen| seen.line["GET /".len()..].split_once('/').map(|(n, fresh)| (n.to_owned(), fresh.to_owned())).unwrap())
+            .collect();
+        let mut seen: Vec<&str> = sent.iter().map(|(number, _)| number.as_str()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, numbers, "{keeps}");
+        let fresh: std::collections::BTreeSet<&str> = sent.iter().map(|(_, fresh)| fresh.as_str()).collect();
+        assert_eq!(fresh.len(), drawn, "{keeps}");
+    }
+    // What a journey before has set may be written before it is set.
+    let before = "keep_variables: true\nsteps: [{get: '/b/{{id}}'}, {get: /a, extract: {id: json $.id}}]\n";
+    assert!(crate::read("s.yaml", before).is_ok() && crate::read("s.yaml", &before.replace("true", "false")).is_err());
+}

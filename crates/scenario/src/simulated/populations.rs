@@ -173,6 +173,30 @@ journeys:
 }
 
 #[test]
+fn each_user_begins_so_many_journeys_finishes_them_and_goes() {
+    let (server, log) = serving(|_| plain(100, ""));
+    let text = "\
+load: {duration: 10s, threads: 2}
+populations:
+  - {name: each, users: 3, journeys: [each], iterations_per_user: 2}
+  - {name: later, users: '0 to 2 for 2s, 2 for 6s', journeys: [later], iterations_per_user: 3, iterations: 5}
+journeys:
+  - {name: each, steps: [{get: /each}, {get: /each2, pause: '{{random 1 900}}ms'}]}
+  - {name: later, steps: [{get: /later}]}
+user_teardown:
+  - {post: /gone}
+";
+    let Collected { summary, .. } = run(&server, text);
+    let rows = summary.scenario.clone().unwrap().journeys;
+    let counts: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.started, row.completed, row.unfinished)).collect();
+    assert_eq!(counts, [("each", 6, 6, 0), ("later", 5, 5, 0)]);
+    let log = log.borrow();
+    let of = |line: &str| log.iter().filter(|seen| seen.line == line).count();
+    assert_eq!(["GET /each", "GET /each2", "GET /later", "POST /gone"].map(of), [6, 6, 5, 5]);
+    assert!(summary.ended.load_until < Nanos::from_secs(5), "nobody has anything left to do: {}", summary.ended.load_until);
+}
+
+#[test]
 fn a_population_that_begins_no_journey_or_has_an_empty_name_is_a_mistake() {
     let told = |population: &str| {
         let text = format!("target: http://a.test\npopulations:\n  - {population}\nsteps: [{{get: /}}]\n");
@@ -181,6 +205,8 @@ fn a_population_that_begins_no_journey_or_has_an_empty_name_is_a_mistake() {
         (mistakes[0].line, mistakes[0].column, mistakes[0].message.clone())
     };
     assert_eq!(told("{name: a, users: 3, iterations: 0}"), (3, 37, "a population that begins no journey does nothing".to_owned()));
+    let each = told("{name: a, users: 3, iterations_per_user: 0}");
+    assert_eq!(each, (3, 46, "a population that begins no journey does nothing".to_owned()));
     assert_eq!(told("{name: a, users: 3, iterations: many}"), (3, 37, "'many' is not a whole number".to_owned()));
     assert_eq!(told("{name: '', users: 3}"), (3, 12, "the name of the population is empty".to_owned()));
     assert_eq!(told("{users: 3}"), (3, 5, "the population has no name".to_owned()));
