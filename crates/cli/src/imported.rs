@@ -122,6 +122,7 @@ impl Importing {
             // Its checks are not those of a plan, and a plan would keep what was given as a value.
             Some(Ok(read))
                 if in_its_place.is_some()
+                    && read.course.is_none()
                     && self.variable.is_empty()
                     && self.environment.is_none()
                     && matches!(read.requests.as_slice(), [one] if one.checks.is_empty() && read.draft(one).is_ok()) =>

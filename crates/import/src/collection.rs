@@ -9,6 +9,7 @@
 //! silence; no file takes memory or stack without end, and none makes reading panic.
 
 mod concealed;
+mod course;
 mod curl;
 mod described;
 mod draft;
@@ -16,6 +17,7 @@ mod environment;
 mod folders;
 mod guess;
 mod insomnia;
+mod jmeter;
 mod openapi;
 mod postman;
 mod promise;
@@ -35,6 +37,7 @@ use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue};
 use plan::{Also, FORM_TYPE, Target, Wording};
 
 pub use concealed::Placeholder;
+pub use course::Course;
 pub use described::Described;
 pub use draft::Unfit;
 pub use environment::Environment;
@@ -61,6 +64,8 @@ pub enum Kind {
     VegetaJson,
     /// A list of URLs, as siege reads it.
     Siege,
+    /// A test plan of JMeter.
+    Jmeter,
 }
 
 /// Every kind: its name on the command line, and what it is.
@@ -73,6 +78,7 @@ pub const KINDS: &[(Kind, &str, &str)] = &[
     (Kind::Vegeta, "vegeta", "targets of vegeta"),
     (Kind::VegetaJson, "vegeta-json", "targets of vegeta in JSON"),
     (Kind::Siege, "siege", "a list of URLs of siege"),
+    (Kind::Jmeter, "jmeter", "a test plan of JMeter"),
 ];
 
 impl Kind {
@@ -110,6 +116,8 @@ pub struct Collection {
     pub left_out: Vec<Omission>,
     /// Variables that requests name, and to which nobody gives a value.
     pub missing: Vec<String>,
+    /// What users do with them, if that is more than one after the other.
+    pub course: Option<Course>,
 }
 
 /// A value that requests name.
@@ -276,6 +284,7 @@ impl Collection {
             Kind::Vegeta => targets::read_text(utf8(bytes)?),
             Kind::VegetaJson => targets::read_json(utf8(bytes)?),
             Kind::Siege => urls::read(utf8(bytes)?),
+            Kind::Jmeter => jmeter::read(utf8(bytes)?, wishes),
         }?;
         if let Some(Environment::Named(name)) = wishes.environment.as_ref().filter(|_| kind != Kind::Insomnia) {
             return Err(ReadError::new(format!(
@@ -326,7 +335,8 @@ impl Collection {
     }
 
     pub(crate) fn new(kind: Kind) -> Self {
-        Self { kind, name: String::new(), variables: Vec::new(), requests: Vec::new(), left_out: Vec::new(), missing: Vec::new() }
+        let (variables, requests, left_out, missing) = Default::default();
+        Self { kind, name: String::new(), variables, requests, left_out, missing, course: None }
     }
 
     pub(crate) fn leave_out(&mut self, what: impl Into<String>, place: impl Into<String>, why: impl Into<Wording>) {
@@ -571,6 +581,7 @@ impl Collection {
         let (mut seen, mut extracted): (HashSet<String>, HashSet<&str>) = Default::default();
         let mut missing: Vec<(String, String)> = Vec::new();
         let mut valued: Vec<(usize, String)> = Vec::new();
+        let set: HashSet<&str> = self.course.iter().flat_map(|course| course.assigned(&self.requests)).collect();
         // In the order in which they are sent: what is taken out of an answer has a value only afterwards.
         for request in &self.requests {
             let mut names: Vec<&str> = request.texts().flat_map(Template::variables).collect();
@@ -586,7 +597,7 @@ impl Collection {
                         names.extend(self.variables[place].value.variables());
                         valued.push((place, request.place.clone()));
                     }
-                    None if extracted.contains(name) => {}
+                    None if extracted.contains(name) || set.contains(name) => {}
                     None => missing.push((name.to_owned(), request.place.clone())),
                 }
             }

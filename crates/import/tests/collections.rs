@@ -37,7 +37,7 @@ fn a_line_of_a_hundred_megabytes_is_read_or_refused() {
     assert_eq!(read(Kind::Har, har.as_bytes()).unwrap().requests.len(), 1);
 }
 
-const FILES: [(Kind, &str); 8] = [
+const FILES: [(Kind, &str); 9] = [
     (Kind::Curl, "curl http://h/\n"),
     (Kind::Har, "{\"log\":{\"entries\":[{\"request\":{\"method\":\"GET\",\"url\":\"http://h/\"}}]}}"),
     (Kind::Postman, "{\"info\":{},\"item\":[{\"request\":\"http://h/\"}]}"),
@@ -46,6 +46,11 @@ const FILES: [(Kind, &str); 8] = [
     (Kind::Vegeta, "GET http://h/\n"),
     (Kind::VegetaJson, "{\"method\":\"GET\",\"url\":\"http://h/\"}\n"),
     (Kind::Siege, "http://h/ POST a=1\n"),
+    (
+        Kind::Jmeter,
+        "<jmeterTestPlan><hashTree><TestPlan/><hashTree><ThreadGroup/><hashTree><HTTPSamplerProxy>\
+         <stringProp name=\"HTTPSampler.domain\">h</stringProp></HTTPSamplerProxy><hashTree/></hashTree></hashTree></hashTree></jmeterTestPlan>",
+    ),
 ];
 
 #[test]

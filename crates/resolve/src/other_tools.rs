@@ -29,8 +29,6 @@ const SCRIPTS: &[Script] = &[
     Script { is: "a k6 script", endings: &["js", "mjs", "cjs", "ts"], signs: &["'k6", "\"k6", "k6/http"], help: AS_SCENARIO },
     Script { is: "an autocannon script", endings: &["js", "mjs", "cjs", "ts"], signs: &["autocannon"], help: AS_SCENARIO },
     Script { is: "an Artillery script", endings: &["js", "mjs", "cjs", "ts"], signs: &["artillery"], help: AS_SCENARIO },
-    Script { is: "a JMeter test plan", endings: &[], signs: &["<jmeterTestPlan"], help: AS_SCENARIO },
-    Script { is: "a JMeter test plan", endings: &["jmx"], signs: &[], help: AS_SCENARIO },
     Script { is: "a Tsung configuration", endings: &[], signs: &["<tsung"], help: AS_SCENARIO },
     Script { is: "a Locust script", endings: &["py"], signs: &["locust"], help: AS_SCENARIO },
     Script { is: "a Gatling simulation", endings: &["scala", "java", "kt", "js", "ts"], signs: &["gatling"], help: AS_SCENARIO },
@@ -86,7 +84,7 @@ pub fn mistake(word: &str, inputs: &dyn Inputs) -> Option<PlanError> {
     }
     wrong(
         format!("'{word}' is a file, and none that loadline can run"),
-        "give a URL, a scenario (.yaml), or requests of curl, HAR, Postman, OpenAPI, Insomnia, vegeta or siege".to_owned(),
+        "give a URL, a scenario (.yaml), a test plan of JMeter (.jmx), or requests of curl, HAR, Postman, OpenAPI, Insomnia, vegeta or siege".to_owned(),
     )
 }
 
@@ -107,7 +105,6 @@ mod tests {
         for (name, text, is) in [
             ("a.js", "import http from 'k6/http';", "a k6 script"),
             ("b.js", "const autocannon = require('autocannon')", "an autocannon script"),
-            ("c.jmx", "<?xml version=\"1.0\"?><jmeterTestPlan version=\"1.2\">", "a JMeter test plan"),
             ("d.py", "from locust import HttpUser", "a Locust script"),
             ("e.scala", "import io.gatling.core.Predef._", "a Gatling simulation"),
             ("f.lua", "request = function() end", "a Lua script"),

@@ -63,3 +63,26 @@ fn every_example_can_be_tried_and_stands_in_the_table() {
         session.loadline(&format!("try {file}")).exits(0).says("> ").says("< HTTP/1.1 200 OK").says(" succeeded.");
     }
 }
+
+#[test]
+fn a_test_plan_of_jmeter_runs_as_it_is_and_as_the_scenario_that_is_made_of_it() {
+    let served = server();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/jmeter");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let mut session = Session::new().file("shop.jmx", &read("shop.jmx")).file("orders.csv", &read("orders.csv"));
+    let port = served.url("").rsplit(':').next().unwrap().to_owned();
+    session.loadline(&format!("run shop.jmx --variable port={port} --strict --no-save --out json=plan.json"));
+    let plan = session.json("plan.json");
+    // Four users, three times: a user, two orders, the user again.
+    let steps = |result: &serde_json::Value| -> Vec<(String, u64)> {
+        let rows = result["scenario"]["steps"].as_array().unwrap();
+        rows.iter().map(|row| (row["name"].as_str().unwrap().to_owned(), row["requests"]["succeeded"].as_u64().unwrap_or_default())).collect()
+    };
+    let expected = [("user", 12), ("order", 24), ("same user", 12)].map(|(name, count)| (name.to_owned(), count));
+    assert_eq!(steps(&plan), expected, "{plan}");
+    assert_eq!((plan["requests"]["succeeded"].as_u64(), plan["requests"]["failed"].as_u64()), (Some(48), Some(0)));
+    session.loadline(&format!("import shop.jmx --variable port={port} --output shop.yaml --strict")).exits(0);
+    session.loadline("check shop.yaml").exits(0);
+    session.loadline("run shop.yaml --no-save --out json=scenario.json");
+    assert_eq!(steps(&session.json("scenario.json")), expected);
+}

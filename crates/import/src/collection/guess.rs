@@ -41,6 +41,9 @@ pub fn guess(bytes: &[u8]) -> Result<Kind, Unread> {
     if sample.contains(&0) {
         return Err(Unread::Unknown("is not text".to_owned()));
     }
+    if text.starts_with('<') && super::jmeter::is_one(text) {
+        return Ok(Kind::Jmeter);
+    }
     if text.starts_with(['{', '[']) {
         return document(bytes, text);
     }

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 
 use plan::template::Template;
 use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Step, Subject, Variable, Work};
-use plan::{Draft, FORM_TYPE, Spelling, Target};
+use plan::{Draft, FORM_TYPE, PopulationDraft, Spelling, Target};
 
+use super::course::{self, Course};
 use super::url::{filled, origin};
 use super::{Collection, Connection, Placeholder, Request};
 
@@ -22,8 +23,12 @@ pub struct Import {
     pub name: Option<String>,
     /// The target, and what is said of the connection.
     pub settings: Draft,
-    /// One journey of a step for each request.
+    /// One journey of a step for each request, or what the file says that is done with them.
     pub work: Work,
+    /// Kinds of users side by side, each with its journeys.
+    pub populations: Vec<PopulationDraft>,
+    /// How templates call the data files of the settings.
+    pub files: Vec<String>,
     /// What no scenario can say, beyond what the collection leaves out itself.
     pub left_out: Vec<String>,
 }
@@ -41,6 +46,13 @@ impl Collection {
             }
         }
         let name = Some(self.name.clone()).filter(|name| !name.is_empty());
+        if let Some(course) = &self.course {
+            let work = self.directed(course, &common);
+            settings.data_file = course.data.iter().map(|(name, path)| format!("{name}={}", beside(file, path))).collect();
+            settings.data_end = if course.ends_with_data { "stop".parse().ok() } else { None };
+            let files = course.data.iter().map(|(name, _)| name.clone()).collect();
+            return Import { name, settings, work, populations: course.populations.clone(), files, left_out: common.unsaid };
+        }
         let mut items: Vec<Item> = Vec::new();
         for (request, name) in self.requests.iter().zip(names(&self.requests)) {
             let group = request.group.join(" / ");
@@ -58,7 +70,23 @@ impl Collection {
             cookies: self.requests.iter().all(|request| request.header("cookie").is_none()),
             ..Work::of(vec![journey])
         };
-        Import { name, settings, work, left_out: common.unsaid }
+        Import { name, settings, work, populations: Vec::new(), files: Vec::new(), left_out: common.unsaid }
+    }
+
+    /// The work of a file that says what users do with its requests.
+    fn directed(&self, course: &Course, common: &Common<'_>) -> Work {
+        let named: BTreeMap<&str, (&Request, String)> =
+            self.requests.iter().zip(names(&self.requests)).map(|(request, name)| (request.place.as_str(), (request, name))).collect();
+        let mut step = |mark: &Step| {
+            let (request, name) = named.get(mark.name.as_str())?;
+            Some(Step { timeout: mark.timeout, must_succeed: mark.must_succeed, ..common.step(request, name, "") })
+        };
+        let mut of = |items: &Vec<Item>| course::filled(items.clone(), &mut step);
+        let (setup, teardown) = (of(&course.setup), of(&course.teardown));
+        let journeys = course.journeys.iter().map(|journey| Journey { items: of(&journey.items), ..journey.clone() }).collect();
+        let values = |variable: &super::Variable| Variable { name: variable.name.clone(), value: filled(&variable.value, &self.variables) };
+        let variables = self.variables.iter().map(values).collect();
+        Work { variables, keeps_variables: true, cookies: course.cookies, setup, teardown, ..Work::of(journeys) }
     }
 
     /// What is told in a printed scenario: where it is from, which variables of the environment it needs, what is missing in it. `source` is
@@ -96,6 +124,8 @@ struct Common<'a> {
     /// Where most of them go.
     target: Target,
     headers: Vec<(String, Template)>,
+    /// Whether a step has one check of each kind.
+    has_one_check_each: bool,
     /// Whether answers are looked into, which must not be compressed then.
     reads_answers: bool,
     unsaid: Vec<String>,
@@ -121,7 +151,9 @@ impl<'a> Common<'a> {
             is_for_all && !name.eq_ignore_ascii_case("content-type")
         });
         let shared = headers.filter(|header| requests.len() > 1 && requests.iter().all(|request| request.headers.contains(header)));
-        Self { file, target, headers: shared.cloned().collect(), reads_answers, unsaid: unsaid(collection, reads_answers) }
+        let has_one_check_each = collection.course.is_none();
+        let unsaid = unsaid(collection, reads_answers);
+        Self { file, target, headers: shared.cloned().collect(), has_one_check_each, reads_answers, unsaid }
     }
 
     fn step(&self, request: &Request, name: &str, group: &str) -> Step {
@@ -140,7 +172,7 @@ impl<'a> Common<'a> {
         // Two of a kind cannot both stand there; the first is the one that was written first.
         let mut kinds: Vec<&'static str> = Vec::new();
         checks.retain(|check| {
-            !kinds.contains(&check.subject.word()) && {
+            !(self.has_one_check_each && kinds.contains(&check.subject.word())) && {
                 kinds.push(check.subject.word());
                 true
             }
@@ -196,7 +228,7 @@ fn unsaid(collection: &Collection, reads_answers: bool) -> Vec<String> {
             }
         }
         for (at, check) in request.checks.iter().enumerate() {
-            if request.checks[..at].iter().any(|other| other.subject == check.subject) {
+            if collection.course.is_none() && request.checks[..at].iter().any(|other| other.subject == check.subject) {
                 unsaid.push(format!("{}: a second check of the same kind: a scenario has one", request.place));
             }
             if is_template(&check.condition) {

@@ -1,0 +1,104 @@
+//! What users do with the requests of a file that says more than their order: loops, choices, kinds of users.
+//!
+//! A file of requests is a [`Collection`](super::Collection), and what is the same for all of them (servers, secrets, headers, limits) is
+//! done with its requests. A test plan of another tool has a structure beside them. So the structure stands apart, with a mark in the place
+//! of each request, and both are put together when the work is made; requests that were left out meanwhile leave no loop without an end.
+
+use plan::PopulationDraft;
+use plan::work::{Item, Journey, Step, Weights, each_item};
+
+use super::Request;
+
+/// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its time and whether
+/// it must succeed are its own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Course {
+    /// Done once, before the load.
+    pub setup: Vec<Item>,
+    /// Done once, after the load.
+    pub teardown: Vec<Item>,
+    /// What users go through.
+    pub journeys: Vec<Journey>,
+    /// Kinds of users side by side, each with its journeys.
+    pub populations: Vec<PopulationDraft>,
+    /// Whether users keep cookies.
+    pub cookies: bool,
+    /// Data files: how templates call them, and their paths.
+    pub data: Vec<(String, String)>,
+    /// Whether the load ends after the last row of these; else they begin again.
+    pub ends_with_data: bool,
+}
+
+impl Course {
+    /// The variables that get values on the way, of these requests and by the structure itself.
+    pub(super) fn assigned<'a>(&'a self, requests: &'a [Request]) -> Vec<&'a str> {
+        let mut names: Vec<&str> = requests.iter().flat_map(|request| &request.extractions).map(|taken| taken.variable.as_str()).collect();
+        let journeys = self.journeys.iter().map(|journey| journey.items.as_slice());
+        for items in journeys.chain([self.setup.as_slice(), &self.teardown]) {
+            each_item(items, &mut |item| names.extend(item.assigned()));
+        }
+        names
+    }
+}
+
+/// These items with each mark replaced by what `step` makes of it. What has nothing to send any more is left out.
+pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Step>) -> Vec<Item> {
+    let mut filled_items = Vec::with_capacity(items.len());
+    for mut item in items {
+        if let Item::Step(mark) = &mut item {
+            match step(mark) {
+                Some(made) => **mark = made,
+                None => continue,
+            }
+        }
+        let mut has_parts = false;
+        for part in parts_mut(&mut item) {
+            has_parts = true;
+            *part = filled(std::mem::take(part), step);
+        }
+        match &mut item {
+            Item::Interleave { parts, .. } | Item::RandomOrder(parts) | Item::Parallel { parts, .. } => parts.retain(|part| !part.is_empty()),
+            Item::Pick { weights, choices } => {
+                let left = weights.each().iter().zip(&*choices).filter(|(_, choice)| !choice.is_empty()).map(|(weight, _)| *weight);
+                if let Ok(left) = Weights::new(&left.collect::<Vec<_>>()) {
+                    *weights = left;
+                }
+                choices.retain(|choice| !choice.is_empty());
+            }
+            _ => {}
+        }
+        if !has_parts || item.parts().iter().any(|part| sends(part)) {
+            filled_items.push(item);
+        }
+    }
+    filled_items
+}
+
+/// Whether there is anything to send in these, or to do for those that come after.
+fn sends(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::Step(_) => true,
+        item => item.parts().iter().any(|part| sends(part)),
+    })
+}
+
+/// The lists of items that stand in an item.
+fn parts_mut(item: &mut Item) -> Vec<&mut Vec<Item>> {
+    match item {
+        Item::Step(_) | Item::Pause(_) | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => Vec::new(),
+        Item::Repeat { items, .. }
+        | Item::While { items, .. }
+        | Item::ForEach { items, .. }
+        | Item::RunFor { items, .. }
+        | Item::Share { items, .. }
+        | Item::Group { items, .. }
+        | Item::Transaction { items, .. }
+        | Item::CriticalSection { items, .. }
+        | Item::Once(items) => vec![items],
+        Item::If { items, otherwise, .. } => vec![items, otherwise],
+        Item::Switch { cases, otherwise, .. } => cases.iter_mut().map(|case| &mut case.items).chain([otherwise]).collect(),
+        Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } | Item::RandomOrder(parts) | Item::Parallel { parts, .. } => {
+            parts.iter_mut().collect()
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A sampler of a test plan as a request, with what stands around it in the plan.
+
+use plan::template::{Piece, Template};
+use plan::work::{Auth, Body, Field, FieldValue};
+use plan::{FILE_TYPE, FORM_TYPE, Nanos, percent_encoded};
+
+use super::text::Names;
+use super::tree::{Element, Property, list_of, text_of, truth};
+use crate::collection::Request;
+
+/// JMeter follows so many redirects.
+const REDIRECTS_MAX: u8 = 20;
+
+/// What elements around a sampler say of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Surroundings<'e> {
+    /// HTTP Request Defaults, the nearest last.
+    pub(super) defaults: Vec<&'e Element>,
+    /// Header managers, the nearest last.
+    pub(super) headers: Vec<&'e Element>,
+    /// The nearest authorization manager.
+    pub(super) auth: Option<&'e Element>,
+}
+
+/// What is said of a sampler: its request, and what of it is not carried over.
+pub(super) struct Said {
+    pub(super) request: Request,
+    /// What, and why.
+    pub(super) left_out: Vec<(String, String)>,
+    /// How long its answer may take.
+    pub(super) timeout: Option<Nanos>,
+    /// How long opening a connection may take, in milliseconds.
+    pub(super) connect_timeout: Option<u64>,
+    /// Whether it opens a connection of its own.
+    pub(super) closes: bool,
+}
+
+impl Surroundings<'_> {
+    /// A setting of a sampler, or of the defaults that hold for it.
+    fn setting<'a>(&'a self, sampler: &'a Element, name: &str) -> &'a str {
+        let own = sampler.text(name);
+        if !own.is_empty() {
+            return own;
+        }
+        self.defaults.iter().rev().map(|defaults| defaults.text(name)).find(|text| !text.is_empty()).unwrap_or_default()
+    }
+
+    /// The request of a sampler.
+    ///
+    /// # Errors
+    /// In words, if it cannot be sent as it is meant.
+    pub(super) fn request(&self, sampler: &Element, names: &Names) -> Result<Said, String> {
+        let mut left_out = Vec::new();
+        let setting = |name: &str| self.setting(sampler, &format!("HTTPSampler.{name}"));
+        let method = match names.literal(setting("method")) {
+            Some(method) if method.is_empty() => "GET".to_owned(),
+            Some(method) => method.to_ascii_uppercase(),
+            None => return Err("its method is known only on the way".to_owned()),
+        };
+        let mut request = Request { name: sampler.name.clone(), method, url: self.url(sampler, names)?, ..Request::default() };
+        for manager in &self.headers {
+            let headers = manager.list("HeaderManager.headers");
+            let named = |header: &Property| text_of(header.own(), "Header.name").trim().to_ascii_lowercase();
+            // Those of the nearest one hold.
+            request.headers.retain(|(known, _)| !headers.iter().any(|header| named(header) == known.to_ascii_lowercase()));
+            for header in headers {
+                request.take_header(text_of(header.own(), "Header.name"), names.template(text_of(header.own(), "Header.value"))?);
+            }
+        }
+        self.body(sampler, names, &mut request)?;
+        request.auth = self.login(&request, names)?;
+        let follows = ["follow_redirects", "auto_redirects"].iter().any(|name| truth(setting(name), false));
+        request.connection.follow = follows.then_some(REDIRECTS_MAX);
+        let time = |name: &str| {
+            let text = setting(name);
+            if text.trim().is_empty() { Some(0) } else { names.number(text).map(|number| number.max(0.0) as u64) }
+        };
+        let timeout = time("response_timeout");
+        if timeout.is_none() {
+            left_out.push(("its response timeout".to_owned(), "it is known only on the way".to_owned()));
+        }
+        let timeout = timeout.filter(|time| *time > 0).map(Nanos::from_millis);
+        if truth(setting("image_parser"), false) {
+            left_out.push(("what the page embeds".to_owned(), "pictures, scripts and styles are not fetched; write them as steps in parallel".to_owned()));
+        }
+        if !setting("proxyHost").trim().is_empty() {
+            left_out.push(("its proxy".to_owned(), "a load has one for all its requests: give it on the command line".to_owned()));
+        }
+        if !setting("ipSource").trim().is_empty() {
+            left_out.push(("its source address".to_owned(), "a load has one list for all its requests: give it on the command line".to_owned()));
+        }
+        let connect_timeout = time("connect_timeout").filter(|time| *time > 0);
+        Ok(Said { request, left_out, timeout, connect_timeout, closes: !truth(setting("use_keepalive"), true) })
+    }
+
+    fn url(&self, sampler: &Element, names: &Names) -> Result<Template, String> {
+        let setting = |name: &str| self.setting(sampler, &format!("HTTPSampler.{name}"));
+        let path = names.template(setting("path").trim())?;
+        let mut url = Template::default();
+        let is_whole = path.beginning().is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"));
+        if !is_whole {
+            let protocol = names.literal(setting("protocol")).ok_or("its protocol is known only on the way")?;
+            url.push(if protocol.is_empty() { "http" } else { &protocol });
+            url.push("://");
+            url.append(names.template(setting("domain").trim())?);
+            let port = names.literal(setting("port")).ok_or("its port is known only on the way")?;
+            if !port.is_empty() && port != "0" {
+                url.push(":");
+                url.push(&port);
+            }
+            if setting("domain").trim().is_empty() {
+                // Where the user says.
+                url = Template::default();
+            }
+            if !path.beginning().is_some_and(|text| text.starts_with('/')) {
+                url.push("/");
+            }
+        }
+        url.append(path);
+        if matches!(names.literal(setting("method")).unwrap_or_default().to_ascii_uppercase().as_str(), "" | "GET" | "DELETE" | "OPTIONS" | "HEAD")
+            && !is_raw(sampler)
+        {
+            let mut is_first = !url.contains('?');
+            for argument in arguments(sampler) {
+                let Some((name, value)) = argument.written(names)? else { continue };
+                url.push(if is_first { "?" } else { "&" });
+                is_first = false;
+                url.append(name);
+                url.push(argument.sign());
+                url.append(value);
+            }
+        }
+        Ok(url)
+    }
+
+    fn body(&self, sampler: &Element, names: &Names, request: &mut Request) -> Result<(), String> {
+        let has_query = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS" | "HEAD");
+        let raw = is_raw(sampler);
+        if has_query && !raw {
+            return Ok(());
+        }
+        let files: Vec<&Property> = list_of(sampler.list("HTTPsampler.Files"), "HTTPFileArgs.files").iter().filter(|file| !text_of(file.own(), "File.path").trim().is_empty()).collect();
+        let path = |file: &Property| names.literal(text_of(file.own(), "File.path")).ok_or("the name of its file is known only on the way");
+        if let [file] = &files[..]
+            && text_of(file.own(), "File.paramname").trim().is_empty()
+        {
+            request.body = Body::File(path(file)?);
+            let media_type = text_of(file.own(), "File.mimetype").trim();
+            if !media_type.is_empty() {
+                request.header_if_none("Content-Type", media_type);
+            }
+            return Ok(());
+        }
+        if raw {
+            let mut text = Template::default();
+            for argument in arguments(sampler) {
+                text.append(names.template(text_of(argument.0.own(), "Argument.value"))?);
+            }
+            request.body = if text.is_empty() { Body::Empty } else { Body::Text(text) };
+            return Ok(());
+        }
+        if !files.is_empty() || sampler.is_on("HTTPSampler.DO_MULTIPART_POST", false) {
+            let mut fields = Vec::new();
+            for argument in arguments(sampler) {
+                let name = names.literal(text_of(argument.0.own(), "Argument.name")).ok_or("the name of a field is known only on the way")?;
+                let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
+                if !name.is_empty() {
+                    fields.push(Field { name, value: FieldValue::Text(value) });
+                }
+            }
+            for file in files {
+                let name = names.literal(text_of(file.own(), "File.paramname")).ok_or("the name of a field is known only on the way")?;
+                let media_type = Some(text_of(file.own(), "File.mimetype").trim()).filter(|text| !text.is_empty()).unwrap_or(FILE_TYPE);
+                fields.push(Field { name, value: FieldValue::File { path: path(file)?, media_type: media_type.to_owned() } });
+            }
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            request.body = Body::Multipart(fields);
+            return Ok(());
+        }
+        let mut fields = Vec::new();
+        let mut is_encoded = true;
+        for argument in arguments(sampler) {
+            let name = names.template(text_of(argument.0.own(), "Argument.name"))?;
+            let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
+            let needs_none = |text: &Template| text.pieces().iter().all(|piece| matches!(piece, Piece::Text(text) if percent_encoded(text) == *text));
+            is_encoded &= truth(text_of(argument.0.own(), "HTTPArgument.always_encode"), false) || needs_none(&value);
+            if !name.is_empty() {
+                fields.push((name, value));
+            }
+        }
+        if is_encoded {
+            let own_type = request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|at| request.headers.remove(at));
+            request.set_form(fields);
+            if let Some((name, value)) = own_type {
+                request.header_if_none(&name, value);
+            }
+            return Ok(());
+        }
+        let mut text = Template::default();
+        for argument in arguments(sampler) {
+            let Some((name, value)) = argument.written(names)? else { continue };
+            if !text.is_empty() {
+                text.push("&");
+            }
+            text.append(name);
+            text.push("=");
+            text.append(value);
+        }
+        request.header_if_none("Content-Type", FORM_TYPE);
+        request.body = Body::Text(text);
+        Ok(())
+    }
+
+    /// How a user says who it is at this request.
+    fn login(&self, request: &Request, names: &Names) -> Result<Option<Auth>, String> {
+        let Some(manager) = self.auth else { return Ok(None) };
+        let url = request.url.to_string();
+        for entry in manager.list("AuthManager.auth_list") {
+            let of = |name: &str| text_of(entry.own(), &format!("Authorization.{name}"));
+            let place = names.template(of("url").trim())?.to_string();
+            if !url.starts_with(place.as_str()) {
+                continue;
+            }
+            let (user, password) = (names.template(of("username"))?, names.template(of("password"))?);
+            return match of("mechanism").trim() {
+                "" | "BASIC" | "BASIC_DIGEST" => Ok(Some(Auth::Basic { user, password })),
+                "DIGEST" => Ok(Some(Auth::Digest { user, password })),
+                mechanism => Err(format!("it authenticates with {mechanism}, which is not carried out here")),
+            };
+        }
+        Ok(None)
+    }
+}
+
+/// An argument of a sampler.
+struct Argument<'e>(&'e Property);
+
+impl Argument<'_> {
+    /// Name and value as they stand in a query or a form; nothing of one without a name.
+    fn written(&self, names: &Names) -> Result<Option<(Template, Template)>, String> {
+        let of = |name: &str| text_of(self.0.own(), name);
+        let (name, value) = (names.template(of("Argument.name").trim())?, names.template(of("Argument.value"))?);
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let encoded = truth(of("HTTPArgument.always_encode"), false);
+        let written = |text: Template| if encoded { text.map_text(percent_encoded) } else { text };
+        Ok(Some((written(name), written(value))))
+    }
+
+    /// What stands between name and value.
+    fn sign(&self) -> &'static str {
+        let is_bare = text_of(self.0.own(), "Argument.value").is_empty() && !truth(text_of(self.0.own(), "HTTPArgument.use_equals"), true);
+        if is_bare { "" } else { "=" }
+    }
+}
+
+fn arguments(sampler: &Element) -> impl Iterator<Item = Argument<'_>> {
+    list_of(sampler.list("HTTPsampler.Arguments"), "Arguments.arguments").iter().map(Argument)
+}
+
+/// Whether its arguments are the body as it is.
+fn is_raw(sampler: &Element) -> bool {
+    let mut arguments = arguments(sampler).peekable();
+    sampler.is_on("HTTPSampler.postBodyRaw", false)
+        || arguments.peek().is_some() && arguments.all(|argument| text_of(argument.0.own(), "Argument.name").trim().is_empty())
+}
