@@ -17,6 +17,8 @@ use script::{DoneArguments, Globals, Script, Source};
 use sites::Processes;
 use template::Ready;
 
+use crate::memory;
+
 /// Where loads are carried out: here, and in further processes where this one cannot or should not carry all of it; only to where the fence
 /// lets them.
 pub fn runner(fence: &Fence) -> Runner {
@@ -238,6 +240,9 @@ impl<'a> Workload<'a> {
 
     fn carry_out(&mut self, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop) -> Result<SummaryBuilder, RunError> {
         let (plan, runner, prepared) = (self.plan, &self.runner, self.prepared.take());
+        if runner.sites_of(plan).is_ok_and(|sites| sites > 0) {
+            memory::keep_pieces();
+        }
         let prepared = || prepared.map_or_else(|| runner.prepare(plan), Ok);
         match std::mem::replace(&mut self.by, Kind::Nothing) {
             Kind::Nothing | Kind::Dealt(_) => unreachable!("a load is carried out once, by the process that reads its log"),

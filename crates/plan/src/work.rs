@@ -377,8 +377,15 @@ impl Work {
     /// Journeys alone, whose users keep cookies.
     #[must_use]
     pub const fn of(journeys: Vec<Journey>) -> Self {
-        let [setup, teardown, user_teardown] = [const { Vec::new() }; 3];
-        Self { variables: Vec::new(), keeps_variables: false, cookies: true, setup, teardown, user_teardown, journeys }
+        Self {
+            variables: Vec::new(),
+            keeps_variables: false,
+            cookies: true,
+            setup: Vec::new(),
+            teardown: Vec::new(),
+            user_teardown: Vec::new(),
+            journeys,
+        }
     }
 
     /// Every variable, each once: the status of the last answer, those that are declared, and those that are set on the way.

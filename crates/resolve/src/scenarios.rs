@@ -114,7 +114,11 @@ impl Scenarios {
                 let read = match &held.requests {
                     Some(Ok(requests)) => {
                         let made = requests.work(path);
-                        Ok(Scenario { populations: made.populations, files: made.files, ..Scenario::new(made.name, made.settings, made.work) })
+                        Ok(Scenario {
+                            populations: made.populations,
+                            files: made.files,
+                            ..Scenario::new(made.name, made.settings, made.work)
+                        })
                     }
                     Some(Err(why)) => return Err(PlanErrors(vec![why.clone()])),
                     None => {

@@ -231,7 +231,8 @@ impl Fleet {
                 }
                 Event::Delivered(Ok(())) => {
                     under_way -= 1;
-                    self.sites[number] = Site::call(&calls[number], number, &self.sender, &self.dealing).map_err(|why| uncalled(&calls[number], &why))?;
+                    self.sites[number] =
+                        Site::call(&calls[number], number, &self.sender, &self.dealing).map_err(|why| uncalled(&calls[number], &why))?;
                     self.beat.lock().unwrap_or_else(PoisonError::into_inner).orders[number] = self.sites[number].orders.clone();
                 }
                 Event::Gone(_, Some(CANNOT_RUN)) => {

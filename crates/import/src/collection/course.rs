@@ -57,7 +57,9 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
             *part = filled(std::mem::take(part), step);
         }
         match &mut item {
-            Item::Interleave { parts, .. } | Item::RandomOrder(parts) | Item::Parallel { parts, .. } => parts.retain(|part| !part.is_empty()),
+            Item::Interleave { parts, .. } | Item::RandomOrder(parts) | Item::Parallel { parts, .. } => {
+                parts.retain(|part| !part.is_empty())
+            }
             Item::Pick { weights, choices } => {
                 let left = weights.each().iter().zip(&*choices).filter(|(_, choice)| !choice.is_empty()).map(|(weight, _)| *weight);
                 if let Ok(left) = Weights::new(&left.collect::<Vec<_>>()) {

@@ -176,12 +176,20 @@ impl<'e> Reading<'e> {
         match (self.connect_timeout, said.connect_timeout) {
             (None, time) => self.connect_timeout = time,
             (Some(first), Some(time)) if first != time => {
-                self.collection.leave_out("its connect timeout", place.clone(), format!("a load has one for all its requests, here {first} ms"));
+                self.collection.leave_out(
+                    "its connect timeout",
+                    place.clone(),
+                    format!("a load has one for all its requests, here {first} ms"),
+                );
             }
             _ => {}
         }
         if said.closes {
-            self.collection.leave_out("that it opens a connection of its own", place.clone(), "a load keeps its connections, or none of them");
+            self.collection.leave_out(
+                "that it opens a connection of its own",
+                place.clone(),
+                "a load keeps its connections, or none of them",
+            );
         }
         let mut request = said.request;
         let times = self.places.entry(place.clone()).or_default();
@@ -194,7 +202,11 @@ impl<'e> Reading<'e> {
             request.checks.extend(answer::checks(assertion).unwrap_or_default());
         }
         let mut items = self.pauses(&inner);
-        let mark = Step { timeout: said.timeout, must_succeed: scope.must_succeed, ..Step::new(request.place.clone(), String::new(), Template::default()) };
+        let mark = Step {
+            timeout: said.timeout,
+            must_succeed: scope.must_succeed,
+            ..Step::new(request.place.clone(), String::new(), Template::default())
+        };
         items.push(Item::Step(Box::new(mark)));
         self.collection.requests.push(request);
         items

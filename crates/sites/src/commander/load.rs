@@ -182,8 +182,8 @@ mod tests {
     fn counts_that_do_not_add_up_are_no_counts() {
         let mut accounts = BTreeMap::new();
         let mut tell = |due, succeeded, failed| {
-            let mut counts = Snapshot { due, succeeded, ..Snapshot::empty(0) };
-            counts.failures[0] = failed;
+            let mut counts = Snapshot::empty(0);
+            (counts.due, counts.succeeded, counts.failures[0]) = (due, succeeded, failed);
             adds_up(&Message::Counts(SourceId(1), Box::new(counts)), &mut accounts)
         };
         // What falls due in a second ends in another.

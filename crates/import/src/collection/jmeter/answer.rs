@@ -18,7 +18,13 @@ pub(super) struct Taken {
 pub(super) fn is_extractor(class: &str) -> bool {
     matches!(
         class,
-        "RegexExtractor" | "JSONPostProcessor" | "BoundaryExtractor" | "HtmlExtractor" | "XPathExtractor" | "XPath2Extractor" | "JMESPathExtractor"
+        "RegexExtractor"
+            | "JSONPostProcessor"
+            | "BoundaryExtractor"
+            | "HtmlExtractor"
+            | "XPathExtractor"
+            | "XPath2Extractor"
+            | "JMESPathExtractor"
     )
 }
 
@@ -26,9 +32,18 @@ pub(super) fn is_extractor(class: &str) -> bool {
 pub(super) fn taken(element: &Element) -> Vec<Taken> {
     let scope = element.text("Sample.scope");
     if !matches!(scope, "" | "parent" | "all") {
-        let names = [("RegexExtractor.refname"), ("BoundaryExtractor.refname"), ("HtmlExtractor.refname"), ("XPathExtractor.refname"), ("XPathExtractor2.refname")];
+        let names = [
+            ("RegexExtractor.refname"),
+            ("BoundaryExtractor.refname"),
+            ("HtmlExtractor.refname"),
+            ("XPathExtractor.refname"),
+            ("XPathExtractor2.refname"),
+        ];
         let name = names.into_iter().map(|name| element.text(name)).find(|name| !name.is_empty()).unwrap_or_default();
-        return vec![Taken { name: name.to_owned(), found: Err(format!("it looks at '{scope}', and values are taken out of the answer itself")) }];
+        return vec![Taken {
+            name: name.to_owned(),
+            found: Err(format!("it looks at '{scope}', and values are taken out of the answer itself")),
+        }];
     }
     match element.class.as_str() {
         "JSONPostProcessor" => json(element),
@@ -106,8 +121,11 @@ fn css(element: &Element) -> Taken {
 
 fn xpath(element: &Element, prefix: &str, any: &str) -> Taken {
     let of = |name: &str| element.text(&format!("{prefix}.{name}"));
-    let expression =
-        if of("fragment").trim() == "true" { Err("it takes a part of the document, and texts are taken here".to_owned()) } else { Ok(of("xpathQuery").to_owned()) };
+    let expression = if of("fragment").trim() == "true" {
+        Err("it takes a part of the document, and texts are taken here".to_owned())
+    } else {
+        Ok(of("xpathQuery").to_owned())
+    };
     // -1 of the older one and 0 of the newer one mean the first, where nothing else is said.
     let number = match or(of("matchNumber"), any) {
         number if number.trim() == any => "1",
@@ -121,7 +139,8 @@ fn json(element: &Element) -> Vec<Taken> {
     let (names, paths, numbers, defaults) = (of("referenceNames"), of("jsonPathExprs"), of("match_numbers"), of("defaultValues"));
     let taken = names.iter().zip(0..).filter(|(name, _)| !name.is_empty()).map(|(name, place): (&&str, usize)| {
         let path = paths.get(place).copied().unwrap_or_default();
-        let expression = if path.starts_with('$') { Ok(path.to_owned()) } else { Err(format!("its JSONPath '{path}' does not begin with $")) };
+        let expression =
+            if path.starts_with('$') { Ok(path.to_owned()) } else { Err(format!("its JSONPath '{path}' does not begin with $")) };
         let number = or(numbers.get(place).copied().unwrap_or_default(), "1");
         made(name, Kind::JsonPath, expression, (number, defaults.get(place).copied().unwrap_or_default()))
     });
@@ -278,8 +297,8 @@ fn size(element: &Element) -> Result<Vec<AnswerCheck>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::tree::Property;
+    use super::*;
 
     fn element(class: &str, properties: &[(&str, &str)]) -> Element {
         let text = |(name, value): &(&str, &str)| Property { name: (*name).to_owned(), value: Content::Text((*value).to_owned()) };
@@ -326,7 +345,9 @@ mod tests {
             let list = patterns.iter().map(|text| Property { name: String::new(), value: Content::Text((*text).to_owned()) }).collect();
             element.properties.push(Property { name: "Asserion.test_strings".to_owned(), value: Content::List(list) });
             match checks(&element) {
-                Ok(checks) => checks.iter().map(|check| format!("{} {}", check.subject.word(), check.condition)).collect::<Vec<_>>().join("; "),
+                Ok(checks) => {
+                    checks.iter().map(|check| format!("{} {}", check.subject.word(), check.condition)).collect::<Vec<_>>().join("; ")
+                }
                 Err(why) => why,
             }
         };

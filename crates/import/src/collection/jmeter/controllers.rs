@@ -1,8 +1,8 @@
 //! Controllers and timers of a test plan as items of what users do.
 
+use plan::Nanos;
 use plan::template::{Template, Value};
 use plan::work::{Case, Duration, Expression, Item, List, Operator, Think, Weights};
-use plan::Nanos;
 
 use super::tree::{Content, Element};
 use super::{Reading, Scope};
@@ -20,7 +20,12 @@ pub(super) fn is_timer(class: &str) -> bool {
 
 /// What an element that is none of these is.
 pub(super) fn is_of_order(class: &str) -> bool {
-    class.ends_with("Controller") || class.ends_with("Control") || class.ends_with("Sampler") || class == "RunTime" || is_http(class) || class == "TestAction"
+    class.ends_with("Controller")
+        || class.ends_with("Control")
+        || class.ends_with("Sampler")
+        || class == "RunTime"
+        || is_http(class)
+        || class == "TestAction"
 }
 
 fn is_http(class: &str) -> bool {
@@ -56,7 +61,13 @@ impl<'e> Reading<'e> {
             "OnceOnlyController" => self.around(element, scope, Some(Item::Once)),
             "CriticalSectionController" => {
                 let name = self.known(element, scope, of("CriticalSectionController.lockName"));
-                self.around(element, scope, name.map(|name| move |items| Item::CriticalSection { name: if name.is_empty() { "section".to_owned() } else { name }, items }))
+                self.around(
+                    element,
+                    scope,
+                    name.map(|name| {
+                        move |items| Item::CriticalSection { name: if name.is_empty() { "section".to_owned() } else { name }, items }
+                    }),
+                )
             }
             "IfController" => self.when(element, scope),
             "WhileController" => self.while_it_holds(element, scope),
@@ -71,7 +82,11 @@ impl<'e> Reading<'e> {
             }
             "RandomController" => {
                 if self.has_inner_blocks(element) && of("InterleaveControl.style").trim() != "1" {
-                    self.leave_out(element, scope, "of the controllers in it, each is done whole when it is chosen, and not one of its samplers");
+                    self.leave_out(
+                        element,
+                        scope,
+                        "of the controllers in it, each is done whole when it is chosen, and not one of its samplers",
+                    );
                 }
                 let choices = self.parts(element, scope);
                 Weights::new(&vec![1.0; choices.len()]).map_or_else(|_| Vec::new(), |weights| vec![Item::Pick { weights, choices }])
@@ -81,7 +96,8 @@ impl<'e> Reading<'e> {
                 if parts.is_empty() { Vec::new() } else { vec![Item::RandomOrder(parts)] }
             }
             "ParallelSampler" | "ParallelController" => {
-                let at_once = if element.is_on("LIMIT_MAX_THREAD_NUMBER", false) { of("MAX_THREAD_NUMBER").trim().parse().ok() } else { None };
+                let at_once =
+                    if element.is_on("LIMIT_MAX_THREAD_NUMBER", false) { of("MAX_THREAD_NUMBER").trim().parse().ok() } else { None };
                 let parts = self.parts(element, scope);
                 if parts.is_empty() { Vec::new() } else { vec![Item::Parallel { parts, at_once }] }
             }
@@ -116,7 +132,11 @@ impl<'e> Reading<'e> {
                 Vec::new()
             }
             class if is_of_order(class) => {
-                let what = if class.ends_with("Sampler") { "it is no HTTP request, and nothing of it is sent" } else { "it has no equal here, and nothing in it is sent" };
+                let what = if class.ends_with("Sampler") {
+                    "it is no HTTP request, and nothing of it is sent"
+                } else {
+                    "it has no equal here, and nothing in it is sent"
+                };
                 self.leave_out(element, scope, what);
                 Vec::new()
             }
@@ -138,7 +158,13 @@ impl<'e> Reading<'e> {
     /// Each element in an element by itself.
     fn parts(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Vec<Item>> {
         let inner = scope.within(element);
-        element.children.iter().filter(|child| is_of_order(&child.class)).map(|child| self.item(child, &inner)).filter(|items| !items.is_empty()).collect()
+        element
+            .children
+            .iter()
+            .filter(|child| is_of_order(&child.class))
+            .map(|child| self.item(child, &inner))
+            .filter(|items| !items.is_empty())
+            .collect()
     }
 
     fn has_inner_blocks(&self, element: &Element) -> bool {
@@ -157,7 +183,11 @@ impl<'e> Reading<'e> {
     fn number(&mut self, element: &Element, scope: &Scope<'e>, text: &str) -> Option<f64> {
         let number = self.names.number(text).filter(|number| *number >= 0.0);
         if number.is_none() {
-            self.leave_out(element, scope, format!("'{}' is no number that is known before the load, and nothing in it is sent", text.trim()));
+            self.leave_out(
+                element,
+                scope,
+                format!("'{}' is no number that is known before the load, and nothing in it is sent", text.trim()),
+            );
         }
         number
     }
@@ -197,7 +227,8 @@ impl<'e> Reading<'e> {
             }
         };
         let typed = self.names.template(&with_variables(&script))?.to_string();
-        let variables: Vec<String> = self.names.set.iter().map(|name| variable_name(name)).chain(self.names.known.iter().map(|known| known.name.clone())).collect();
+        let variables: Vec<String> =
+            self.names.set.iter().map(|name| variable_name(name)).chain(self.names.known.iter().map(|known| known.name.clone())).collect();
         let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
         let files: Vec<&str> = self.course.data.iter().map(|(name, _)| name.as_str()).collect();
         Expression::parse_condition(&typed, &files, &variables).map_err(|mistakes| {
@@ -375,7 +406,9 @@ impl<'e> Reading<'e> {
         match text.fixed_text().as_str() {
             "" | "0" => Ok(None),
             text => match text.parse::<f64>() {
-                Ok(milliseconds) if milliseconds >= 0.0 => Ok(Some(Item::Pause(Duration::Drawn(Think::Fixed(milliseconds_of(milliseconds)))))),
+                Ok(milliseconds) if milliseconds >= 0.0 => {
+                    Ok(Some(Item::Pause(Duration::Drawn(Think::Fixed(milliseconds_of(milliseconds))))))
+                }
                 _ => Err(format!("its time '{text}' is no number of milliseconds")),
             },
         }

@@ -28,7 +28,11 @@ impl<'e> Reading<'e> {
         self.look_at(plan, &Scope::default());
         self.read_data(groups.len());
         if plan.is_on("TestPlan.serialize_threadgroups", false) && groups.len() > 1 {
-            self.leave_out(plan, &Scope::default(), "its groups begin together, and not one after the other; give them a start with start_after in the scenario");
+            self.leave_out(
+                plan,
+                &Scope::default(),
+                "its groups begin together, and not one after the other; give them a start with start_after in the scenario",
+            );
         }
         let scope = Scope::default().within(plan);
         // The plan's own name is nothing that tells where something is.
@@ -47,7 +51,11 @@ impl<'e> Reading<'e> {
         }
         let number = |text: &str, default: f64| if text.trim().is_empty() { Some(default) } else { self.names.number(text) };
         let Some(users) = number(of("num_threads"), 1.0).filter(|users| (0.0..=USERS_MAX as f64).contains(users)) else {
-            self.leave_out(group, scope, format!("its number of threads '{}' is not known before the load, and nothing in it is sent", of("num_threads")));
+            self.leave_out(
+                group,
+                scope,
+                format!("its number of threads '{}' is not known before the load, and nothing in it is sent", of("num_threads")),
+            );
             return;
         };
         let users = users as u64;
@@ -56,7 +64,11 @@ impl<'e> Reading<'e> {
         }
         let main = group.list("ThreadGroup.main_controller");
         let loops = super::text_of(main, "LoopController.loops");
-        let loops = if super::tree::truth(super::text_of(main, "LoopController.continue_forever"), false) { Some(-1.0) } else { number(loops, 1.0) };
+        let loops = if super::tree::truth(super::text_of(main, "LoopController.continue_forever"), false) {
+            Some(-1.0)
+        } else {
+            number(loops, 1.0)
+        };
         let Some(loops) = loops else {
             self.leave_out(group, scope, "its number of loops is not known before the load, and nothing in it is sent");
             return;
@@ -73,7 +85,11 @@ impl<'e> Reading<'e> {
                 true
             }
             _ => {
-                self.leave_out(group, scope, "a failure ends the iteration, and not the test; give the load a condition to end with: abort-on");
+                self.leave_out(
+                    group,
+                    scope,
+                    "a failure ends the iteration, and not the test; give the load a condition to end with: abort-on",
+                );
                 true
             }
         };
@@ -157,7 +173,10 @@ impl<'e> Reading<'e> {
             if text.trim().is_empty() {
                 return Ok(default);
             }
-            self.names.literal(text).and_then(|text| text.parse().ok()).ok_or_else(|| format!("'{}' is no whole number that is known before the load", text.trim()))
+            self.names
+                .literal(text)
+                .and_then(|text| text.parse().ok())
+                .ok_or_else(|| format!("'{}' is no whole number that is known before the load", text.trim()))
         };
         if element.class == "RandomVariableConfig" {
             if !element.text("outputFormat").trim().is_empty() {
@@ -180,7 +199,11 @@ impl<'e> Reading<'e> {
         let name = variable_name(of("name"));
         // It is at its start after the first step. Several groups may have it.
         self.names.known.retain(|known| known.name != name);
-        self.names.known.push(Variable { name: name.clone(), value: Template::fixed(start.saturating_sub(step).to_string()), secret: false });
+        self.names.known.push(Variable {
+            name: name.clone(),
+            value: Template::fixed(start.saturating_sub(step).to_string()),
+            secret: false,
+        });
         let sides = (Expression::Text(Value::Variable(name.clone()).into()), Expression::Text(Template::fixed(step.to_string())));
         Ok((name, Expression::Two(Operator::Plus, Box::new(sides))))
     }
@@ -208,7 +231,13 @@ impl<'e> Reading<'e> {
                 continue;
             };
             if !columns.is_empty() && !element.is_on("ignoreFirstLine", false) {
-                lose(self, format!("its file has no line with the names of its columns: write '{}' into its first line, and tick that the first line is ignored", of("variableNames").trim()));
+                lose(
+                    self,
+                    format!(
+                        "its file has no line with the names of its columns: write '{}' into its first line, and tick that the first line is ignored",
+                        of("variableNames").trim()
+                    ),
+                );
                 continue;
             }
             if !matches!(of("delimiter"), "" | "," | ";" | "\\t" | "\t") {
@@ -240,7 +269,11 @@ impl<'e> Reading<'e> {
             if of("shareMode").trim() == "shareMode.thread" {
                 self.leave_out(element, &Scope::default(), "its rows are divided among all users, and each does not read all of them");
             } else if groups > 1 || several && of("shareMode").trim() != "shareMode.all" {
-                self.leave_out(element, &Scope::default(), "each iteration of every group takes a row of it, also of those that do not use it");
+                self.leave_out(
+                    element,
+                    &Scope::default(),
+                    "each iteration of every group takes a row of it, also of those that do not use it",
+                );
             }
         }
     }
@@ -273,7 +306,9 @@ impl<'e> Reading<'e> {
             class if class.starts_with("JSR223") || class.starts_with("BeanShell") || class.starts_with("BSF") => {
                 one("scripts are not carried out here; what one sets has no value")
             }
-            class if answer::is_assertion(class) => answer::checks(element).err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect(),
+            class if answer::is_assertion(class) => {
+                answer::checks(element).err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
+            }
             "CookieManager" => {
                 let mut wrong = Vec::new();
                 if !element.list("CookieManager.cookies").is_empty() {
@@ -286,11 +321,22 @@ impl<'e> Reading<'e> {
             }
             "CacheManager" => one("every request is sent, also where an answer could be kept"),
             "DNSCacheManager" => one("names are looked up by this machine"),
-            "KeystoreConfig" | "LoginConfig" | "LoginConfigElement" => one("it has no equal here; give a certificate or a login on the command line"),
+            "KeystoreConfig" | "LoginConfig" | "LoginConfigElement" => {
+                one("it has no equal here; give a certificate or a login on the command line")
+            }
             "UserParameters" => one("users have no values of their own; put them into a data file"),
             "BackendListener" => one("figures go where --export says"),
-            "ResultCollector" | "Summariser" | "DebugPostProcessor" | "ConfigTestElement" | "HeaderManager" | "AuthManager" | "Arguments" | "CSVDataSet"
-            | "CounterConfig" | "RandomVariableConfig" | "HTTPArgument" => Vec::new(),
+            "ResultCollector"
+            | "Summariser"
+            | "DebugPostProcessor"
+            | "ConfigTestElement"
+            | "HeaderManager"
+            | "AuthManager"
+            | "Arguments"
+            | "CSVDataSet"
+            | "CounterConfig"
+            | "RandomVariableConfig"
+            | "HTTPArgument" => Vec::new(),
             class if class.ends_with("Visualizer") || class.ends_with("Listener") => Vec::new(),
             _ => one("it is unknown here"),
         }

@@ -81,13 +81,19 @@ impl Surroundings<'_> {
         }
         let timeout = timeout.filter(|time| *time > 0).map(Nanos::from_millis);
         if truth(setting("image_parser"), false) {
-            left_out.push(("what the page embeds".to_owned(), "pictures, scripts and styles are not fetched; write them as steps in parallel".to_owned()));
+            left_out.push((
+                "what the page embeds".to_owned(),
+                "pictures, scripts and styles are not fetched; write them as steps in parallel".to_owned(),
+            ));
         }
         if !setting("proxyHost").trim().is_empty() {
             left_out.push(("its proxy".to_owned(), "a load has one for all its requests: give it on the command line".to_owned()));
         }
         if !setting("ipSource").trim().is_empty() {
-            left_out.push(("its source address".to_owned(), "a load has one list for all its requests: give it on the command line".to_owned()));
+            left_out.push((
+                "its source address".to_owned(),
+                "a load has one list for all its requests: give it on the command line".to_owned(),
+            ));
         }
         let connect_timeout = time("connect_timeout").filter(|time| *time > 0);
         Ok(Said { request, left_out, timeout, connect_timeout, closes: !truth(setting("use_keepalive"), true) })
@@ -117,8 +123,10 @@ impl Surroundings<'_> {
             }
         }
         url.append(path);
-        if matches!(names.literal(setting("method")).unwrap_or_default().to_ascii_uppercase().as_str(), "" | "GET" | "DELETE" | "OPTIONS" | "HEAD")
-            && !is_raw(sampler)
+        if matches!(
+            names.literal(setting("method")).unwrap_or_default().to_ascii_uppercase().as_str(),
+            "" | "GET" | "DELETE" | "OPTIONS" | "HEAD"
+        ) && !is_raw(sampler)
         {
             let mut is_first = !url.contains('?');
             for argument in arguments(sampler) {
@@ -139,7 +147,10 @@ impl Surroundings<'_> {
         if has_query && !raw {
             return Ok(());
         }
-        let files: Vec<&Property> = list_of(sampler.list("HTTPsampler.Files"), "HTTPFileArgs.files").iter().filter(|file| !text_of(file.own(), "File.path").trim().is_empty()).collect();
+        let files: Vec<&Property> = list_of(sampler.list("HTTPsampler.Files"), "HTTPFileArgs.files")
+            .iter()
+            .filter(|file| !text_of(file.own(), "File.path").trim().is_empty())
+            .collect();
         let path = |file: &Property| names.literal(text_of(file.own(), "File.path")).ok_or("the name of its file is known only on the way");
         if let [file] = &files[..]
             && text_of(file.own(), "File.paramname").trim().is_empty()
@@ -162,7 +173,8 @@ impl Surroundings<'_> {
         if !files.is_empty() || sampler.is_on("HTTPSampler.DO_MULTIPART_POST", false) {
             let mut fields = Vec::new();
             for argument in arguments(sampler) {
-                let name = names.literal(text_of(argument.0.own(), "Argument.name")).ok_or("the name of a field is known only on the way")?;
+                let name =
+                    names.literal(text_of(argument.0.own(), "Argument.name")).ok_or("the name of a field is known only on the way")?;
                 let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
                 if !name.is_empty() {
                     fields.push(Field { name, value: FieldValue::Text(value) });
@@ -182,14 +194,16 @@ impl Surroundings<'_> {
         for argument in arguments(sampler) {
             let name = names.template(text_of(argument.0.own(), "Argument.name"))?;
             let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
-            let needs_none = |text: &Template| text.pieces().iter().all(|piece| matches!(piece, Piece::Text(text) if percent_encoded(text) == *text));
+            let needs_none =
+                |text: &Template| text.pieces().iter().all(|piece| matches!(piece, Piece::Text(text) if percent_encoded(text) == *text));
             is_encoded &= truth(text_of(argument.0.own(), "HTTPArgument.always_encode"), false) || needs_none(&value);
             if !name.is_empty() {
                 fields.push((name, value));
             }
         }
         if is_encoded {
-            let own_type = request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|at| request.headers.remove(at));
+            let own_type =
+                request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|at| request.headers.remove(at));
             request.set_form(fields);
             if let Some((name, value)) = own_type {
                 request.header_if_none(&name, value);

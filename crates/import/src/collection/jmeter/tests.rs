@@ -37,7 +37,12 @@ fn group(settings: &[(&str, &str)], children: &[String]) -> String {
 }
 
 fn get(name: &str, path: &str, children: &[String]) -> String {
-    element("HTTPSamplerProxy", name, &[("HTTPSampler.domain", "a.test"), ("HTTPSampler.path", path), ("HTTPSampler.method", "GET")], children)
+    element(
+        "HTTPSamplerProxy",
+        name,
+        &[("HTTPSampler.domain", "a.test"), ("HTTPSampler.path", path), ("HTTPSampler.method", "GET")],
+        children,
+    )
 }
 
 fn read_with(text: &str, wishes: &Wishes) -> Collection {
@@ -100,8 +105,12 @@ fn groups_become_populations_that_come_as_their_threads_do() {
         (text, left.join("; "))
     };
     let (text, left) = told(plan(&[("ThreadGroup.num_threads", " 5 "), ("ThreadGroup.ramp_time", "10")], "3"));
-    assert_eq!((text.as_str(), left.as_str()), ("{name:Users,journeys:[Users],connections:1 to 5 for 8s, 5 for 24h,iterations_per_user:3}", ""));
-    let timed = [("ThreadGroup.num_threads", "2"), ("ThreadGroup.scheduler", "true"), ("ThreadGroup.duration", "60"), ("ThreadGroup.delay", "5")];
+    assert_eq!(
+        (text.as_str(), left.as_str()),
+        ("{name:Users,journeys:[Users],connections:1 to 5 for 8s, 5 for 24h,iterations_per_user:3}", "")
+    );
+    let timed =
+        [("ThreadGroup.num_threads", "2"), ("ThreadGroup.scheduler", "true"), ("ThreadGroup.duration", "60"), ("ThreadGroup.delay", "5")];
     let (text, left) = told(plan(&timed, "-1"));
     assert_eq!((text.as_str(), left.as_str()), ("{name:Users,journeys:[Users],connections:2,start_after:5s,duration:1m}", ""));
     let (_, left) = told(plan(&[("ThreadGroup.num_threads", "2")], "-1"));
@@ -178,7 +187,8 @@ fn a_sampler_is_sent_with_what_holds_for_it() {
         let each: String = named.iter().map(|(name, value)| item(&[("Header.name", name), ("Header.value", value)])).collect();
         element("HeaderManager", "h", &[("HeaderManager.headers", &each)], &[])
     };
-    let variables = format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("host", "${__P(host,api.test)}")]));
+    let variables =
+        format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("host", "${__P(host,api.test)}")]));
     let query = format!(
         "<elementProp name=\"HTTPsampler.Arguments\"><collectionProp name=\"Arguments.arguments\">{}{}</collectionProp></elementProp>",
         item(&[("Argument.name", "q"), ("Argument.value", "a b"), ("HTTPArgument.always_encode", "true")]),
@@ -191,8 +201,11 @@ fn a_sampler_is_sent_with_what_holds_for_it() {
     let path = |path: &str| format!("<stringProp name=\"HTTPSampler.path\">{path}</stringProp>");
     let search = sampler("search", &(path("find") + &query + "<boolProp name=\"HTTPSampler.follow_redirects\">true</boolProp>"));
     let order = sampler("order", &(path("/orders") + &raw + "<stringProp name=\"HTTPSampler.method\">POST</stringProp>"));
-    let text = plan_of(&[], &[defaults, headers(&[("X-Mine", "plan"), ("Accept", "*/*")]), group(&[], &[search, order])])
-        .replacen("</TestPlan>", &(variables + "</TestPlan>"), 1);
+    let text = plan_of(&[], &[defaults, headers(&[("X-Mine", "plan"), ("Accept", "*/*")]), group(&[], &[search, order])]).replacen(
+        "</TestPlan>",
+        &(variables + "</TestPlan>"),
+        1,
+    );
     let read = read_with(&text, &Wishes::default());
     assert_eq!(read.left_out, []);
     let made = read.work("");
@@ -225,19 +238,42 @@ fn a_request_that_would_lack_a_value_is_not_sent() {
 
 #[test]
 fn rows_of_data_files_counters_and_lists_are_values() {
-    let users = [("filename", "data/users.csv"), ("variableNames", "name,pass word"), ("ignoreFirstLine", "true"), ("recycle", "false"), ("stopThread", "true")];
-    let counter = element("CounterConfig", "n", &[("CounterConfig.start", "5"), ("CounterConfig.incr", "2"), ("CounterConfig.name", "n"), ("CounterConfig.per_user", "true")], &[]);
+    let users = [
+        ("filename", "data/users.csv"),
+        ("variableNames", "name,pass word"),
+        ("ignoreFirstLine", "true"),
+        ("recycle", "false"),
+        ("stopThread", "true"),
+    ];
+    let counter = element(
+        "CounterConfig",
+        "n",
+        &[("CounterConfig.start", "5"), ("CounterConfig.incr", "2"), ("CounterConfig.name", "n"), ("CounterConfig.per_user", "true")],
+        &[],
+    );
     let ids = element(
         "JSONPostProcessor",
         "j",
-        &[("JSONPostProcessor.referenceNames", "id"), ("JSONPostProcessor.jsonPathExprs", "$.ids[*]"), ("JSONPostProcessor.match_numbers", "-1")],
+        &[
+            ("JSONPostProcessor.referenceNames", "id"),
+            ("JSONPostProcessor.jsonPathExprs", "$.ids[*]"),
+            ("JSONPostProcessor.match_numbers", "-1"),
+        ],
         &[],
     );
-    let each = element("ForeachController", "f", &[("ForeachController.inputVal", "id"), ("ForeachController.returnVal", "one")], &[get("item", "/i/${one}/${n}", &[])]);
+    let each = element(
+        "ForeachController",
+        "f",
+        &[("ForeachController.inputVal", "id"), ("ForeachController.returnVal", "one")],
+        &[get("item", "/i/${one}/${n}", &[])],
+    );
     let csv = element("CSVDataSet", "csv", &users, &[]);
     let text = plan_of(&[], &[csv, group(&[], &[counter, get("list", "/${name}/${pass word}", &[ids]), each])]);
     let (made, left) = import(&text);
-    assert_eq!(outline(&made.work.journeys[0].items), "n={{n}} + 2, list, each one of Array(Template { pieces: [Value(Variable(\"id\"))] }) (item)");
+    assert_eq!(
+        outline(&made.work.journeys[0].items),
+        "n={{n}} + 2, list, each one of Array(Template { pieces: [Value(Variable(\"id\"))] }) (item)"
+    );
     assert_eq!((made.settings.data_file.clone(), made.files.clone()), (vec!["users=data/users.csv".to_owned()], vec!["users".to_owned()]));
     let paths: Vec<String> = made.work.steps().iter().map(|step| step.path.to_string()).collect();
     assert_eq!(paths, ["/{{users.name}}/{{users \"pass word\"}}", "/i/{{one}}/{{n}}"]);
@@ -245,7 +281,12 @@ fn rows_of_data_files_counters_and_lists_are_values() {
     assert_eq!(left, ["line 4, csv: the CSVDataSet 'csv': after its last row the load ends, for all users at once"]);
     let bare = element("CSVDataSet", "csv", &[("filename", "u.csv"), ("variableNames", "name")], &[]);
     let told = outline_of(&[bare, get("a", "/${name}", &[]), get("b", "/b", &[])]);
-    assert!(told.starts_with("b !") && told.contains("write 'name' into its first line") && told.contains("the variable 'name' has no value here"), "{told}");
+    assert!(
+        told.starts_with("b !")
+            && told.contains("write 'name' into its first line")
+            && told.contains("the variable 'name' has no value here"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -257,7 +298,10 @@ fn modules_lead_to_their_part_of_the_plan_and_not_in_circles() {
         let (made, left) = import(&plan_of(&[], &[fragment.clone(), group(&[], &[module, get("a", "/a", &[])])]));
         (outline(&made.work.journeys[0].items), left)
     };
-    assert_eq!(of(module(&["WorkBench", "Shop", "login"]) + &module(&["Test Plan", "Shop", "login"])), ("in, in (2), a".to_owned(), vec![]));
+    assert_eq!(
+        of(module(&["WorkBench", "Shop", "login"]) + &module(&["Test Plan", "Shop", "login"])),
+        ("in, in (2), a".to_owned(), vec![])
+    );
     assert!(of(module(&["Test Plan", "Shop", "nobody"])).1[0].contains("no such part"));
     let circle = of(module(&["Test Plan", "Shop", "Users", "m"]));
     assert!(circle.0 == "a" && circle.1[0].contains("too deep"), "{circle:?}");
@@ -267,9 +311,13 @@ fn modules_lead_to_their_part_of_the_plan_and_not_in_circles() {
 fn setup_and_teardown_groups_are_done_once_around_the_load() {
     let main = "<stringProp name=\"LoopController.loops\">1</stringProp>";
     let of = |class: &str, name: &str| element(class, name, &[("ThreadGroup.main_controller", main)], &[get(name, "/", &[])]);
-    let (made, left) = import(&plan_of(&[], &[of("SetupThreadGroup", "before"), group(&[], &[get("a", "/a", &[])]), of("PostThreadGroup", "after")]));
+    let (made, left) =
+        import(&plan_of(&[], &[of("SetupThreadGroup", "before"), group(&[], &[get("a", "/a", &[])]), of("PostThreadGroup", "after")]));
     assert_eq!((outline(&made.work.setup), outline(&made.work.teardown), left), ("before".to_owned(), "after".to_owned(), vec![]));
-    let (made, left) = import(&plan_of(&[], &[element("kg.apc.jmeter.threads.SteppingThreadGroup", "s", &[], &[get("a", "/a", &[])]), group(&[], &[get("b", "/b", &[])])]));
+    let (made, left) = import(&plan_of(
+        &[],
+        &[element("kg.apc.jmeter.threads.SteppingThreadGroup", "s", &[], &[get("a", "/a", &[])]), group(&[], &[get("b", "/b", &[])])],
+    ));
     assert!(count(&made.work) == 1 && left[0].contains("its kind of group is not carried over"), "{left:?}");
 }
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use plan::percent_encoded;
 use plan::template::{Moment, Piece, Template, Value};
 
-use crate::collection::url::{filled, variable, variable_name};
 use crate::collection::Variable;
+use crate::collection::url::{filled, variable, variable_name};
 
 /// Functions in functions, so deep.
 const DEPTH_MAX: usize = 16;
@@ -115,12 +115,20 @@ impl Names {
         let argument = |place: usize| arguments.get(place).map_or("", |argument| argument.trim());
         let unfit = |why: &str| Err(format!("the function {name}: {why}"));
         let without_variable = |place: usize| {
-            if argument(place).is_empty() { Ok(()) } else { Err(format!("the function {name} puts its result into the variable '{}'", argument(place))) }
+            if argument(place).is_empty() {
+                Ok(())
+            } else {
+                Err(format!("the function {name} puts its result into the variable '{}'", argument(place)))
+            }
         };
         let fixed = |place: usize| {
             let text = self.within(argument(place), depth + 1)?;
             let text = filled(&text, &self.known);
-            if text.is_fixed() { Ok(text.fixed_text()) } else { Err(format!("the function {name} is given a value that is known only on the way")) }
+            if text.is_fixed() {
+                Ok(text.fixed_text())
+            } else {
+                Err(format!("the function {name} is given a value that is known only on the way"))
+            }
         };
         match name {
             "__UUID" => Ok(Value::Uuid.into()),
@@ -291,7 +299,10 @@ mod tests {
             assert_eq!(names.template(text).unwrap().to_string(), written, "{text}");
         }
         assert_eq!(names.unknown.borrow().iter().map(String::as_str).collect::<Vec<_>>(), ["nobody"]);
-        assert_eq!((names.literal(" ${host} "), names.literal("${user}"), names.number("${__P(users)} ")), (Some("api.test".to_owned()), None, Some(50.0)));
+        assert_eq!(
+            (names.literal(" ${host} "), names.literal("${user}"), names.number("${__P(users)} ")),
+            (Some("api.test".to_owned()), None, Some(50.0))
+        );
     }
 
     #[test]

@@ -212,7 +212,11 @@ b</stringProp><doubleProp><name>d</name><value>1.5</value><savedValue>0.0</saved
     #[test]
     fn what_is_no_plan_is_refused_with_its_place() {
         let told = |text: &str| Element::read(text).unwrap_err().wording().marked().to_owned();
-        assert!(told("<jmeterTestPlan><hashTree>\n<TestPlan>").starts_with("line 2, column "), "{}", told("<jmeterTestPlan><hashTree>\n<TestPlan>"));
+        assert!(
+            told("<jmeterTestPlan><hashTree>\n<TestPlan>").starts_with("line 2, column "),
+            "{}",
+            told("<jmeterTestPlan><hashTree>\n<TestPlan>")
+        );
         assert!(told("<html/>").contains("no test plan"));
         let bomb = "<!DOCTYPE a [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;\">]><jmeterTestPlan>&b;</jmeterTestPlan>";
         assert!(told(bomb).contains("no whole XML"), "{}", told(bomb));
