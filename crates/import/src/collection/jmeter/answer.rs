@@ -272,8 +272,8 @@ fn json_path(element: &Element) -> Result<Vec<AnswerCheck>, String> {
         let is_value = serde_json::from_str::<serde_json::Value>(bare).is_ok_and(|value| !value.is_string());
         format!("== {}", if is_value { bare.to_owned() } else { json_string(expected) })
     };
+    let condition = format!("{not}{condition}");
     // What is not there keeps no promise, but the one to be missing.
-    let condition = if not.is_empty() || condition != "exists" { format!("{not}{condition}") } else { condition };
     Ok(vec![check(Subject::Json(path.to_owned()), if condition == "not exists" { "missing".to_owned() } else { condition })])
 }
 

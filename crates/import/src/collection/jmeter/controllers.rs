@@ -226,7 +226,11 @@ impl<'e> Reading<'e> {
                 return Ok(Expression::Two(Operator::Is, Box::new((Expression::Text(value), Expression::Text(Template::fixed("true"))))));
             }
         };
-        let typed = self.names.template(&with_variables(&script))?.to_string();
+        let script = with_variables(&script);
+        if !is_comparison(&script) {
+            return Err(format!("its condition '{}' is more than a comparison", script.trim()));
+        }
+        let typed = self.names.template(&script)?.to_string();
         let variables: Vec<String> =
             self.names.set.iter().map(|name| variable_name(name)).chain(self.names.known.iter().map(|known| known.name.clone())).collect();
         let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
@@ -461,6 +465,38 @@ fn milliseconds_of(milliseconds: f64) -> Nanos {
 
 fn seconds_of(seconds: f64) -> Nanos {
     Nanos((seconds * 1e9).round() as u64)
+}
+
+/// Whether a script only compares: it calls nothing, and what stands outside of quotation marks means the same here.
+fn is_comparison(script: &str) -> bool {
+    let (mut outside, mut rest) = (String::new(), script);
+    while let Some(letter) = rest.chars().next() {
+        let behind = &rest[letter.len_utf8()..];
+        let end = match letter {
+            '"' | '\'' => behind.find(letter).map(|at| at + 1),
+            '$' if behind.starts_with('{') => behind.find('}').map(|at| at + 1),
+            _ => {
+                outside.push(letter);
+                Some(0)
+            }
+        };
+        let Some(end) = end else { return false };
+        // What was passed over parts words.
+        outside.push_str(if end > 0 { " \u{1} " } else { "" });
+        rest = &behind[end..];
+    }
+    let has_texts = script.contains(['"', '\'']);
+    let is_known = |letter: char| {
+        letter.is_ascii_alphanumeric()
+            || letter.is_ascii_whitespace()
+            || "\u{1}()!&|=<>-*/%._".contains(letter)
+            || letter == '+' && !has_texts
+    };
+    // A name, a call or a member is something else there; numbers have a point between digits.
+    let words =
+        outside.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.' || letter == '_')).filter(|word| !word.is_empty());
+    let mut words = words.filter(|word| word.parse::<f64>().is_err() || word.starts_with(|letter: char| letter.is_ascii_alphabetic()));
+    outside.chars().all(is_known) && !outside.contains("=~") && words.all(|word| matches!(word, "true" | "false" | "and" | "or" | "not"))
 }
 
 /// A script with `${name}` in the place of what asks for a variable.

@@ -123,10 +123,8 @@ impl Surroundings<'_> {
             }
         }
         url.append(path);
-        if matches!(
-            names.literal(setting("method")).unwrap_or_default().to_ascii_uppercase().as_str(),
-            "" | "GET" | "DELETE" | "OPTIONS" | "HEAD"
-        ) && !is_raw(sampler)
+        if matches!(names.literal(setting("method")).unwrap_or_default().to_ascii_uppercase().as_str(), "" | "GET" | "DELETE" | "OPTIONS")
+            && !is_raw(sampler)
         {
             let mut is_first = !url.contains('?');
             for argument in arguments(sampler) {
@@ -142,7 +140,7 @@ impl Surroundings<'_> {
     }
 
     fn body(&self, sampler: &Element, names: &Names, request: &mut Request) -> Result<(), String> {
-        let has_query = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS" | "HEAD");
+        let has_query = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
         let raw = is_raw(sampler);
         if has_query && !raw {
             return Ok(());

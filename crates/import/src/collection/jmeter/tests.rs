@@ -1,6 +1,6 @@
 //! Plans as they are written by JMeter, cut down to what they say, and what becomes of them.
 
-use plan::work::{Item, Work, each_item};
+use plan::work::{Duration, Item, Work, each_item};
 
 use super::*;
 use crate::collection::work::Import;
@@ -62,7 +62,8 @@ fn outline(items: &[Item]) -> String {
         let inner = inner.join(" | ");
         match item {
             Item::Step(step) => step.name.clone(),
-            Item::Pause(wait) => format!("pause {wait:?}"),
+            Item::Pause(Duration::Drawn(wait)) => format!("pause {wait}"),
+            Item::Pause(Duration::Written(wait)) => format!("pause {wait}"),
             Item::Repeat { times, .. } => format!("{times}x({inner})"),
             Item::If { condition, .. } => format!("if {condition} ({inner})"),
             Item::While { condition, .. } => format!("while {condition} ({inner})"),
@@ -76,7 +77,9 @@ fn outline(items: &[Item]) -> String {
             Item::RunFor { .. } => format!("for ({inner})"),
             Item::Once(_) => format!("once ({inner})"),
             Item::CriticalSection { name, .. } => format!("alone {name} ({inner})"),
-            Item::Rendezvous { users, within } => format!("together {users} {within:?}"),
+            Item::Rendezvous { users, within } => {
+                format!("together {users} {}", within.map_or_else(String::new, |within| within.to_string()))
+            }
             Item::Set(values) => values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(","),
             other => format!("{other:?}"),
         }
@@ -157,7 +160,14 @@ fn conditions_are_read_and_others_leave_out_what_depends_on_them() {
     assert_eq!(when("true"), "a, b");
     assert_eq!(when("false"), "a");
     let told = when("${__groovy(vars.get('token').size() > 3)}");
-    assert!(told.starts_with("a !line ") && told.contains("nothing in it is sent: its condition"), "{told}");
+    assert!(told.starts_with("a !line ") && told.contains("is more than a comparison"), "{told}");
+    for script in
+        ["x == 1", "${token}.equals(\"a\")", "\"${token}\" =~ \"a\"", "\"${token}\" + \"a\" == \"ba\"", "length(${token}) > 1", "\"open"]
+    {
+        let told = when(&format!("${{__groovy({script})}}"));
+        assert!(told.starts_with("a !line "), "{script}: {told}");
+    }
+    assert_eq!(when("${__jexl3(${token} >= 1.5 && !(${token} == 7))}"), "a, if {{token}} >= 1.5 and not {{token}} == 7 (b)");
     let during = |condition: &str| of("WhileController", "WhileController.condition", condition);
     assert_eq!(during("${token}"), "a, while {{token}} != false (b)");
     assert!(during("LAST").contains("goes on until a sampler fails"));
@@ -169,14 +179,14 @@ fn timers_wait_before_each_sampler_in_their_scope() {
     let uniform = element("UniformRandomTimer", "u", &[("ConstantTimer.delay", "100"), ("RandomTimer.range", "200.0")], &[]);
     assert_eq!(
         outline_of(&[constant, get("a", "/a", &[uniform]), get("b", "/b", &[])]),
-        "pause Drawn(Fixed(500ms)), pause Drawn(Uniform(100ms, 300ms)), a, pause Drawn(Fixed(500ms)), b"
+        "pause 500ms, pause 100ms..300ms, a, pause 500ms, b"
     );
     let together = element("SyncTimer", "s", &[("groupSize", "0"), ("timeoutInMs", "2000")], &[]);
-    assert_eq!(outline_of(&[get("a", "/a", &[together])]), "together 1 Some(2s), a");
+    assert_eq!(outline_of(&[get("a", "/a", &[together])]), "together 1 2s, a");
     let pace = element("ConstantThroughputTimer", "p", &[("throughput", "60")], &[]);
     assert!(outline_of(&[get("a", "/a", &[pace])]).starts_with("a !line "));
     let wait = element("TestAction", "w", &[("ActionProcessor.action", "1"), ("ActionProcessor.duration", "250")], &[]);
-    assert_eq!(outline_of(&[wait, get("a", "/a", &[])]), "pause Drawn(Fixed(250ms)), a");
+    assert_eq!(outline_of(&[wait, get("a", "/a", &[])]), "pause 250ms, a");
 }
 
 #[test]
