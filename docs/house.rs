@@ -500,6 +500,7 @@ const LONG: &[(&str, &str)] = &[
     ("import/collection/openapi", "one format, read and sampled"),
     ("live/view", "one picture, from the top to the bottom"),
     ("plan/template", "one language: read, printed and its mistakes"),
+    ("plan/work", "one model: each item, and what is asked of all of them"),
     ("report/page/run", "one page, from the top to the bottom"),
     ("report/text", "one report, from the top to the bottom"),
     ("scenario/behaviour", "each instruction carried out"),

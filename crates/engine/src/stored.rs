@@ -2,8 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt as _;
-use std::time::SystemTime;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use plan::LargeFile;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -41,8 +40,8 @@ impl LargeFile for StoredFile {
         Ok(self.0.metadata()?.len())
     }
 
-    fn written_at(&self) -> Option<SystemTime> {
-        self.0.metadata().and_then(|metadata| metadata.modified()).ok()
+    fn written_at(&self) -> Option<(i64, i64)> {
+        self.0.metadata().ok().map(|metadata| (metadata.mtime(), metadata.mtime_nsec()))
     }
 
     fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {

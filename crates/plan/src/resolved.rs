@@ -9,7 +9,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::SystemTime;
 use std::{fmt, io};
 
 use crate::template::{Template, Value};
@@ -106,8 +105,9 @@ pub trait LargeFile: fmt::Debug + Send + Sync {
     /// If that cannot be seen any more.
     fn length(&self) -> io::Result<u64>;
 
-    /// When it was last written, where the system says so: what was written again may be another text of the same length.
-    fn written_at(&self) -> Option<SystemTime> {
+    /// When it was last written, in seconds since 1970 and nanoseconds, where the system says so: what was written again may be another text of
+    /// the same length.
+    fn written_at(&self) -> Option<(i64, i64)> {
         None
     }
 

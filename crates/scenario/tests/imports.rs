@@ -10,7 +10,7 @@ fn printed(kind: Kind, text: &str, shown: &str) -> String {
     let (concealed, placeholders) = read.concealed();
     let made = concealed.work("");
     let notes = concealed.notes(shown, &placeholders, &made);
-    let scenario = Scenario::new(made.name, made.settings, made.work);
+    let scenario = Scenario { populations: made.populations, files: made.files, ..Scenario::new(made.name, made.settings, made.work) };
     let text = scenario::print(&scenario, &notes);
     let read = scenario::read("x.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}\n{text}"));
     assert_eq!(read, scenario, "{text}");
@@ -209,4 +209,27 @@ fn two_variables_whose_names_become_one_stand_once_and_are_told() {
     let shown = printed(Kind::Postman, text, "shop.json");
     assert!(shown.contains("\nvariables:\n  a_b: '1'\n\n"), "{shown}");
     assert!(shown.contains("- the variables: the variable 'a_b' a second time: "), "{shown}");
+}
+
+#[test]
+fn a_test_plan_is_written_with_its_users_and_read_back() {
+    let text = include_str!("../../../examples/jmeter/shop.jmx");
+    let expected = "\
+# From shop.jmx: a test plan of JMeter.
+
+";
+    let printed = printed(Kind::Jmeter, text, "shop.jmx");
+    assert!(printed.starts_with(expected), "{printed}");
+    for part in [
+        "name: Shop\ntarget: http://127.0.0.1:8080\n",
+        "keep_variables: true\n",
+        "  - orders=orders.csv\n",
+        "iterations_per_user: 3\n",
+        "transaction: orders\n",
+        "repeat: 2\n",
+        "if: '{{id}} != none'\n",
+        "pause: 10ms..30ms\n",
+    ] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
 }

@@ -6,7 +6,6 @@ use std::io::{self, Read as _, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
-use std::time::SystemTime;
 
 use plan::{LargeFile, Plan, ReadFrom};
 
@@ -31,7 +30,7 @@ pub(crate) struct NamedFile {
 }
 
 /// What shows that a file is as it was: its length, and when it was last written.
-type Seen = (u64, Option<SystemTime>);
+type Seen = (u64, Option<(i64, i64)>);
 
 impl NamedFile {
     fn new(path: &str, file: &Arc<dyn LargeFile>) -> Self {
@@ -186,7 +185,6 @@ mod tests {
     use crate::frames::read_frame;
     use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::channel;
-    use std::time::Duration;
 
     fn large(bytes: &[u8]) -> Sendable {
         let mut stored = engine::StoredFile::in_memory().unwrap();
@@ -207,8 +205,8 @@ mod tests {
             Ok(self.0.load(Ordering::Relaxed))
         }
 
-        fn written_at(&self) -> Option<SystemTime> {
-            Some(SystemTime::UNIX_EPOCH + Duration::from_secs(self.1.load(Ordering::Relaxed)))
+        fn written_at(&self) -> Option<(i64, i64)> {
+            Some((self.1.load(Ordering::Relaxed).cast_signed(), 0))
         }
 
         fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {

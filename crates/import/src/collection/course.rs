@@ -27,6 +27,10 @@ pub struct Course {
     pub data: Vec<(String, String)>,
     /// Whether the load ends after the last row of these; else they begin again.
     pub ends_with_data: bool,
+    /// Whether users end by what they have done, and no time is said.
+    pub ends_by_itself: bool,
+    /// Whether some users have no end at all.
+    pub has_no_end: bool,
 }
 
 impl Course {

@@ -49,6 +49,9 @@ impl Collection {
         if let Some(course) = &self.course {
             let work = self.directed(course, &common);
             settings.data_file = course.data.iter().map(|(name, path)| format!("{name}={}", beside(file, path))).collect();
+            if course.ends_by_itself && !course.has_no_end {
+                settings.duration = UNTIL_THROUGH.parse().ok();
+            }
             settings.data_end = if course.ends_with_data { "stop".parse().ok() } else { None };
             let files = course.data.iter().map(|(name, _)| name.clone()).collect();
             return Import { name, settings, work, populations: course.populations.clone(), files, left_out: common.unsaid };
@@ -116,6 +119,9 @@ impl Collection {
         named.map(|variable| Variable { name: variable.name.clone(), value: filled(&variable.value, &self.variables) }).collect()
     }
 }
+
+/// Users who end by what they have done have this long for it.
+const UNTIL_THROUGH: &str = "24h";
 
 /// What all requests have in common.
 struct Common<'a> {

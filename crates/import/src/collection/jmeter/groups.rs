@@ -9,8 +9,6 @@ use super::{Reading, Scope, answer, controllers};
 use crate::collection::Variable;
 use crate::collection::url::variable_name;
 
-/// A group without an end in time is there for so long: until its loops are through.
-const WITHOUT_END: &str = "24h";
 /// No group has more.
 const USERS_MAX: u64 = 1_000_000;
 
@@ -113,34 +111,32 @@ impl<'e> Reading<'e> {
             return;
         }
         let journey = self.journey(&group.name, items);
-        let own = duration.map(|seconds| format!("{}ms", (seconds * 1e3).round()));
-        let end = own.clone().or_else(|| (loops >= 0.0).then(|| WITHOUT_END.to_owned()));
-        if end.is_none() {
-            self.leave_out(group, scope, "it has no end of its own, so the load ends after 10 s; say how long with --duration");
+        match (duration, loops >= 0.0) {
+            (None, true) => self.course.ends_by_itself = true,
+            (None, false) => {
+                self.leave_out(
+                    group,
+                    scope,
+                    "it has no end of its own, so the load ends after 10 s; say how long with the setting duration",
+                );
+                self.course.has_no_end = true;
+            }
+            (Some(_), _) => {}
         }
         // The first comes at once, and each further one a share of the ramp later.
-        let apart = ramp * 1e3 / users as f64;
-        let coming = (apart * (users - 1) as f64).round();
-        let connections = if users > 1 && coming >= 1.0 {
-            let rest = end.as_deref().map_or(String::new(), |end| format!(" for {end}"));
-            if duration.is_some_and(|seconds| seconds * 1e3 <= coming) {
-                format!("1 to {users} for {coming}ms")
-            } else {
-                let rest = match duration {
-                    Some(seconds) => format!(" for {}ms", (seconds * 1e3 - coming).round()),
-                    None => rest,
-                };
-                format!("1 to {users} for {coming}ms, {users}{rest}")
-            }
-        } else {
-            users.to_string()
+        let coming = (ramp * 1e3 / users as f64 * (users - 1) as f64).round();
+        let connections = match duration.map(|seconds| (seconds * 1e3).round()) {
+            _ if users == 1 || coming < 1.0 => users.to_string(),
+            Some(whole) if whole <= coming => format!("1 to {users} for {coming}ms"),
+            Some(whole) => format!("1 to {users} for {coming}ms, {users} for {}ms", whole - coming),
+            None => format!("1 to {users} for {coming}ms, {users}"),
         };
-        let is_in_stages = connections.contains("for");
+        let lasting = duration.filter(|_| !connections.contains("for")).map(|seconds| format!("{}ms", (seconds * 1e3).round()));
         let population = PopulationDraft {
             name: journey.name.clone(),
             journeys: vec![journey.name.clone()],
             connections: connections.parse().ok(),
-            duration: end.filter(|_| !is_in_stages).and_then(|end| end.parse().ok()),
+            duration: lasting.and_then(|lasting| lasting.parse().ok()),
             start_after: delay.map(|seconds| format!("{}ms", (seconds * 1e3).round())).and_then(|delay| delay.parse().ok()),
             iterations_per_user: if loops >= 1.0 { std::num::NonZeroU64::new(loops as u64).map(Setting::Value) } else { None },
             ..PopulationDraft::default()
@@ -325,7 +321,7 @@ impl<'e> Reading<'e> {
                 one("it has no equal here; give a certificate or a login on the command line")
             }
             "UserParameters" => one("users have no values of their own; put them into a data file"),
-            "BackendListener" => one("figures go where --export says"),
+            "BackendListener" => one("figures go where the setting export says"),
             "ResultCollector"
             | "Summariser"
             | "DebugPostProcessor"
