@@ -62,7 +62,7 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
         }
         match &mut item {
             Item::Interleave { parts, .. } | Item::RandomOrder(parts) | Item::Parallel { parts, .. } => {
-                parts.retain(|part| !part.is_empty())
+                parts.retain(|part| !part.is_empty());
             }
             Item::Pick { weights, choices } => {
                 let left = weights.each().iter().zip(&*choices).filter(|(_, choice)| !choice.is_empty()).map(|(weight, _)| *weight);

@@ -166,7 +166,7 @@ impl Names {
                 let [choices @ .., _] = &arguments[..] else { return unfit("it wants values, and the name of a variable or nothing") };
                 without_variable(arguments.len() - 1)?;
                 let choices: Result<Vec<Piece>, String> =
-                    choices.iter().map(|choice| self.within(choice, depth + 1).and_then(|text| single(text, name))).collect();
+                    choices.iter().map(|choice| self.within(choice, depth + 1).and_then(|text| single(&text, name))).collect();
                 Ok(Value::Choice(choices?).into())
             }
             "__V" => {
@@ -198,7 +198,7 @@ impl Names {
 }
 
 /// The only piece of a text.
-fn single(text: Template, of: &str) -> Result<Piece, String> {
+fn single(text: &Template, of: &str) -> Result<Piece, String> {
     match text.pieces() {
         [] => Ok(Piece::Text(String::new())),
         [only] => Ok(only.clone()),
