@@ -631,6 +631,28 @@ impl Item {
         }
     }
 
+    /// The items that stand in it, list by list, to be changed.
+    pub fn parts_mut(&mut self) -> Vec<&mut Vec<Item>> {
+        match self {
+            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } => Vec::new(),
+            Self::Repeat { items, .. }
+            | Self::While { items, .. }
+            | Self::ForEach { items, .. }
+            | Self::RunFor { items, .. }
+            | Self::Share { items, .. }
+            | Self::Group { items, .. }
+            | Self::Transaction { items, .. }
+            | Self::CriticalSection { items, .. }
+            | Self::Once(items) => vec![items],
+            Self::If { items, otherwise, .. } => vec![items, otherwise],
+            Self::Switch { cases, otherwise, .. } => cases.iter_mut().map(|case| &mut case.items).chain([otherwise]).collect(),
+            Self::Pick { choices: parts, .. }
+            | Self::Interleave { parts, .. }
+            | Self::RandomOrder(parts)
+            | Self::Parallel { parts, .. } => parts.iter_mut().collect(),
+        }
+    }
+
     /// The variables that it gives a value itself.
     #[must_use]
     pub fn assigned(&self) -> Vec<&str> {

@@ -34,6 +34,7 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) ->
                 Kind::Postman | Kind::Insomnia => {
                     format!("give values with {ENVIRONMENT} or {VARIABLE:#} NAME=VALUE, or say where with {TARGET}")
                 }
+                Kind::Jmeter => format!("look at the file there, or give values with {VARIABLE:#} NAME=VALUE"),
                 _ => "look at the file there".to_owned(),
             };
             return Some(Err(PlanError::new(

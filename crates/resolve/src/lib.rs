@@ -24,4 +24,4 @@ pub use known::KnownSecrets;
 pub use load::OwnLoad;
 pub use other_tools::mistake;
 pub use reader::{Reader, fingerprint};
-pub use scenarios::{Scenarios, file_of, is_scenario_file, mistakes_of};
+pub use scenarios::{Scenarios, file_of, is_scenario_file, mistakes_of, scenario_of};

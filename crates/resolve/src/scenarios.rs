@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use engine::RunError;
-use import::collection::{Collection, FILE_BYTES_MAX, Wishes};
+use import::collection::{Collection, FILE_BYTES_MAX, Import, Wishes};
 use plan::setting::{DATA_FILE, SCENARIO};
 use plan::work::Notes;
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT, plainly};
@@ -27,6 +27,13 @@ const BYTES_MAX: u64 = 16 << 20;
 pub fn is_scenario_file(url: &str) -> bool {
     let lower = url.to_ascii_lowercase();
     !lower.contains("://") && (lower.ends_with(".yaml") || lower.ends_with(".yml"))
+}
+
+/// What was made of another tool's file, as a scenario.
+#[must_use]
+pub fn scenario_of(made: Import) -> Scenario {
+    let Import { name, settings, work, populations, files, left_out: _ } = made;
+    Scenario { populations, files, ..Scenario::new(name, settings, work) }
 }
 
 /// The file that a draft names as its scenario.
@@ -112,14 +119,7 @@ impl Scenarios {
         held.scenario
             .get_or_init(|| {
                 let read = match &held.requests {
-                    Some(Ok(requests)) => {
-                        let made = requests.work(path);
-                        Ok(Scenario {
-                            populations: made.populations,
-                            files: made.files,
-                            ..Scenario::new(made.name, made.settings, made.work)
-                        })
-                    }
+                    Some(Ok(requests)) => Ok(scenario_of(requests.work(path))),
                     Some(Err(why)) => return Err(PlanErrors(vec![why.clone()])),
                     None => {
                         if held.bytes.len() as u64 > BYTES_MAX {

@@ -11,7 +11,6 @@ use clap::{ArgAction, Args, ValueEnum};
 use import::collection::{Collection, FILE_BYTES_MAX, KINDS, Kind, Wishes, guess};
 use plan::{Also, PlanError, PlanErrors, Spelling, Target};
 use resolve::KnownSecrets;
-use scenario::Scenario;
 
 use super::curate;
 use crate::destinations::{Choice, DestinationNote, Destinations};
@@ -193,10 +192,7 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
     let (written, placeholders) = if secrets == Secrets::Env { read.concealed() } else { (read, Vec::new()) };
     let made = written.work("");
     let notes = written.notes(&shown, &placeholders, &made);
-    let page = scenario::print(
-        &Scenario { populations: made.populations, files: made.files, ..Scenario::new(made.name, made.settings, made.work) },
-        &notes,
-    );
+    let page = scenario::print(&resolve::scenario_of(made), &notes);
     match &output {
         Some(path) => whole(path, page.as_bytes()).map_err(|why| {
             let message = format!("'{}' could not be written: {}", path.display(), plainly(&why));

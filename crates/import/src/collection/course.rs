@@ -56,7 +56,7 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
             }
         }
         let mut has_parts = false;
-        for part in parts_mut(&mut item) {
+        for part in item.parts_mut() {
             has_parts = true;
             *part = filled(std::mem::take(part), step);
         }
@@ -86,25 +86,4 @@ fn sends(items: &[Item]) -> bool {
         Item::Step(_) => true,
         item => item.parts().iter().any(|part| sends(part)),
     })
-}
-
-/// The lists of items that stand in an item.
-fn parts_mut(item: &mut Item) -> Vec<&mut Vec<Item>> {
-    match item {
-        Item::Step(_) | Item::Pause(_) | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => Vec::new(),
-        Item::Repeat { items, .. }
-        | Item::While { items, .. }
-        | Item::ForEach { items, .. }
-        | Item::RunFor { items, .. }
-        | Item::Share { items, .. }
-        | Item::Group { items, .. }
-        | Item::Transaction { items, .. }
-        | Item::CriticalSection { items, .. }
-        | Item::Once(items) => vec![items],
-        Item::If { items, otherwise, .. } => vec![items, otherwise],
-        Item::Switch { cases, otherwise, .. } => cases.iter_mut().map(|case| &mut case.items).chain([otherwise]).collect(),
-        Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } | Item::RandomOrder(parts) | Item::Parallel { parts, .. } => {
-            parts.iter_mut().collect()
-        }
-    }
 }

@@ -6,7 +6,7 @@
 //!
 //! Invariant: what is sent is what the collection says, or it is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
 use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Step, Subject, Variable, Work};
@@ -175,14 +175,11 @@ impl<'a> Common<'a> {
         let name = plan::url_without_secrets(name);
         let mut checks = request.checks.clone();
         checks.retain(|check| !is_template(&check.condition));
-        // Two of a kind cannot both stand there; the first is the one that was written first.
-        let mut kinds: Vec<&'static str> = Vec::new();
-        checks.retain(|check| {
-            !(self.has_one_check_each && kinds.contains(&check.subject.word())) && {
-                kinds.push(check.subject.word());
-                true
-            }
-        });
+        if self.has_one_check_each {
+            // The first is the one that was written first.
+            let mut kinds: BTreeSet<&'static str> = BTreeSet::new();
+            checks.retain(|check| kinds.insert(check.subject.word()));
+        }
         let name = if group.is_empty() { name } else { format!("{group} / {name}") };
         Step {
             elsewhere: is_whole.then_some(server),
