@@ -23,13 +23,13 @@ use super::url::variable_name;
 use super::{Collection, Kind, ReadError, Variable, Wishes};
 use request::Surroundings;
 use text::Names;
-use tree::{Content, Element, list_of, text_of};
+use tree::{Element, list_of, text_of};
 
 /// A plan, while it is read.
 struct Reading<'e> {
     collection: Collection,
     course: Course,
-    names: Names,
+    names: Names<'e>,
     plan: &'e Element,
     /// How often a request of each place was made: a module may be used several times.
     places: BTreeMap<String, usize>,
@@ -83,10 +83,22 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     Ok(collection)
 }
 
+/// All texts of a plan.
+fn texts_of(plan: &Element) -> Vec<&str> {
+    let mut texts = Vec::new();
+    each(plan, &mut |element| tree::each_text(&element.properties, &mut |text| texts.push(text)));
+    texts
+}
+
 /// Calls `seen` with an element and all that stand in it.
 fn each<'e>(element: &'e Element, seen: &mut dyn FnMut(&'e Element)) {
     seen(element);
     element.children.iter().for_each(|child| each(child, seen));
+}
+
+/// A name, or the first of the numbered ones, that is not taken.
+fn free_name(name: &str, numbered: impl Fn(u32) -> String, is_taken: impl Fn(&str) -> bool) -> String {
+    std::iter::once(name.to_owned()).chain((2..).map(numbered)).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 impl<'e> Reading<'e> {
@@ -97,14 +109,11 @@ impl<'e> Reading<'e> {
         let mut lost: BTreeMap<String, String> = BTreeMap::new();
         each(self.plan, &mut |element| match element.class.as_str() {
             "Arguments" => defined.push((element, element.properties.as_slice())),
-            "CounterConfig" => _ = set.insert(element.text("CounterConfig.name").trim().to_owned()),
-            "RandomVariableConfig" => _ = set.insert(element.text("variableName").trim().to_owned()),
+            class if groups::is_counter(class) => _ = set.insert(groups::counter_name(element).to_owned()),
             "ForeachController" => _ = set.insert(element.text("ForeachController.returnVal").trim().to_owned()),
             "UserParameters" => {
-                for name in element.list("UserParameters.names") {
-                    if let Content::Text(name) = &name.value {
-                        lost.insert(name.trim().to_owned(), format!("{} is not carried over", element.said()));
-                    }
+                for name in element.texts("UserParameters.names") {
+                    lost.insert(name.trim().to_owned(), format!("{} is not carried over", element.said()));
                 }
             }
             class if answer::is_extractor(class) => {
@@ -118,6 +127,7 @@ impl<'e> Reading<'e> {
             _ => {}
         });
         (self.names.set, self.names.lost) = (set, lost);
+        self.names.mentions = texts_of(self.plan);
         self.names.set.iter().for_each(|name| _ = self.names.lost.remove(name));
         for (element, arguments) in defined {
             for argument in list_of(arguments, "Arguments.arguments") {
@@ -213,16 +223,10 @@ impl<'e> Reading<'e> {
     }
 
     /// Everything that a group does, as a journey of this name.
-    fn journey(&mut self, name: &str, items: Vec<Item>) -> Journey {
-        let taken = |name: &str, course: &Course| course.journeys.iter().any(|journey| journey.name == name);
+    fn journey(&self, name: &str, items: Vec<Item>) -> Journey {
         let plain = if name.trim().is_empty() { "Thread Group" } else { name };
-        let mut own = plain.to_owned();
-        let mut number = 2;
-        while taken(&own, &self.course) {
-            own = format!("{plain} ({number})");
-            number += 1;
-        }
-        Journey { name: own, weight: 1.0, items }
+        let is_taken = |name: &str| self.course.journeys.iter().any(|journey| journey.name == name);
+        Journey { name: free_name(plain, |number| format!("{plain} ({number})"), is_taken), weight: 1.0, items }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plan::work::{AnswerCheck, Extraction, Kind, Subject, Which};
 
-use super::tree::{Content, Element};
+use super::tree::Element;
 use crate::collection::tree::json_string;
 use crate::collection::url::variable_name;
 
@@ -192,14 +192,7 @@ fn response(element: &Element) -> Result<Vec<AnswerCheck>, String> {
     if !matches!(scope, "" | "parent" | "all") {
         return Err(format!("it looks at '{scope}', and checks are about the answer itself"));
     }
-    let patterns: Vec<&str> = element
-        .list("Asserion.test_strings")
-        .iter()
-        .filter_map(|property| match &property.value {
-            Content::Text(text) => Some(text.as_str()),
-            Content::List(_) => None,
-        })
-        .collect();
+    let patterns = element.texts("Asserion.test_strings");
     let kind: u32 = element.text("Assertion.test_type").trim().parse().unwrap_or(CONTAINS);
     let (way, is_not) = (kind & (MATCHES | CONTAINS | EQUALS | SUBSTRING), kind & NOT > 0);
     let together = kind & OR > 0 && patterns.len() > 1;
@@ -297,7 +290,7 @@ fn size(element: &Element) -> Result<Vec<AnswerCheck>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::Property;
+    use super::super::tree::{Content, Property};
     use super::*;
 
     fn element(class: &str, properties: &[(&str, &str)]) -> Element {

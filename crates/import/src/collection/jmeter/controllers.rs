@@ -4,7 +4,7 @@ use plan::Nanos;
 use plan::template::{Template, Value};
 use plan::work::{Case, Duration, Expression, Item, List, Operator, Think, Weights};
 
-use super::tree::{Content, Element};
+use super::tree::Element;
 use super::{Reading, Scope};
 use crate::collection::url::variable_name;
 
@@ -211,22 +211,9 @@ impl<'e> Reading<'e> {
         }
     }
 
-    /// A condition: what stands in an expression of JEXL, Groovy or JavaScript, or a text that must be `true`.
-    fn condition(&self, text: &str, is_script: bool) -> Result<Expression, String> {
-        let text = text.trim();
-        let script = ["__jexl3", "__jexl2", "__groovy", "__javaScript"].iter().find_map(|name| {
-            let inner = text.strip_prefix("${")?.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(")}")?;
-            Some(super::text::split(inner).first().map_or(String::new(), |first| first.replace("\\,", ",")))
-        });
-        let script = match script {
-            Some(script) => script,
-            None if is_script => text.to_owned(),
-            None => {
-                let value = self.names.template(text)?;
-                return Ok(Expression::Two(Operator::Is, Box::new((Expression::Text(value), Expression::Text(Template::fixed("true"))))));
-            }
-        };
-        let script = with_variables(&script);
+    /// A comparison that is written as a script.
+    fn comparison(&self, script: &str) -> Result<Expression, String> {
+        let script = with_variables(script);
         if !is_comparison(&script) {
             return Err(format!("its condition '{}' is more than a comparison", script.trim()));
         }
@@ -241,8 +228,14 @@ impl<'e> Reading<'e> {
         })
     }
 
+    /// Whether a text is this one, or is not.
+    fn is_text(&self, operator: Operator, text: &str, other: &str) -> Result<Expression, String> {
+        let sides = (Expression::Text(self.names.template(text)?), Expression::Text(Template::fixed(other)));
+        Ok(Expression::Two(operator, Box::new(sides)))
+    }
+
     fn when(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        let text = element.text("IfController.condition");
+        let text = element.text("IfController.condition").trim();
         match self.names.literal(text).as_deref() {
             Some("true") => return self.inner(element, scope),
             Some("false") => return Vec::new(),
@@ -251,7 +244,12 @@ impl<'e> Reading<'e> {
         if element.is_on("IfController.evaluateAll", false) {
             self.leave_out(element, scope, "its condition is looked at once, and not before each sampler in it");
         }
-        match self.condition(text, !element.is_on("IfController.useExpression", true)) {
+        let condition = match script_of(text) {
+            Some(script) => self.comparison(&script),
+            None if element.is_on("IfController.useExpression", false) => self.is_text(Operator::Is, text, "true"),
+            None => self.comparison(text),
+        };
+        match condition {
             Ok(condition) => self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() })),
             Err(why) => {
                 self.leave_out(element, scope, format!("nothing in it is sent: {why}"));
@@ -266,18 +264,13 @@ impl<'e> Reading<'e> {
             self.leave_out(element, scope, "it goes on until a sampler fails, which is not asked for here; nothing in it is sent");
             return Vec::new();
         }
-        let condition = match self.names.literal(text) {
+        match self.names.literal(text) {
             Some(word) if word.eq_ignore_ascii_case("false") => return Vec::new(),
-            Some(_) => {
-                return self.around(element, scope, Some(|items| Item::Repeat { times: Template::fixed(ENDLESS), items }));
-            }
-            // It ends with the text `false`.
-            None if text.starts_with("${") && !text.starts_with("${__") => self.names.template(text).map(|value| {
-                let sides = (Expression::Text(value), Expression::Text(Template::fixed("false")));
-                Expression::Two(Operator::IsNot, Box::new(sides))
-            }),
-            None => self.condition(text, false),
-        };
+            Some(_) => return self.around(element, scope, Some(|items| Item::Repeat { times: Template::fixed(ENDLESS), items })),
+            None => {}
+        }
+        // It ends with the text `false`, whatever else it is.
+        let condition = script_of(text).map_or_else(|| self.is_text(Operator::IsNot, text, "false"), |script| self.comparison(&script));
         match condition {
             Ok(condition) => self.around(element, scope, Some(move |items| Item::While { condition, items })),
             Err(why) => {
@@ -357,14 +350,7 @@ impl<'e> Reading<'e> {
 
     /// The part of the plan that a module controller names.
     fn module(&self, element: &Element) -> Option<&'e Element> {
-        let path: Vec<&str> = element
-            .list("ModuleController.node_path")
-            .iter()
-            .filter_map(|property| match &property.value {
-                Content::Text(name) => Some(name.trim()),
-                Content::List(_) => None,
-            })
-            .collect();
+        let path: Vec<&str> = element.texts("ModuleController.node_path").into_iter().map(str::trim).collect();
         // It begins with the root of the tree, and then with the plan's own name.
         let behind = path.iter().position(|name| *name == self.plan.name).map_or(1, |place| place + 1);
         let mut place = self.plan;
@@ -465,6 +451,14 @@ fn milliseconds_of(milliseconds: f64) -> Nanos {
 
 fn seconds_of(seconds: f64) -> Nanos {
     Nanos((seconds * 1e9).round() as u64)
+}
+
+/// What stands in an expression of JEXL, Groovy or JavaScript, if a text is one.
+fn script_of(text: &str) -> Option<String> {
+    ["__jexl3", "__jexl2", "__groovy", "__javaScript"].iter().find_map(|name| {
+        let inner = text.strip_prefix("${")?.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(")}")?;
+        Some(super::text::split(inner).first().map_or(String::new(), |first| first.replace("\\,", ",")))
+    })
 }
 
 /// Whether a script only compares: it calls nothing, and what stands outside of quotation marks means the same here.

@@ -52,7 +52,10 @@ impl<'e> Reading<'e> {
             self.leave_out(
                 group,
                 scope,
-                format!("its number of threads '{}' is not known before the load, and nothing in it is sent", of("num_threads")),
+                format!(
+                    "its number of threads '{}' is no number that is known before the load, and nothing in it is sent",
+                    of("num_threads")
+                ),
             );
             return;
         };
@@ -68,7 +71,7 @@ impl<'e> Reading<'e> {
             number(loops, 1.0)
         };
         let Some(loops) = loops else {
-            self.leave_out(group, scope, "its number of loops is not known before the load, and nothing in it is sent");
+            self.leave_out(group, scope, "its number of loops is no number that is known before the load, and nothing in it is sent");
             return;
         };
         let ramp = number(of("ramp_time"), 0.0).unwrap_or(0.0).max(0.0);
@@ -127,7 +130,8 @@ impl<'e> Reading<'e> {
         let coming = (ramp * 1e3 / users as f64 * (users - 1) as f64).round();
         let connections = match duration.map(|seconds| (seconds * 1e3).round()) {
             _ if users == 1 || coming < 1.0 => users.to_string(),
-            Some(whole) if whole <= coming => format!("1 to {users} for {coming}ms"),
+            // It ends before all have come.
+            Some(whole) if whole <= coming => format!("1 to {} for {whole}ms", 1 + ((users - 1) as f64 * whole / coming) as u64),
             Some(whole) => format!("1 to {users} for {coming}ms, {users} for {}ms", whole - coming),
             None => format!("1 to {users} for {coming}ms, {users}"),
         };
@@ -157,7 +161,12 @@ impl<'e> Reading<'e> {
         for element in counted {
             match self.counter(element) {
                 Ok(value) => set.push(value),
-                Err(why) => self.leave_out(element, scope, format!("its variable is empty: {why}")),
+                Err(why) => {
+                    let name = counter_name(element).to_owned();
+                    self.names.set.remove(&name);
+                    self.names.lost.insert(name, format!("{} is not carried over: {why}", element.said()));
+                    self.leave_out(element, scope, format!("its variable has no value: {why}"));
+                }
             }
         }
         if set.is_empty() { Vec::new() } else { vec![Item::Set(set)] }
@@ -174,6 +183,7 @@ impl<'e> Reading<'e> {
                 .and_then(|text| text.parse().ok())
                 .ok_or_else(|| format!("'{}' is no whole number that is known before the load", text.trim()))
         };
+        let name = variable_name(counter_name(element));
         if element.class == "RandomVariableConfig" {
             if !element.text("outputFormat").trim().is_empty() {
                 return Err("numbers are written without a form".to_owned());
@@ -182,7 +192,7 @@ impl<'e> Reading<'e> {
             if low > high {
                 return Err("its least number is above its greatest".to_owned());
             }
-            return Ok((variable_name(element.text("variableName")), Expression::Text(Value::Random { low, high }.into())));
+            return Ok((name, Expression::Text(Value::Random { low, high }.into())));
         }
         let of = |name: &str| element.text(&format!("CounterConfig.{name}"));
         if !element.is_on("CounterConfig.per_user", false) {
@@ -192,7 +202,6 @@ impl<'e> Reading<'e> {
             return Err("it counts on without an end, and without a form".to_owned());
         }
         let (start, step) = (whole(of("start"), 0)?, whole(of("incr"), 1)?);
-        let name = variable_name(of("name"));
         // It is at its start after the first step. Several groups may have it.
         self.names.known.retain(|known| known.name != name);
         self.names.known.push(Variable {
@@ -242,12 +251,11 @@ impl<'e> Reading<'e> {
             }
             let stem = path.rsplit(['/', '\\']).next().unwrap_or(&path);
             let stem = variable_name(stem.split('.').next().unwrap_or(stem));
-            let mut name = stem.clone();
-            let mut number = 2;
-            while self.course.data.iter().any(|(known, _)| *known == name) {
-                name = format!("{stem}_{number}");
-                number += 1;
-            }
+            let name = super::free_name(
+                &stem,
+                |number| format!("{stem}_{number}"),
+                |name| self.course.data.iter().any(|(known, _)| known == name),
+            );
             for column in &columns {
                 self.names.columns.insert((*column).to_owned(), (name.clone(), (*column).to_owned()));
             }
@@ -343,6 +351,11 @@ fn is_group(class: &str) -> bool {
     class.ends_with("ThreadGroup")
 }
 
-fn is_counter(class: &str) -> bool {
+/// The variable of a counter, or of a number by chance.
+pub(super) fn counter_name(element: &Element) -> &str {
+    element.text(if element.class == "CounterConfig" { "CounterConfig.name" } else { "variableName" }).trim()
+}
+
+pub(super) fn is_counter(class: &str) -> bool {
     matches!(class, "CounterConfig" | "RandomVariableConfig")
 }

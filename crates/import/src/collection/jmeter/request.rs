@@ -57,7 +57,8 @@ impl Surroundings<'_> {
             Some(method) => method.to_ascii_uppercase(),
             None => return Err("its method is known only on the way".to_owned()),
         };
-        let mut request = Request { name: sampler.name.clone(), method, url: self.url(sampler, names)?, ..Request::default() };
+        let url = self.url(sampler, names, &method)?;
+        let mut request = Request { name: sampler.name.clone(), method, url, ..Request::default() };
         for manager in &self.headers {
             let headers = manager.list("HeaderManager.headers");
             let named = |header: &Property| text_of(header.own(), "Header.name").trim().to_ascii_lowercase();
@@ -99,7 +100,7 @@ impl Surroundings<'_> {
         Ok(Said { request, left_out, timeout, connect_timeout, closes: !truth(setting("use_keepalive"), true) })
     }
 
-    fn url(&self, sampler: &Element, names: &Names) -> Result<Template, String> {
+    fn url(&self, sampler: &Element, names: &Names, method: &str) -> Result<Template, String> {
         let setting = |name: &str| self.setting(sampler, &format!("HTTPSampler.{name}"));
         let path = names.template(setting("path").trim())?;
         let mut url = Template::default();
@@ -123,9 +124,7 @@ impl Surroundings<'_> {
             }
         }
         url.append(path);
-        if matches!(names.literal(setting("method")).unwrap_or_default().to_ascii_uppercase().as_str(), "" | "GET" | "DELETE" | "OPTIONS")
-            && !is_raw(sampler)
-        {
+        if has_query(method) && !is_raw(sampler) {
             let mut is_first = !url.contains('?');
             for argument in arguments(sampler) {
                 let Some((name, value)) = argument.written(names)? else { continue };
@@ -140,9 +139,8 @@ impl Surroundings<'_> {
     }
 
     fn body(&self, sampler: &Element, names: &Names, request: &mut Request) -> Result<(), String> {
-        let has_query = matches!(request.method.as_str(), "GET" | "DELETE" | "OPTIONS");
         let raw = is_raw(sampler);
-        if has_query && !raw {
+        if has_query(&request.method) && !raw {
             return Ok(());
         }
         let files: Vec<&Property> = list_of(sampler.list("HTTPsampler.Files"), "HTTPFileArgs.files")
@@ -269,6 +267,11 @@ impl Argument<'_> {
 
 fn arguments(sampler: &Element) -> impl Iterator<Item = Argument<'_>> {
     list_of(sampler.list("HTTPsampler.Arguments"), "Arguments.arguments").iter().map(Argument)
+}
+
+/// Whether arguments of such a request stand in its URL.
+fn has_query(method: &str) -> bool {
+    matches!(method, "GET" | "DELETE" | "OPTIONS")
 }
 
 /// Whether its arguments are the body as it is.

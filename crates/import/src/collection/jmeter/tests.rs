@@ -11,7 +11,7 @@ fn element(class: &str, name: &str, settings: &[(&str, &str)], children: &[Strin
         .iter()
         .map(|(name, value)| match value.strip_prefix('<') {
             Some(_) => format!("<collectionProp name=\"{name}\">{value}</collectionProp>"),
-            None => format!("<stringProp name=\"{name}\">{}</stringProp>", value.replace('&', "&amp;")),
+            None => format!("<stringProp name=\"{name}\">{}</stringProp>", value.replace('&', "&amp;").replace('<', "&lt;")),
         })
         .collect();
     format!("<{class} testname=\"{name}\">{settings}</{class}>\n<hashTree>{}</hashTree>\n", children.concat())
@@ -113,6 +113,13 @@ fn groups_become_populations_that_come_as_their_threads_do() {
         [("ThreadGroup.num_threads", "2"), ("ThreadGroup.scheduler", "true"), ("ThreadGroup.duration", "60"), ("ThreadGroup.delay", "5")];
     let (text, left) = told(plan(&timed, "-1"));
     assert_eq!((text.as_str(), left.as_str()), ("{name:Users,journeys:[Users],connections:2,start_after:5s,duration:1m}", ""));
+    let short = [
+        ("ThreadGroup.num_threads", "11"),
+        ("ThreadGroup.ramp_time", "11"),
+        ("ThreadGroup.scheduler", "true"),
+        ("ThreadGroup.duration", "5"),
+    ];
+    assert!(told(plan(&short, "-1")).0.contains("connections:1 to 6 for 5s}"));
     let (_, left) = told(plan(&[("ThreadGroup.num_threads", "2")], "-1"));
     assert!(left.contains("line 4, Users: the ThreadGroup 'Users': it has no end of its own"), "{left}");
     let (made, left) = plan(&[("ThreadGroup.num_threads", "2"), ("ThreadGroup.on_sample_error", "startnextloop")], "1");
@@ -165,8 +172,12 @@ fn conditions_are_read_and_others_leave_out_what_depends_on_them() {
         assert!(told.starts_with("a !line "), "{script}: {told}");
     }
     assert_eq!(when("${__jexl3(${token} >= 1.5 && !(${token} == 7))}"), "a, if {{token}} >= 1.5 and not {{token}} == 7 (b)");
+    // Without the tick it is a script.
+    let bare = element("IfController", "c", &[("IfController.condition", "${token} < 10")], &[get("b", "/b", &[])]);
+    assert_eq!(outline_of(&[get("a", "/a", std::slice::from_ref(&token)), bare]), "a, if {{token}} < 10 (b)");
     let during = |condition: &str| of("WhileController", "WhileController.condition", condition);
     assert_eq!(during("${token}"), "a, while {{token}} != false (b)");
+    assert_eq!(during("${token}-x"), "a, while \"{{token}}-x\" != false (b)");
     assert!(during("LAST").contains("goes on until a sampler fails"));
 }
 
@@ -236,6 +247,23 @@ fn a_request_that_would_lack_a_value_is_not_sent() {
     assert!(left.contains("the RegexExtractor 'x': 'token' is not taken out of answers: it looks into 'true'"), "{left}");
     assert!(left.contains("the HTTPSamplerProxy 'b': it is not sent: the variable 'token' has no value here"), "{left}");
     assert!(left.contains("the variable 'nobody': nothing in the plan gives it a value, so it is sent with its braces"), "{left}");
+    // What a script or a function names may get its value there.
+    let script = element("JSR223PreProcessor", "s", &[("script", "vars.put('signature', sign())")], &[]);
+    let dice = get("roll", "/r?n=${__Random(1,6,dice)}", &[]);
+    let found = element("RegexExtractor", "x", &[("RegexExtractor.refname", "id"), ("RegexExtractor.regex", "(.)")], &[]);
+    let told = outline_of(&[
+        get("a", "/a?s=${signature}", &[script, found]),
+        dice,
+        get("b", "/b?n=${dice}", &[]),
+        get("c", "/c/${id}/${id_g1}", &[]),
+        get("d", "/d/${id}/${START.MS}", &[]),
+        get("e", "/e/${id}", &[]),
+    ]);
+    let (items, left) = told.split_once(" !").unwrap();
+    assert_eq!(items, "e", "{left}");
+    for name in ["signature", "dice", "id_g1", "START.MS"] {
+        assert!(left.contains(&format!("the variable '{name}' has no value here")), "{name}: {left}");
+    }
     let script = element("JSR223PreProcessor", "s", &[("script", "1")], &[]);
     let told = outline_of(&[get("a", "/a", &[script]), element("JDBCSampler", "db", &[], &[]), element("Odd", "o", &[], &[])]);
     for part in ["a !", "scripts are not carried out", "the JDBCSampler 'db': it is no HTTP request", "the Odd 'o': it is unknown here"] {
@@ -292,6 +320,16 @@ fn rows_of_data_files_counters_and_lists_are_values() {
         told.starts_with("b !")
             && told.contains("write 'name' into its first line")
             && told.contains("the variable 'name' has no value here"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_counter_over_all_users_leaves_out_what_is_made_of_it() {
+    let counter = element("CounterConfig", "n", &[("CounterConfig.name", "n"), ("CounterConfig.start", "1")], &[]);
+    let told = outline_of(&[counter, get("a", "/a/${n}", &[]), get("b", "/b", &[])]);
+    assert!(
+        told.starts_with("b !") && told.contains("it counts all users together") && told.contains("the variable 'n' has no value here"),
         "{told}"
     );
 }

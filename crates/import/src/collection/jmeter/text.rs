@@ -17,7 +17,7 @@ const DEPTH_MAX: usize = 16;
 
 /// What names in texts stand for.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct Names<'e> {
     /// Columns of data files: the file and its column, by the plan's name.
     pub(super) columns: BTreeMap<String, (String, String)>,
     /// Variables that get values on the way.
@@ -32,11 +32,13 @@ pub(super) struct Names {
     pub(super) properties: BTreeMap<String, String>,
     /// What the plan is called.
     pub(super) plan: String,
+    /// All texts of the plan, in which what gives a variable its value names it.
+    pub(super) mentions: Vec<&'e str>,
     /// Names that nothing gives a value.
     pub(super) unknown: RefCell<BTreeSet<String>>,
 }
 
-impl Names {
+impl Names<'_> {
     /// A text as a template.
     ///
     /// # Errors
@@ -103,8 +105,22 @@ impl Names {
         if let Some(file) = &self.open_file {
             return Ok(Value::Column { file: file.clone(), column: plain.to_owned() }.into());
         }
+        if !self.unknown.borrow().contains(plain) && self.may_be_set(plain) {
+            return Err(format!("the variable '{plain}' has no value here: what gives it one is not carried over"));
+        }
         self.unknown.borrow_mut().insert(plain.to_owned());
         Ok(Template::fixed(format!("${{{name}}}")))
+    }
+
+    /// Whether something that is not carried over may give a variable a value: a script or a function that names it, a part of what an
+    /// extractor found, or JMeter itself.
+    fn may_be_set(&self, name: &str) -> bool {
+        let reference = format!("${{{name}}}");
+        let is_named = |text: &&str| text.contains(name) && text.replace(&reference, "").contains(name);
+        let extracted = self.set.iter().chain(self.lost.keys());
+        let is_a_part = extracted.into_iter().any(|of| name.strip_prefix(of.as_str()).is_some_and(|part| part.starts_with('_')));
+        let is_own = ["JMeter", "__jm__", "START.", "TESTSTART.", "COOKIE_"].iter().any(|beginning| name.starts_with(beginning));
+        is_own || is_a_part || self.mentions.iter().any(is_named)
     }
 
     fn function(&self, inner: &str, depth: usize) -> Result<Template, String> {
@@ -270,7 +286,7 @@ pub(super) fn split(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn names() -> Names {
+    fn names() -> Names<'static> {
         Names {
             columns: BTreeMap::from([("user".to_owned(), ("users".to_owned(), "user".to_owned()))]),
             set: BTreeSet::from(["a.token".to_owned()]),

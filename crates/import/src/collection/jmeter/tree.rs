@@ -11,8 +11,8 @@ use crate::collection::ReadError;
 
 /// Elements stand in each other at most so deep, in the file, where each takes two.
 const DEPTH_MAX: usize = 400;
-/// A file of 256 MiB has fewer.
-const NODES_MAX: u32 = 20_000_000;
+/// A plan of fifty megabytes has fewer.
+const NODES_MAX: u32 = 4_000_000;
 
 /// An element of a test plan.
 #[derive(Debug, Default)]
@@ -90,6 +90,11 @@ impl Element {
         list_of(&self.properties, name)
     }
 
+    /// The texts of a setting that is a list.
+    pub(super) fn texts(&self, name: &str) -> Vec<&str> {
+        self.list(name).iter().filter_map(Property::text).collect()
+    }
+
     /// What it is and what it is called, as people are told.
     pub(super) fn said(&self) -> String {
         format!("the {} '{}'", self.class, self.name)
@@ -98,10 +103,7 @@ impl Element {
 
 /// A setting among these, as text; empty if there is none.
 pub(super) fn text_of<'p>(properties: &'p [Property], name: &str) -> &'p str {
-    match properties.iter().find(|property| property.name == name).map(|property| &property.value) {
-        Some(Content::Text(text)) => text,
-        _ => "",
-    }
+    properties.iter().find(|property| property.name == name).and_then(Property::text).unwrap_or_default()
 }
 
 /// A setting among these that is a list, or has settings of its own.
@@ -109,6 +111,16 @@ pub(super) fn list_of<'p>(properties: &'p [Property], name: &str) -> &'p [Proper
     match properties.iter().find(|property| property.name == name).map(|property| &property.value) {
         Some(Content::List(list)) => list,
         _ => &[],
+    }
+}
+
+/// Calls `seen` with every text of these settings.
+pub(super) fn each_text<'p>(properties: &'p [Property], seen: &mut dyn FnMut(&'p str)) {
+    for property in properties {
+        match &property.value {
+            Content::Text(text) => seen(text),
+            Content::List(list) => each_text(list, seen),
+        }
     }
 }
 
@@ -121,6 +133,11 @@ pub(super) fn truth(text: &str, default: bool) -> bool {
 }
 
 impl Property {
+    /// Its text, if it is none with settings of its own.
+    fn text(&self) -> Option<&str> {
+        if let Content::Text(text) = &self.value { Some(text) } else { None }
+    }
+
     /// Those of its own.
     pub(super) fn own(&self) -> &[Self] {
         if let Content::List(list) = &self.value { list } else { &[] }
