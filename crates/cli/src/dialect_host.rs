@@ -9,18 +9,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use analysis::Reading;
-use dialects::{Files, Host, Load, Measurement, Verbosity};
+use dialects::{Files, Host, Load, Measurement, TestPlan, Verbosity};
 use engine::{RunError, Runner, Stop};
 use history::Kind;
+use import::collection::{Kind as FileKind, UNTIL_THROUGH, Wishes};
 use jiff::tz::TimeZone;
-use plan::{Draft, Plan, PlanErrors};
-use resolve::KnownSecrets;
+use measure::{IntervalCounts, Tick};
+use plan::{Draft, Plan, PlanError, PlanErrors, Spelling};
+use resolve::{KnownSecrets, Scenarios};
 use trial::Observer;
 
 use crate::keeping::HistoryArgs;
 use crate::observers::Observers;
 use crate::outputs::whole;
 use crate::screen::{Remarks, Screen};
+use crate::workload::Workload;
 use crate::{inputs, interrupt, saved};
 
 /// This process.
@@ -57,6 +60,38 @@ impl Host for Process {
     fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors> {
         let mut errors = PlanErrors::default();
         inputs::decide(draft.into(), &inputs::scenarios(&KnownSecrets::default()), &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
+    }
+
+    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft) -> Result<TestPlan, PlanErrors> {
+        let mut errors = PlanErrors::default();
+        let wishes = Wishes { properties, ..Wishes::default() };
+        let known = KnownSecrets::default();
+        known.learn_values(resolve::hidden(&wishes));
+        let scenarios = Scenarios::new(&inputs::reader(&known), wishes);
+        let mistake = |what: String, help: &str| PlanErrors(vec![PlanError::new("scenario", what, help)]);
+        let read = match scenarios.requests(path) {
+            Some(read) => read.map_err(|error| PlanErrors(vec![error]))?,
+            None => {
+                let why = scenarios.reader().unreadable(path);
+                let why = why.map_or_else(|| "is no test plan of JMeter".to_owned(), |why| format!("cannot be read: {why}"));
+                return Err(mistake(format!("'{path}' {why}"), "give the file that JMeter saves, such as plan.jmx"));
+            }
+        };
+        let course = read.course.as_ref().filter(|_| read.kind == FileKind::Jmeter);
+        let course = course.ok_or_else(|| {
+            mistake(format!("'{path}' is {}, and no test plan of JMeter", read.kind.about()), "send it with 'loadline run FILE'")
+        })?;
+        // It ends when it is interrupted, as the original's does.
+        let duration = UNTIL_THROUGH.parse().ok().filter(|_| !course.endless.is_empty());
+        let draft = Draft { scenario: Some(path.to_owned()), duration, ..words };
+        let plan = inputs::decide(draft.into(), &scenarios, &mut errors);
+        let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors) };
+        let left_out = read.left_out_of_ended().iter().map(|left| left.spelt(Spelling::Flags)).collect();
+        let runner = self.runner();
+        let load = move |plan: &Plan, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop| {
+            Workload::new(plan, &scenarios, &runner, stop)?.run(watch, stop)
+        };
+        Ok(TestPlan { plan, left_out, load: Box::new(load) })
     }
 
     fn stop(&self, verbosity: Verbosity) -> Result<Stop, RunError> {

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use clap::{ArgAction, Args};
-use import::collection::{Collection, Kind, Wishes};
+use import::collection::{Collection, Kind, Wishes, properties};
 use plan::{Also, Draft, LoadRecord, Plan, PlanError, PlanErrors, Sources, Spelling};
 use resolve::{KnownSecrets, Reader, Scenarios, behind_host, environment, hidden, is_scenario_file, leave_tls, leave_ways, placed, server};
 
@@ -39,9 +39,51 @@ pub struct Importing {
     #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append, value_parser = pair, help_heading = "Requests of other tools")]
     variable: Vec<(String, String)>,
 
+    #[command(flatten, next_help_heading = "Requests of other tools")]
+    properties: PropertyArgs,
+
     /// Send nothing, and end with 4, if something in the file is not carried over
     #[arg(long, help_heading = "Requests of other tools")]
     strict: bool,
+}
+
+/// The properties of a test plan of JMeter, said as `jmeter` takes them.
+#[derive(Debug, Default, Args)]
+pub struct PropertyArgs {
+    /// The value of a property of a test plan (__P), as jmeter takes it: -Jusers=50 (repeatable)
+    #[arg(short = 'J', long, value_name = "NAME=VALUE", action = ArgAction::Append, value_parser = pair)]
+    property: Vec<(String, String)>,
+
+    /// A file of such properties, NAME=VALUE a line; those of -J go over it (repeatable)
+    #[arg(short = 'q', long, value_name = "FILE", action = ArgAction::Append)]
+    properties: Vec<String>,
+}
+
+/// A file of properties is kept in memory.
+const PROPERTIES_BYTES_MAX: u64 = 16 << 20;
+
+impl PropertyArgs {
+    /// All of them, of which the last of a name holds. Every file that cannot be read goes to `errors`.
+    pub fn read(&self, reader: &Reader, errors: &mut PlanErrors) -> Vec<(String, String)> {
+        let mut pairs = Vec::new();
+        for path in &self.properties {
+            match reader.read(path, PROPERTIES_BYTES_MAX) {
+                Ok(bytes) => pairs.extend(properties(&String::from_utf8_lossy(&bytes))),
+                Err(why) => errors.push(PlanError::new(
+                    "properties",
+                    format!("--properties '{path}' cannot be read: {}", plan::plainly(&why)),
+                    "give a file of lines such as users=50",
+                )),
+            }
+        }
+        pairs.extend_from_slice(&self.property);
+        pairs
+    }
+
+    /// Whether nothing is said.
+    pub const fn is_empty(&self) -> bool {
+        self.property.is_empty() && self.properties.is_empty()
+    }
 }
 
 /// A load with what the file that it names says, and what was read.
@@ -123,8 +165,7 @@ impl Importing {
             Some(Ok(read))
                 if in_its_place.is_some()
                     && read.course.is_none()
-                    && self.variable.is_empty()
-                    && self.environment.is_none()
+                    && !self.gives_values()
                     && matches!(read.requests.as_slice(), [one] if one.checks.is_empty() && read.draft(one).is_ok()) =>
             {
                 let (imported, left_out) = self.one(&read, &format!("'{path}'"), (reader, voice), errors);
@@ -183,16 +224,16 @@ impl Importing {
     fn of_scenario(&self, load: LoadRecord, path: &str, scenarios: Scenarios, errors: &mut PlanErrors) -> ImportedLoad {
         let nothing = Vec::new();
         let without = |LoadRecord { draft, sources }: LoadRecord| LoadRecord { draft: placed(Draft { scenario: None, ..draft }), sources };
-        if errors.0.iter().any(|error| matches!(error.setting, "variable" | "environment" | "target")) {
+        if errors.0.iter().any(|error| matches!(error.setting, "variable" | "properties" | "environment" | "target")) {
             // What it lacks is told, and what follows from that need not be.
             return ImportedLoad { load: without(load), scenarios, left_out: nothing };
         }
         match scenarios.requests(path) {
             None => {
-                if self.environment.is_some() || !self.variable.is_empty() {
+                if self.gives_values() {
                     errors.push(PlanError::new(
                         "variable",
-                        format!("--variable and --environment are about a file of another tool, and '{path}' is none"),
+                        format!("--variable, --property and --environment are about a file of another tool, and '{path}' is none"),
                         "write values under its variables, or take them from the environment with {{env NAME}}",
                     ));
                 }
@@ -203,7 +244,8 @@ impl Importing {
                 ImportedLoad { load: without(load), scenarios, left_out: nothing }
             }
             Some(Ok(read)) => {
-                ImportedLoad { load, scenarios, left_out: read.all_left_out().iter().map(|left| left.spelt(Spelling::Flags)).collect() }
+                let left_out = if load.draft.duration.is_some() { read.left_out_of_ended() } else { read.all_left_out() };
+                ImportedLoad { load, scenarios, left_out: left_out.iter().map(|left| left.spelt(Spelling::Flags)).collect() }
             }
         }
     }
@@ -231,8 +273,9 @@ impl Importing {
         (reader, read): (&Rc<Reader>, &[Scenarios]),
         errors: &mut PlanErrors,
     ) -> Scenarios {
-        let missing: Vec<&String> =
-            sources.variable_names.iter().filter(|name| !self.variable.iter().any(|(given, _)| given == *name)).collect();
+        let given_properties = self.properties.read(reader, errors);
+        let given = || self.variable.iter().chain(&given_properties).map(|(name, _)| name);
+        let missing: Vec<&String> = sources.variable_names.iter().filter(|name| !given().any(|given| given == *name)).collect();
         if !missing.is_empty() {
             let names: Vec<String> = missing.iter().map(|name| format!("'{name}'")).collect();
             let again: Vec<String> = missing.iter().map(|name| format!("--variable {name}=VALUE")).collect();
@@ -260,15 +303,15 @@ impl Importing {
                 Err(error) => errors.push(error),
             }
         }
-        if !self.variable.is_empty() {
-            sources.variable_names = self.variable.iter().map(|(name, _)| name.clone()).collect();
+        if given().next().is_some() {
+            sources.variable_names = given().cloned().collect();
             sources.variable_names.sort_unstable();
             sources.variable_names.dedup();
         }
         let host = host.filter(|url| plan::is_address(url)).map(|url| if plan::has_scheme(&url) { url } else { format!("http://{url}") });
         // What is no server is told of the plan.
         let also = Also::read(&draft.also_target, &mut Vec::new());
-        let wishes = Wishes { variables: self.variable.clone(), environment: hold, host, also, ..Wishes::default() };
+        let wishes = Wishes { variables: self.variable.clone(), properties: given_properties, environment: hold, host, also, ..Wishes::default() };
         reader.secrets().learn_values(hidden(&wishes));
         let known = read.iter().find(|scenarios| scenarios.wishes() == &wishes);
         known.cloned().unwrap_or_else(|| Scenarios::new(reader, wishes))
@@ -350,6 +393,11 @@ impl Importing {
         }
     }
 
+    /// Whether anything is said that gives values to a file's variables.
+    fn gives_values(&self) -> bool {
+        self.environment.is_some() || !self.variable.is_empty() || !self.properties.is_empty()
+    }
+
     /// Whether what `--target` says is a server.
     pub fn look_at_target(&self, errors: &mut PlanErrors) {
         if let Some(target) = &self.target {
@@ -373,10 +421,10 @@ impl Importing {
                 ),
             });
         }
-        if self.environment.is_some() || !self.variable.is_empty() {
+        if self.gives_values() {
             errors.push(PlanError::new(
                 "variable",
-                "--variable and --environment are about a file of another tool, and none is given",
+                "--variable, --property and --environment are about a file of another tool, and none is given",
                 "give the file in the place of the URL, or leave them out",
             ));
         }

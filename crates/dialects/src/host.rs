@@ -43,6 +43,12 @@ pub trait Host {
     /// With all mistakes of the plan and of the files it names.
     fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors>;
 
+    /// Reads a test plan of JMeter and decides it, with the values of its properties and what the words say beside it.
+    ///
+    /// # Errors
+    /// With all mistakes of the plan and of the files it names.
+    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft) -> Result<TestPlan, PlanErrors>;
+
     /// A signal that an interruption by the user raises.
     ///
     /// # Errors
@@ -101,6 +107,20 @@ pub trait Files: Send + Sync {
 
 /// A load that is about to begin. It is given what it calls once an interval, and the signal that ends it.
 pub type Load<'a> = Box<dyn FnOnce(&mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError> + 'a>;
+
+/// A test plan that was read and decided.
+pub struct TestPlan {
+    /// What will be done.
+    pub plan: Plan,
+    /// What of it is not carried over, each with its place.
+    pub left_out: Vec<String>,
+    /// Carries the load of that plan out.
+    pub load: TestPlanLoad,
+}
+
+/// Carries a decided test plan out, as a [`Load`] does.
+pub type TestPlanLoad =
+    Box<dyn FnOnce(&Plan, &mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError>>;
 
 /// A load that was carried out.
 #[derive(Debug)]

@@ -14,6 +14,7 @@ mod goclient;
 mod goflag;
 mod hey;
 mod host;
+mod jmeter;
 #[cfg(test)]
 mod memory;
 mod session;
@@ -31,12 +32,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 pub use dialect::{Dialect, Support, Use};
-pub use host::{Files, Host, Load, Measurement, Verbosity};
+pub use host::{Files, Host, Load, Measurement, TestPlan, Verbosity};
 pub use wrk::script_uses;
 
 /// Every dialect: help, links and `loadline compat` are made from this table.
 pub const DIALECTS: &[Dialect] =
-    &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT, ab::DIALECT, vegeta::DIALECT, hey::DIALECT, siege::DIALECT, webbench::DIALECT];
+    &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT, ab::DIALECT, vegeta::DIALECT, hey::DIALECT, siege::DIALECT, webbench::DIALECT, jmeter::DIALECT];
 
 /// The dialect of that name.
 #[must_use]

@@ -10,11 +10,12 @@ use std::sync::{Arc, Mutex};
 
 use engine::simulation::Simulation;
 use engine::{RunError, Runner, Stop};
+use import::collection::{Collection, Kind, Wishes};
 use jiff::tz::TimeZone;
-use plan::{Draft, Plan, PlanErrors, Resolved, Setting};
+use plan::{Draft, Plan, PlanError, PlanErrors, Resolved, Setting, Spelling};
 use trial::Observer;
 
-use crate::host::{Files, Host, Load, Measurement, TEXT_BYTES_MAX, Verbosity};
+use crate::host::{Files, Host, Load, Measurement, TEXT_BYTES_MAX, TestPlan, Verbosity};
 
 /// Bytes that are written by several and read by the test.
 #[derive(Debug, Clone, Default)]
@@ -188,6 +189,22 @@ impl Host for Memory {
             }
         }
         Plan::try_from(resolved)
+    }
+
+    /// The first request of a plan, again and again for a second.
+    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft) -> Result<TestPlan, PlanErrors> {
+        let mistake = |why: String| PlanErrors(vec![PlanError::new("scenario", why, "give another")]);
+        let bytes = self.files().read(path, TEXT_BYTES_MAX).map_err(|why| mistake(format!("'{path}' cannot be read: {why}")))?;
+        let wishes = Wishes { properties, ..Wishes::default() };
+        let read = Collection::read(Kind::Jmeter, &bytes, &wishes).map_err(|why| mistake(why.wording().marked().to_owned()))?;
+        let url = read.requests[0].url.plain().map(str::to_owned);
+        let plan = self.decide(Draft { url, duration: "1s".parse().ok(), connections: "2".parse().ok(), ..words })?;
+        let runner = self.runner();
+        Ok(TestPlan {
+            plan,
+            left_out: read.all_left_out().iter().map(|left| left.spelt(Spelling::Flags)).collect(),
+            load: Box::new(move |plan, watch, stop| runner.prepare(plan)?.run(watch, stop)),
+        })
     }
 
     fn stop(&self, _verbosity: Verbosity) -> Result<Stop, RunError> {

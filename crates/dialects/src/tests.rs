@@ -63,6 +63,46 @@ fn wrktest_writes_a_row_for_each_level_and_draws_them() {
     assert!(!host.bytes_of("out/x_x.qps.ttlb.diff.png").is_empty());
 }
 
+const PLAN: &str = r#"<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan testname="Shop"/><hashTree>
+<ThreadGroup testname="Users"><stringProp name="ThreadGroup.num_threads">2</stringProp><elementProp name="ThreadGroup.main_controller">
+<stringProp name="LoopController.loops">5</stringProp></elementProp></ThreadGroup><hashTree>
+<HTTPSamplerProxy testname="home"><stringProp name="HTTPSampler.domain">${__P(host)}</stringProp>
+<stringProp name="HTTPSampler.path">/a</stringProp></HTTPSamplerProxy><hashTree/>
+<JDBCSampler testname="database"/><hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>"#;
+
+#[test]
+fn jmeter_runs_a_plan_and_sums_up() {
+    let host = Memory::new(&[("plan.jmx", PLAN), ("test.properties", "host=h.test\nsummariser.interval=0")]);
+    let said = output_of(&host, "jmeter -n -t plan.jmx -q test.properties -j my.log");
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[..2], ["Creating summariser <summary>", "Created the tree successfully using plan.jmx"], "{said}");
+    assert!(lines[2].starts_with("Starting standalone test @ ") && lines[2].contains(" UTC ("), "{said}");
+    // 50 answers of 20 ms on each of two connections.
+    let sum = "summary =    100 in 00:00:01 =  100.0/s Avg:    20 Min:    20 Max:    20 Err:     0 (0.00%)";
+    assert_eq!(lines[3], sum, "{said}");
+    assert!(lines[4].starts_with("Tidying up ...    @ ") && lines[5..] == ["... end of run"], "{said}");
+    let log = String::from_utf8(host.bytes_of("my.log")).unwrap();
+    let warning = log.lines().find(|line| line.contains(" WARN loadline: ")).unwrap_or_default();
+    assert!(warning.contains("not carried over: line 8, Users / database: the JDBCSampler 'database'"), "{log}");
+    assert!(host.errors().starts_with("loadline: of 'plan.jmx' is left out: line 8, Users / database"), "{}", host.errors());
+}
+
+#[test]
+fn jmeter_ends_with_1_where_nothing_can_be_sent() {
+    let host = Memory::new(&[("plan.jmx", PLAN), ("broken.jmx", "<jmeterTestPlan><hashTree>")]);
+    for (line, part) in [
+        ("jmeter -n -t broken.jmx", "An error occurred: "),
+        ("jmeter -n -t none.jmx", "'none.jmx' cannot be read"),
+        ("jmeter -t plan.jmx", "there are no windows here"),
+    ] {
+        assert_eq!(host.call(line), 1, "{line}");
+        assert!(host.errors().contains(part), "{line}: {}", host.errors());
+    }
+    assert!(String::from_utf8(host.bytes_of("jmeter.log")).unwrap().contains(" ERROR loadline: "));
+}
+
 #[test]
 fn ab_reports_and_lists_every_request() {
     let host = Memory::new(&[]);

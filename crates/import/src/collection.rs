@@ -21,6 +21,7 @@ mod jmeter;
 mod openapi;
 mod postman;
 mod promise;
+mod properties;
 mod recording;
 pub mod targets;
 mod tree;
@@ -31,7 +32,7 @@ mod work;
 
 use std::collections::HashSet;
 
-use plan::setting::{EXCEPT, ONLY, TARGET, URLS, VARIABLE};
+use plan::setting::{EXCEPT, ONLY, PROPERTY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
 use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue};
 use plan::{Also, FORM_TYPE, Target, Wording};
@@ -42,8 +43,9 @@ pub use described::Described;
 pub use draft::Unfit;
 pub use environment::Environment;
 pub use guess::{Unread, guess};
+pub use properties::properties;
 use url::{filled, origin, placed_on, variable_name, with_origin_of};
-pub use work::Import;
+pub use work::{Import, UNTIL_THROUGH};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,6 +243,8 @@ impl ReadError {
 pub struct Wishes {
     /// Values for variables, over those of the file and of the environment.
     pub variables: Vec<(String, String)>,
+    /// Values of a test plan's properties; the last of a name holds.
+    pub properties: Vec<(String, String)>,
     /// Which environment's values hold.
     pub environment: Option<Environment>,
     /// Scheme, host and port of requests for which the file leaves these open.
@@ -292,6 +296,9 @@ impl Collection {
                 shortened(name)
             )));
         }
+        if !wishes.properties.is_empty() && kind != Kind::Jmeter {
+            return Err(ReadError::new(format!("it has no properties, which {PROPERTY} gives; give values with {VARIABLE}")));
+        }
         let unwanted = read.settle(wishes);
         if read.requests.is_empty() && unwanted > 0 {
             return Err(ReadError::new(format!("of its requests ({unwanted}) none is left by {ONLY} and {EXCEPT}")));
@@ -325,6 +332,13 @@ impl Collection {
     /// understands, and what a scenario cannot say.
     #[must_use]
     pub fn all_left_out(&self) -> Vec<Wording> {
+        let endless = self.course.iter().flat_map(|course| &course.endless);
+        self.left_out_of_ended().into_iter().chain(endless.map(Omission::wording)).collect()
+    }
+
+    /// The same of a load that is said how long it takes: what has no end of its own ends with it.
+    #[must_use]
+    pub fn left_out_of_ended(&self) -> Vec<Wording> {
         self.left_out.iter().map(Omission::wording).chain(self.work("").left_out.into_iter().map(Wording::from)).collect()
     }
 

@@ -58,7 +58,7 @@ settings! {
     ENVIRONMENT = "environment", EXCEPT = "except", EXPECT = "expect", EXPORT = "export", FOLLOW = "follow", FORM = "form",
     HEADER = "header", HOST = "host", INSECURE = "insecure", JSON = "json", KEY = "key", LEVELS = "levels", MARGIN = "margin",
     METHOD = "method", NO_PREFLIGHT = "no-preflight", NO_SAVE = "no-save", NO_TEMPLATES = "no-templates", OBSERVE = "observe",
-    ONLY = "only", OPENAPI_SERVER = "openapi-server", PAIRS = "pairs", PAUSE = "pause", PROCESSES = "processes", PROFILE = "profile", PROXY = "proxy", QUICK = "quick", RATE = "rate",
+    ONLY = "only", OPENAPI_SERVER = "openapi-server", PAIRS = "pairs", PAUSE = "pause", PROCESSES = "processes", PROFILE = "profile", PROPERTY = "property", PROXY = "proxy", QUICK = "quick", RATE = "rate",
     RATES = "rates", RATE_MAX = "rate-max", READY_WITHIN = "ready-within", REPEAT = "repeat", REQUESTS = "requests", SANDBOX = "sandbox",
     SCENARIO = "scenario", SCRIPT = "script", SEED = "seed", SLO = "slo", SNI = "sni", SOURCE_IP = "source-ip", TAG = "tag",
     TARGET = "target", THREADS = "threads", TIMEOUT = "timeout", TLS_VERSION = "tls-version", UNIX_SOCKET = "unix-socket", URLS = "urls",

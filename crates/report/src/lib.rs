@@ -18,6 +18,7 @@ mod format;
 pub mod go;
 pub mod hdr;
 pub mod hey;
+pub mod jmeter;
 mod journeys;
 pub mod json;
 pub mod junit;

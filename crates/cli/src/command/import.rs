@@ -15,7 +15,7 @@ use resolve::KnownSecrets;
 use super::curate;
 use crate::destinations::{Choice, DestinationNote, Destinations};
 use crate::exit::{Exit, Failed};
-use crate::imported::{self, pair};
+use crate::imported::{self, PropertyArgs, pair};
 use crate::inputs::{self, plainly};
 use crate::keeping::At;
 use crate::output_args::OutputArgs;
@@ -47,6 +47,9 @@ pub struct Import {
     /// The value of a variable of the file, such as baseUrl=http://127.0.0.1:8080 (repeatable)
     #[arg(long, value_name = "NAME=VALUE", action = ArgAction::Append, value_parser = pair, help_heading = "Requests")]
     variable: Vec<(String, String)>,
+
+    #[command(flatten, next_help_heading = "Requests")]
+    properties: PropertyArgs,
 
     /// The environment whose values hold: a file that Postman exported, or the name of one in an export of Insomnia
     #[arg(long, value_name = "FILE|NAME", help_heading = "Requests")]
@@ -114,8 +117,8 @@ pub fn carry_out(import: Import, known: &KnownSecrets) -> Result<Exit, Failed> {
 
 impl Import {
     fn asks_for_a_scenario(&self) -> bool {
-        let Self { from, output, only, except, variable, environment, target, also_target, openapi_server, strict, .. } = self;
-        let lists = only.is_empty() && except.is_empty() && variable.is_empty() && also_target.is_empty() && target.is_none();
+        let Self { from, output, only, except, variable, properties, environment, target, also_target, openapi_server, strict, .. } = self;
+        let lists = only.is_empty() && except.is_empty() && variable.is_empty() && properties.is_empty() && also_target.is_empty() && target.is_none();
         environment.is_some() || from.is_some() || output.is_some() || !lists || openapi_server.is_some() || *strict
     }
 }
@@ -128,6 +131,7 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
         only,
         except,
         variable,
+        properties,
         environment,
         target,
         also_target,
@@ -153,8 +157,10 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
             return Err(errors.into());
         }
     };
+    let reader = inputs::reader(known);
+    let properties = properties.read(&reader, &mut errors);
     let environment =
-        environment.and_then(|named| resolve::environment(&named, &inputs::reader(known)).map_err(|error| errors.push(error)).ok());
+        environment.and_then(|named| resolve::environment(&named, &reader).map_err(|error| errors.push(error)).ok());
     let environment = environment.map(|(environment, _)| environment);
     let target = target.and_then(|target| resolve::server(&target).map_err(|error| errors.push(error)).ok());
     let mut wrong_also = Vec::new();
@@ -168,7 +174,7 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
         ));
     }
     let host = target.as_ref().map(Target::origin);
-    let wishes = Wishes { variables: variable, environment, host, also: also.clone(), server: openapi_server, only, except };
+    let wishes = Wishes { variables: variable, properties, environment, host, also: also.clone(), server: openapi_server, only, except };
     known.learn_values(resolve::hidden(&wishes));
     let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
         wrong(

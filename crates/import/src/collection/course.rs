@@ -7,7 +7,7 @@
 use plan::PopulationDraft;
 use plan::work::{Item, Journey, Step, Weights, each_item};
 
-use super::Request;
+use super::{Omission, Request};
 
 /// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its time and whether
 /// it must succeed are its own.
@@ -29,8 +29,8 @@ pub struct Course {
     pub ends_with_data: bool,
     /// Whether users end by what they have done, and no time is said.
     pub ends_by_itself: bool,
-    /// Whether some users have no end at all.
-    pub has_no_end: bool,
+    /// Users without an end of their own, each told as what is left out where no duration is said.
+    pub endless: Vec<Omission>,
 }
 
 impl Course {

@@ -65,7 +65,7 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     };
     let mut collection = Collection::new(Kind::Jmeter);
     plan.name.clone_into(&mut collection.name);
-    let properties = wishes.variables.iter().cloned().collect();
+    let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
     let names = Names { properties, plan: plan.name.clone(), ..Names::default() };
     let mut reading = Reading { collection, course: Course::default(), names, plan, places: BTreeMap::new(), connect_timeout: None };
     reading.variables(wishes);

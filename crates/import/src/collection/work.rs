@@ -49,7 +49,7 @@ impl Collection {
         if let Some(course) = &self.course {
             let work = self.directed(course, &common);
             settings.data_file = course.data.iter().map(|(name, path)| format!("{name}={}", beside(file, path))).collect();
-            if course.ends_by_itself && !course.has_no_end {
+            if course.ends_by_itself && course.endless.is_empty() {
                 settings.duration = UNTIL_THROUGH.parse().ok();
             }
             settings.data_end = if course.ends_with_data { "stop".parse().ok() } else { None };
@@ -121,7 +121,7 @@ impl Collection {
 }
 
 /// Users who end by what they have done have this long for it.
-const UNTIL_THROUGH: &str = "24h";
+pub const UNTIL_THROUGH: &str = "24h";
 
 /// What all requests have in common.
 struct Common<'a> {

@@ -6,7 +6,7 @@ use plan::{PopulationDraft, Setting};
 
 use super::tree::Element;
 use super::{Reading, Scope, answer, controllers};
-use crate::collection::Variable;
+use crate::collection::{Omission, Variable};
 use crate::collection::url::variable_name;
 
 /// No group has more.
@@ -117,12 +117,8 @@ impl<'e> Reading<'e> {
         match (duration, loops >= 0.0) {
             (None, true) => self.course.ends_by_itself = true,
             (None, false) => {
-                self.leave_out(
-                    group,
-                    scope,
-                    "it has no end of its own, so the load ends after 10 s; say how long with the setting duration",
-                );
-                self.course.has_no_end = true;
+                let why = "it has no end of its own, so the load ends after 10 s; say how long with the setting duration";
+                self.course.endless.push(Omission { what: group.said(), place: self.place(group, scope), why: why.into() });
             }
             (Some(_), _) => {}
         }

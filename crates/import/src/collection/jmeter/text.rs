@@ -28,7 +28,7 @@ pub(super) struct Names<'e> {
     pub(super) open_file: Option<String>,
     /// Variables whose values are known.
     pub(super) known: Vec<Variable>,
-    /// Properties, as `-J` gives them.
+    /// Values of properties.
     pub(super) properties: BTreeMap<String, String>,
     /// What the plan is called.
     pub(super) plan: String,

@@ -1,0 +1,113 @@
+//! `loadline jmeter`: test plans of JMeter from its own command line, with its standard output, its log and its exit codes.
+//!
+//! A pipeline calls `jmeter -n -t plan.jmx -Jusers=50`, looks for `summary =` and goes on when the program ends with 0. So these words
+//! are read as JMeter reads them, the lines stand where they stand there, and what of a plan is not carried over is in `jmeter.log`, and
+//! in one line on standard error, since nobody reads the log of a test that went well.
+//!
+//! Invariants: samples that failed do not change the exit code; an option that cannot be honoured is an error that names it, before
+//! anything is sent.
+
+mod log;
+mod options;
+mod summariser;
+
+use std::ffi::OsString;
+
+use jiff::Zoned;
+use measure::Ending;
+use plan::Spelling;
+
+use crate::dialect::{DONE, Dialect};
+use crate::host::{Host, TestPlan, Verbosity};
+use crate::session::Session;
+use log::Log;
+use options::{Options, Refusal, USAGE, VERSION};
+use summariser::Summariser;
+
+/// JMeter.
+pub const DIALECT: Dialect =
+    Dialect { name: "jmeter", about: "a test plan without its windows, as jmeter -n -t plan.jmx", main, uses: options::uses };
+
+/// How it ends when nothing could be sent, and when the command line is wrong.
+const FAILED: u8 = 1;
+
+fn main(words: &[OsString], host: &dyn Host) -> u8 {
+    let options = match Options::read(words, host) {
+        Ok(options) => options,
+        Err(Refusal::Help) => return printed(host, USAGE),
+        Err(Refusal::Version) => {
+            return printed(host, &format!("Apache JMeter's command line, version {VERSION}, by loadline {}\n", env!("CARGO_PKG_VERSION")));
+        }
+        Err(Refusal::Wrong(why)) => {
+            host.complain(&format!("An error occurred: {why}"));
+            return FAILED;
+        }
+    };
+    match test(options, host) {
+        Ok(()) => DONE,
+        Err(why) => {
+            host.complain(&format!("An error occurred: {why}"));
+            FAILED
+        }
+    }
+}
+
+fn printed(host: &dyn Host, text: &str) -> u8 {
+    if host.print(text).is_ok() { DONE } else { FAILED }
+}
+
+/// Carries the test out.
+///
+/// # Errors
+/// In words, if nothing could be sent, or a file could not be written.
+fn test(options: Options, host: &dyn Host) -> Result<(), String> {
+    let Options { plan: path, log, properties, interval, draft } = options;
+    let unwritable = |why: std::io::Error| format!("standard output cannot be written: {}", plan::plainly(&why));
+    let zone = host.time_zone();
+    let mut log = Log::create(&log, &zone, host)?;
+    host.print(&format!("Creating summariser <{}>\n", summariser::NAME)).map_err(unwritable)?;
+    let read = host.test_plan(&path, properties, draft).map_err(|mistakes| mistakes.spelt(Spelling::Flags));
+    let TestPlan { plan, left_out, load } = read.inspect_err(|why| log.error(why))?;
+    host.print(&format!("Created the tree successfully using {path}\n")).map_err(unwritable)?;
+    for left in &left_out {
+        log.warn(&format!("not carried over: {left}"));
+    }
+    let remark = match left_out.as_slice() {
+        [] => None,
+        [one] => Some(format!("of '{path}' is left out: {one}")),
+        [first, more @ ..] => Some(format!("of '{path}' is left out: {first}; and {} more, in {}", more.len(), log.path())),
+    };
+    // It is known before anything is sent, and a test that is to be stopped for it should be stopped now.
+    remark.iter().for_each(|remark| host.complain(&format!("loadline: {}", report::visible(remark))));
+
+    let moment = |at: &Zoned| format!("{} ({})", at.strftime("%Y %b %-d %H:%M:%S %Z"), at.timestamp().as_millisecond());
+    let session = Session::new(host, Verbosity::Normal);
+    let stop = session.stop().map_err(|error| error.spelt(Spelling::Flags))?;
+    let began = jiff::Timestamp::now();
+    host.print(&format!("Starting standalone test @ {}\n", moment(&began.to_zoned(zone.clone())))).map_err(unwritable)?;
+    log.info("the test begins");
+    let mut summariser = Summariser::new(began, interval, host.output());
+    let measured = session.measure(&plan, None, &stop, Some(&mut summariser), |watch, stop| load(&plan, watch, stop));
+    let run = match &measured {
+        Ok(run) => Some(run),
+        Err(error) => error.measured.as_deref(),
+    };
+    if let Some(run) = run {
+        summariser.finish(run);
+        session.remark(run, None);
+        if run.ended.how == Ending::Interrupted {
+            log.warn("the test was interrupted");
+        }
+    }
+    let now = Zoned::now().with_time_zone(zone);
+    host.print(&format!("Tidying up ...    @ {}\n... end of run\n", moment(&now))).map_err(unwritable)?;
+    match measured {
+        Ok(_) => log.info("the test is over"),
+        Err(error) => {
+            let why = error.spelt(Spelling::Flags);
+            log.error(&why);
+            return Err(why);
+        }
+    }
+    log.close()
+}

@@ -1,0 +1,257 @@
+//! JMeter's command line, of a test without windows.
+//!
+//! All its options are known by name, so that each is honoured, or said to change nothing, or refused with what to do. Properties come from
+//! files (`-p`, `-q`) and from words (`-J`), in the order of the command line, and the last one of a name holds, as there.
+
+use std::ffi::OsString;
+
+use import::collection::properties;
+use plan::{Draft, Nanos, plainly};
+
+use crate::dialect::{Support, Use};
+use crate::getopt::{self, Item, Opt, Order, Takes, both};
+use crate::host::Host;
+
+/// The version whose command line this is.
+pub const VERSION: &str = "5.6.3";
+
+const OPTIONS: &[Opt] = &[
+    both('?', "?", Takes::Nothing),
+    both('h', "help", Takes::Nothing),
+    both('v', "version", Takes::Nothing),
+    both('p', "propfile", Takes::Value),
+    both('q', "addprop", Takes::Value),
+    both('t', "testfile", Takes::Value),
+    both('l', "logfile", Takes::Value),
+    both('i', "jmeterlogconf", Takes::Value),
+    both('j', "jmeterlogfile", Takes::Value),
+    both('n', "nongui", Takes::Nothing),
+    both('s', "server", Takes::Nothing),
+    both('E', "proxyScheme", Takes::Value),
+    both('H', "proxyHost", Takes::Value),
+    both('P', "proxyPort", Takes::Value),
+    both('N', "nonProxyHosts", Takes::Value),
+    both('u', "username", Takes::Value),
+    both('a', "password", Takes::Value),
+    both('J', "jmeterproperty", Takes::Value),
+    both('G', "globalproperty", Takes::Value),
+    both('D', "systemproperty", Takes::Value),
+    both('S', "systemPropertyFile", Takes::Value),
+    both('f', "forceDeleteResultFile", Takes::Nothing),
+    both('L', "loglevel", Takes::Value),
+    both('r', "runremote", Takes::Nothing),
+    both('R', "remotestart", Takes::Value),
+    both('d', "homedir", Takes::Value),
+    both('X', "remoteexit", Takes::Nothing),
+    both('g', "reportonly", Takes::Value),
+    both('e', "reportatendofloadtests", Takes::Nothing),
+    both('o', "reportoutputfolder", Takes::Value),
+];
+
+pub const USAGE: &str = "\
+jmeter -n -t plan.jmx [options]
+  -n, --nongui                   without windows: there are none here
+  -t, --testfile <file>          the test plan
+  -J, --jmeterproperty <n>=<v>   a property (__P)
+  -q, --addprop <file>           a file of properties, also -p, --propfile
+  -j, --jmeterlogfile <file>     the log, jmeter.log where nothing is said
+  -H, --proxyHost <host>         a proxy, with -P, --proxyPort <port>
+  -u, --username <name>          a name for it, with -a, --password <password>
+  -v, --version                  the version
+  -h, --help                     this text
+";
+
+/// The command line, as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The test plan's file.
+    pub plan: String,
+    /// The log's.
+    pub log: String,
+    /// In their order; the last of a name holds.
+    pub properties: Vec<(String, String)>,
+    /// How often the summariser prints; zero: at the end only.
+    pub interval: Nanos,
+    /// What the words say of the load itself.
+    pub draft: Draft,
+}
+
+/// Why nothing is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    Help,
+    Version,
+    Wrong(String),
+}
+
+/// What cannot be honoured, and what to do instead.
+fn refused(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'l' => "no file of samples is written; loadline keeps the run, and 'loadline report @last --out json=FILE' writes it",
+        'e' | 'o' => "'loadline report @last --out html=FILE' makes a page of the run",
+        'g' => "files of samples are not read; 'loadline report @last --out html=FILE' makes a page of a run of loadline's",
+        'r' | 'R' | 'X' | 'G' => "'loadline run plan.jmx --agents ssh:HOST,ssh:HOST' spreads its users over machines",
+        's' => "'loadline agent' waits for loads of others",
+        'N' => "all requests go through the proxy, or none",
+        'E' => "a proxy is spoken to over HTTP",
+        _ => return None,
+    })
+}
+
+/// What changes nothing here, and why.
+fn passed_over(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'D' | 'S' => "there is no Java here whose properties it would be",
+        'i' | 'L' => "the log has one form",
+        'd' => "nothing is read from there",
+        'f' => "no file is in the way",
+        _ => return None,
+    })
+}
+
+/// As it is written.
+fn spelt(opt: Opt) -> String {
+    let letter = opt.short.map(|letter| format!("-{letter}"));
+    format!("{} (--{})", letter.unwrap_or_default(), opt.long.unwrap_or_default())
+}
+
+impl Options {
+    /// Reads the words and the files that they name.
+    pub fn read(words: &[OsString], host: &dyn Host) -> Result<Self, Refusal> {
+        let wrong = |why: String| Refusal::Wrong(why);
+        let (mut plan, mut log, mut pairs, mut no_window) = (None, "jmeter.log".to_owned(), Vec::new(), false);
+        let (mut proxy, mut port, mut user, mut password) = (None, None, None, None);
+        for item in getopt::read(OPTIONS, Order::Permute, words) {
+            let (opt, value) = match item {
+                Item::Operand(word) => return Err(wrong(format!("'{word}' is no option; the test plan stands behind -t"))),
+                Item::Mistake(mistake) => return Err(wrong(format!("{mistake}; 'loadline jmeter -h' lists the options"))),
+                Item::Option { opt, value } => (opt, value.unwrap_or_default()),
+            };
+            let letter = opt.short.unwrap_or_default();
+            if let Some(instead) = refused(letter) {
+                return Err(wrong(format!("{} is not supported: {instead}", spelt(opt))));
+            }
+            match letter {
+                '?' | 'h' => return Err(Refusal::Help),
+                'v' => return Err(Refusal::Version),
+                't' => plan = Some(value),
+                'j' => log = value,
+                'n' => no_window = true,
+                'J' => {
+                    let (name, value) = value.split_once('=').unwrap_or((&value, ""));
+                    pairs.push((name.to_owned(), value.to_owned()));
+                }
+                'p' | 'q' => {
+                    let text = host.files().read_text(&value);
+                    pairs.extend(properties(&text.map_err(|why| wrong(format!("'{value}' cannot be read: {}", plainly(&why))))?));
+                }
+                'H' => proxy = Some(value),
+                'P' => port = Some(value),
+                'u' => user = Some(value),
+                'a' => password = Some(value),
+                _ => {}
+            }
+        }
+        if !no_window {
+            return Err(wrong("there are no windows here: give -n, and the test plan behind -t".to_owned()));
+        }
+        let plan = plan.ok_or_else(|| wrong("which test plan? Give -t plan.jmx".to_owned()))?;
+        let proxy = match (proxy, port) {
+            (Some(host), Some(port)) => {
+                let login = user.map(|user| format!("{user}:{}@", password.unwrap_or_default())).unwrap_or_default();
+                Some(format!("http://{login}{host}:{port}"))
+            }
+            (None, None) => None,
+            _ => return Err(wrong("a proxy has a host (-H) and a port (-P)".to_owned())),
+        };
+        let of = |name: &str| pairs.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.trim());
+        let secs = match of("summariser.interval").map(str::parse) {
+            None => INTERVAL_SECS,
+            Some(Ok(secs)) => secs,
+            Some(Err(_)) => return Err(wrong("the property summariser.interval is no number of seconds".to_owned())),
+        };
+        let interval = Nanos::from_secs(secs);
+        Ok(Self { plan, log, properties: pairs, interval, draft: Draft { proxy, ..Draft::default() } })
+    }
+}
+
+/// What the words ask for, without doing it.
+pub fn uses(words: &[OsString], host: &dyn Host) -> Vec<Use> {
+    let mut uses = Vec::new();
+    for item in getopt::read(OPTIONS, Order::Permute, words) {
+        let Item::Option { opt, value } = item else { continue };
+        let letter = opt.short.unwrap_or_default();
+        let what = value.map_or_else(|| spelt(opt), |value| format!("{} {value}", spelt(opt)));
+        let support = match (refused(letter), passed_over(letter)) {
+            (Some(instead), _) => Support::Refused(instead.to_owned()),
+            (None, Some(why)) => Support::Differs(format!("it changes nothing: {why}")),
+            (None, None) => Support::Same,
+        };
+        uses.push(Use { what, support });
+    }
+    if let Err(Refusal::Wrong(why)) = Options::read(words, host) {
+        if !uses.iter().any(|used| matches!(used.support, Support::Refused(_))) {
+            uses.push(Use { what: "the command line".to_owned(), support: Support::Refused(why) });
+        }
+    }
+    uses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Memory;
+
+    fn read(line: &str, files: &[(&str, &str)]) -> Result<Options, Refusal> {
+        Options::read(&line.split(' ').map(OsString::from).collect::<Vec<_>>(), &Memory::new(files))
+    }
+
+    #[test]
+    fn properties_come_in_the_order_of_the_words() {
+        let files = [("a.properties", "users=1\nhost=h\nsummariser.interval=6"), ("b.properties", "users = 2")];
+        let options = read("-n -tplan.jmx -qa.properties -Jusers=50 --addprop b.properties -Jempty -j my.log", &files).unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            options.properties,
+            [
+                pair("users", "1"),
+                pair("host", "h"),
+                pair("summariser.interval", "6"),
+                pair("users", "50"),
+                pair("users", "2"),
+                pair("empty", "")
+            ]
+        );
+        assert_eq!((options.plan.as_str(), options.log.as_str()), ("plan.jmx", "my.log"));
+        assert_eq!(options.interval, Nanos::from_secs(6));
+        assert_eq!(read("-n -t p", &[]).unwrap().interval, Nanos::from_secs(30));
+    }
+
+    #[test]
+    fn a_proxy_is_put_together() {
+        let proxy = |line: &str| read(line, &[]).map(|options| options.draft.proxy.unwrap_or_default());
+        assert_eq!(proxy("-n -t p -H h -P 3128").unwrap(), "http://h:3128");
+        assert_eq!(proxy("-n -t p -Hh -P3128 -u ann -a secret").unwrap(), "http://ann:secret@h:3128");
+        assert!(matches!(proxy("-n -t p -H h"), Err(Refusal::Wrong(why)) if why.contains("(-P)")));
+    }
+
+    #[test]
+    fn what_cannot_be_honoured_is_told_by_name() {
+        for (line, part) in [
+            ("-t p", "no windows here"),
+            ("-n", "which test plan?"),
+            ("-n p.jmx", "'p.jmx' is no option"),
+            ("-n -t p -l out.jtl", "-l (--logfile) is not supported"),
+            ("-n -t p -g out.jtl", "-g (--reportonly) is not supported"),
+            ("-n -t p -R a,b", "--agents ssh:HOST"),
+            ("-n -t p -q none.properties", "'none.properties' cannot be read"),
+            ("-n -t p -Jsummariser.interval=x", "no number of seconds"),
+            ("-n -t p --nothing", "--nothing"),
+        ] {
+            let Err(Refusal::Wrong(why)) = read(line, &[]) else { panic!("{line}") };
+            assert!(why.contains(part), "{line}: {why}");
+        }
+        assert_eq!(read("-h", &[]), Err(Refusal::Help));
+        assert_eq!(read("--version", &[]), Err(Refusal::Version));
+    }
+}
