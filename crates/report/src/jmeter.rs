@@ -1,7 +1,13 @@
-//! The lines that JMeter's summariser prints while a test runs and when it is over.
+//! The lines that JMeter's summariser prints while a test runs and when it is over, and its dashboard.
 //!
 //! Pipelines look for `summary =` and cut its columns out, so that they stand where the original puts them.
 //! Format: `Summariser` and `SummariserRunningSample` of JMeter 5.6.3.
+
+mod dashboard;
+mod statistics;
+
+pub use dashboard::dashboard;
+pub use statistics::Statistics;
 
 use measure::Histogram;
 use plan::Nanos;
