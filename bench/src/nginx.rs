@@ -68,6 +68,11 @@ impl Nginx {
         format!("http://{}/", self.http)
     }
 
+    /// Of plain HTTP.
+    pub const fn port(&self) -> u16 {
+        self.http.port()
+    }
+
     pub fn https(&self) -> String {
         format!("https://{}/", self.https)
     }

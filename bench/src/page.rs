@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use crate::machine::{Machine, Programs};
+use crate::plans::{PLANS, Plans};
 use crate::statistic::{Mean, Spread};
 use crate::suite::{Extent, Findings, Level, Logs, Scripted};
 use crate::tool::Tool;
@@ -114,6 +115,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
         startup,
         logs,
         several,
+        plans,
     } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
@@ -198,9 +200,36 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below(format!("{commander}, processor time, of a core"), &several.commander_percent, 1, "%", "at most", 10.0);
     let bytes: Vec<f64> = several.commander_bytes.iter().map(|bytes| bytes / mebi).collect();
     below(format!("{commander}, peak memory"), &bytes, 0, "MiB", "at most", 64.0);
+    rows.extend(test_plans(extent, plans));
     rows.extend(read_logs(extent, logs));
     rows
 }
+
+/// What test plans of JMeter cost beside JMeter.
+fn test_plans(extent: &Extent, plans: &Plans) -> Vec<Row> {
+    let threads = extent.connections / 2;
+    let measured = plans.of_jmeter.iter().zip(&plans.jmeter_us).zip(PLANS).filter(|((of_jmeter, _), _)| !of_jmeter.is_empty());
+    let rows = measured.map(|((of_jmeter, jmeter_us), (_, about, most))| {
+        let spread = Spread::of(of_jmeter);
+        Row {
+            what: format!("CPU time per request, {about}, {threads} threads, of JMeter's {} µs", Spread::of(jmeter_us).text(0)),
+            bar: format!("at most {most:.2}"),
+            measured: spread.text(3),
+            verdict: verdict(spread.median <= most),
+        }
+    });
+    let mebi = Spread::of(&plans.many_bytes.iter().map(|bytes| bytes / f64::from(1 << 20)).collect::<Vec<_>>());
+    let memory = Row {
+        what: format!("memory of the plan of one GET with {} threads", extent.connections_many),
+        bar: format!("at most {THREADS_MEBI_MAX} MiB"),
+        measured: format!("{} MiB", mebi.text(1)),
+        verdict: verdict(mebi.median <= THREADS_MEBI_MAX),
+    };
+    rows.chain([memory]).collect()
+}
+
+/// With ten thousand threads of a plan; JMeter has a thread of the system for each.
+const THREADS_MEBI_MAX: f64 = 64.0;
 
 /// What reading access logs costs.
 fn read_logs(extent: &Extent, logs: &Logs) -> Vec<Row> {

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::launch::{Busy, Ran, Usage, now_us, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
+use crate::plans::{Plans, Runs};
 use crate::spread::{self, Fleet, Several, SshPlaces};
 use crate::tool::{Count, Tool};
 use crate::{logs, saved};
@@ -228,6 +229,8 @@ pub struct Findings {
     pub logs: Logs,
     /// Several processes.
     pub several: Several,
+    /// Test plans beside JMeter.
+    pub plans: Plans,
 }
 
 /// Measures everything.
@@ -261,6 +264,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         startup: suite.startup()?,
         logs: suite.logs(programs)?,
         several: suite.several()?,
+        plans: suite.plans()?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
     })
 }
@@ -386,6 +390,20 @@ impl Suite<'_> {
             }
         }
         Ok(memory)
+    }
+
+    fn plans(&self) -> Result<Plans> {
+        let Extent { connections, connections_many, seconds, rounds, .. } = *self.extent;
+        let runs = Runs {
+            loadline: self.loadline,
+            core: self.machine.generator_core(),
+            port: self.nginx.port(),
+            // Half of those of the steady load: JMeter has a thread for each.
+            users: connections / 2,
+            // What a virtual machine learns on the way has its time.
+            seconds: 2 * seconds,
+        };
+        runs.measure(rounds, connections_many)
     }
 
     /// Under the steady load, in turns of which each round has two of both, mirrored, so that a drift favours neither.
