@@ -45,6 +45,10 @@ pub struct Importing {
     /// Send nothing, and end with 4, if something in the file is not carried over
     #[arg(long, help_heading = "Requests of other tools")]
     strict: bool,
+
+    /// Whether the command chooses rates.
+    #[arg(skip)]
+    chooses_rates: bool,
 }
 
 /// The properties of a test plan of JMeter, said as `jmeter` takes them.
@@ -100,6 +104,11 @@ pub struct ImportedLoad {
 pub const ONE_SERVER: &str = "give --target URL to send all of them to one server, or name each other one with --also-target ORIGIN";
 
 impl Importing {
+    /// The same of a command that chooses the rates at which its loads come.
+    pub fn at_rates(self) -> Self {
+        Self { chooses_rates: true, ..self }
+    }
+
     /// Puts what the file that a draft names, if it names one, under what was typed, and a saved plan under both.
     pub fn take(
         &self,
@@ -311,7 +320,8 @@ impl Importing {
         let host = host.filter(|url| plan::is_address(url)).map(|url| if plan::has_scheme(&url) { url } else { format!("http://{url}") });
         // What is no server is told of the plan.
         let also = Also::read(&draft.also_target, &mut Vec::new());
-        let wishes = Wishes { variables: self.variable.clone(), properties: given_properties, environment: hold, host, also, ..Wishes::default() };
+        let comes_at_a_rate = self.chooses_rates || draft.rate.is_some();
+        let wishes = Wishes { variables: self.variable.clone(), properties: given_properties, comes_at_a_rate, environment: hold, host, also, ..Wishes::default() };
         reader.secrets().learn_values(hidden(&wishes));
         let known = read.iter().find(|scenarios| scenarios.wishes() == &wishes);
         known.cloned().unwrap_or_else(|| Scenarios::new(reader, wishes))

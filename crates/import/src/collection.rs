@@ -245,6 +245,8 @@ pub struct Wishes {
     pub variables: Vec<(String, String)>,
     /// Values of a test plan's properties; the last of a name holds.
     pub properties: Vec<(String, String)>,
+    /// The load comes at a rate that the user says: kinds of users are kinds of journeys then, as many of each as there are users.
+    pub comes_at_a_rate: bool,
     /// Which environment's values hold.
     pub environment: Option<Environment>,
     /// Scheme, host and port of requests for which the file leaves these open.

@@ -62,6 +62,7 @@ const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
 pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Find { draft, importing, slo, search, filing, measuring } = find;
     let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
+    let importing = importing.at_rates();
     let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
     let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
     let scenario = scenarios.of(&load);

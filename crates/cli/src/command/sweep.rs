@@ -54,6 +54,7 @@ pub struct Sweep {
 pub fn carry_out(sweep: Sweep, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Sweep { draft, importing, ladder, slo, filing, measuring } = sweep;
     let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
+    let importing = if ladder.rates.is_some() { importing.at_rates() } else { importing };
     let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
     let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { LevelChoice::Levels } else { LevelChoice::Nothing };

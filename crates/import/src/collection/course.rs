@@ -34,6 +34,13 @@ pub struct Course {
 }
 
 impl Course {
+    /// Makes kinds of users kinds of journeys, which begin as often as their weights say.
+    pub(super) fn come_at_a_rate(&mut self) {
+        self.populations.clear();
+        self.endless.clear();
+        self.ends_by_itself = false;
+    }
+
     /// The variables that get values on the way, of these requests and by the structure itself.
     pub(super) fn assigned<'a>(&'a self, requests: &'a [Request]) -> Vec<&'a str> {
         let mut names: Vec<&str> = requests.iter().flat_map(|request| &request.extractions).map(|taken| taken.variable.as_str()).collect();

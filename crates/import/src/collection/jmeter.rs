@@ -70,6 +70,9 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     let mut reading = Reading { collection, course: Course::default(), names, plan, places: BTreeMap::new(), connect_timeout: None };
     reading.variables(wishes);
     reading.groups();
+    if wishes.comes_at_a_rate {
+        reading.course.come_at_a_rate();
+    }
     let Reading { mut collection, course, names, connect_timeout, .. } = reading;
     for name in names.unknown.into_inner() {
         let why = "nothing in the plan gives it a value, so it is sent with its braces, as JMeter does";

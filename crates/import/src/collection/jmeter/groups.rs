@@ -1,7 +1,7 @@
 //! Thread groups of a test plan as populations, and what holds for all their users: data files, counters, cookies.
 
 use plan::template::{Template, Value};
-use plan::work::{Expression, Item, Operator};
+use plan::work::{Expression, Item, Journey, Operator};
 use plan::{PopulationDraft, Setting};
 
 use super::tree::Element;
@@ -113,7 +113,7 @@ impl<'e> Reading<'e> {
             into.extend(items);
             return;
         }
-        let journey = self.journey(&group.name, items);
+        let journey = Journey { weight: users as f64, ..self.journey(&group.name, items) };
         match (duration, loops >= 0.0) {
             (None, true) => self.course.ends_by_itself = true,
             (None, false) => {

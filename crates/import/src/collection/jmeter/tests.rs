@@ -239,6 +239,23 @@ fn a_sampler_is_sent_with_what_holds_for_it() {
 }
 
 #[test]
+fn properties_are_no_variables_and_groups_at_a_rate_are_kinds_of_journeys() {
+    let host = item(&[("Argument.name", "host"), ("Argument.value", "fixed")]);
+    let defined = element("Arguments", "v", &[("Arguments.arguments", &host)], &[]);
+    let asking = [get("a", "/a?x=${host}&y=${__P(host)}", &[])];
+    let groups = [group(&[("ThreadGroup.num_threads", "3")], &asking), group(&[("ThreadGroup.num_threads", "1")], &asking)];
+    let text = plan_of(&[], &[vec![defined], groups.to_vec()].concat());
+    let given = Wishes { properties: vec![("host".to_owned(), "given".to_owned())], ..Wishes::default() };
+    let made = read_with(&text, &given).work("");
+    assert!(made.work.steps()[0].path.to_string().ends_with("&y=given"), "{}", made.work.steps()[0].path);
+    assert_eq!(made.work.variables[0].value.to_string(), "fixed");
+    assert_eq!(made.populations.len(), 2);
+    let at_a_rate = read_with(&text, &Wishes { comes_at_a_rate: true, ..given }).work("");
+    assert!(at_a_rate.populations.is_empty() && at_a_rate.settings.duration.is_none());
+    assert_eq!(at_a_rate.work.journeys.iter().map(|journey| journey.weight).collect::<Vec<_>>(), [3.0, 1.0]);
+}
+
+#[test]
 fn a_request_that_would_lack_a_value_is_not_sent() {
     let lost = element("RegexExtractor", "x", &[("RegexExtractor.refname", "token"), ("RegexExtractor.useHeaders", "true")], &[]);
     let told = outline_of(&[get("a", "/a", &[lost]), get("b", "/b?t=${token}", &[]), get("c", "/c?u=${nobody}", &[])]);
