@@ -51,7 +51,8 @@ fn read_with(text: &str, wishes: &Wishes) -> Collection {
 
 fn import(text: &str) -> (Import, Vec<String>) {
     let read = read_with(text, &Wishes::default());
-    let left = read.left_out.iter().map(|left| left.wording().marked().to_owned()).collect();
+    let endless = read.course.iter().flat_map(|course| &course.endless);
+    let left = read.left_out.iter().chain(endless).map(|left| left.wording().marked().to_owned()).collect();
     (read.work(""), left)
 }
 
