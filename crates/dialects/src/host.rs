@@ -43,11 +43,18 @@ pub trait Host {
     /// With all mistakes of the plan and of the files it names.
     fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors>;
 
-    /// Reads a test plan of JMeter and decides it, with the values of its properties and what the words say beside it.
+    /// Reads a test plan of JMeter and decides it, with the values of its properties and what the words say beside it. Where a file is
+    /// named for samples, each request is written there.
     ///
     /// # Errors
     /// With all mistakes of the plan and of the files it names.
-    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft) -> Result<TestPlan, PlanErrors>;
+    fn test_plan(
+        &self,
+        path: &str,
+        properties: Vec<(String, String)>,
+        words: Draft,
+        samples: Option<&str>,
+    ) -> Result<TestPlan, PlanErrors>;
 
     /// A signal that an interruption by the user raises.
     ///
@@ -116,6 +123,20 @@ pub struct TestPlan {
     pub left_out: Vec<String>,
     /// Carries the load of that plan out.
     pub load: TestPlanLoad,
+    /// What writes a row for each request.
+    pub samples_file: Option<Box<dyn SamplesFile>>,
+}
+
+/// A file of samples that is written while a load is on.
+pub trait SamplesFile {
+    /// What has to look on.
+    fn observer(&mut self) -> &mut dyn Observer;
+
+    /// What could not be written.
+    ///
+    /// # Errors
+    /// With the file and what to do.
+    fn finish(self: Box<Self>) -> Result<(), PlanErrors>;
 }
 
 /// Carries a decided test plan out, as a [`Load`] does.

@@ -7,6 +7,7 @@
 //! Invariants: samples that failed do not change the exit code; an option that cannot be honoured is an error that names it, before
 //! anything is sent.
 
+mod folder;
 mod log;
 mod options;
 mod summariser;
@@ -16,12 +17,13 @@ use std::ffi::OsString;
 use jiff::Zoned;
 use measure::Ending;
 use plan::Spelling;
+use trial::Observer;
 
 use crate::dialect::{DONE, Dialect};
 use crate::host::{Host, TestPlan, Verbosity};
 use crate::session::Session;
 use log::Log;
-use options::{Options, Refusal, USAGE, VERSION};
+use options::{Options, Refusal, Task, USAGE, VERSION};
 use summariser::Summariser;
 
 /// JMeter.
@@ -32,8 +34,8 @@ pub const DIALECT: Dialect =
 const FAILED: u8 = 1;
 
 fn main(words: &[OsString], host: &dyn Host) -> u8 {
-    let options = match Options::read(words, host) {
-        Ok(options) => options,
+    let task = match Task::read(words, host) {
+        Ok(task) => task,
         Err(Refusal::Help) => return printed(host, USAGE),
         Err(Refusal::Version) => {
             return printed(host, &format!("Apache JMeter's command line, version {VERSION}, by loadline {}\n", env!("CARGO_PKG_VERSION")));
@@ -43,7 +45,11 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
             return FAILED;
         }
     };
-    match test(options, host) {
+    let done = match task {
+        Task::Test(options) => test(options, host),
+        Task::Dashboard { samples, folder } => made(&samples, &folder, host),
+    };
+    match done {
         Ok(()) => DONE,
         Err(why) => {
             host.complain(&format!("An error occurred: {why}"));
@@ -56,18 +62,25 @@ fn printed(host: &dyn Host, text: &str) -> u8 {
     if host.print(text).is_ok() { DONE } else { FAILED }
 }
 
+/// Makes a dashboard, and says what its file lacks.
+fn made(samples: &str, folder: &str, host: &dyn Host) -> Result<(), String> {
+    let lack = folder::write(samples, folder, host)?;
+    lack.iter().for_each(|lack| host.complain(&format!("loadline: {}", report::visible(lack))));
+    Ok(())
+}
+
 /// Carries the test out.
 ///
 /// # Errors
 /// In words, if nothing could be sent, or a file could not be written.
 fn test(options: Options, host: &dyn Host) -> Result<(), String> {
-    let Options { plan: path, log, properties, interval, draft } = options;
+    let Options { plan: path, log, properties, interval, draft, samples, folder } = options;
     let unwritable = |why: std::io::Error| format!("standard output cannot be written: {}", plan::plainly(&why));
     let zone = host.time_zone();
     let mut log = Log::create(&log, &zone, host)?;
     host.print(&format!("Creating summariser <{}>\n", summariser::NAME)).map_err(unwritable)?;
-    let read = host.test_plan(&path, properties, draft).map_err(|mistakes| mistakes.spelt(Spelling::Flags));
-    let TestPlan { plan, left_out, load } = read.inspect_err(|why| log.error(why))?;
+    let read = host.test_plan(&path, properties, draft, samples.as_deref()).map_err(|mistakes| mistakes.spelt(Spelling::Flags));
+    let TestPlan { plan, left_out, load, mut samples_file } = read.inspect_err(|why| log.error(why))?;
     host.print(&format!("Created the tree successfully using {path}\n")).map_err(unwritable)?;
     for left in &left_out {
         log.warn(&format!("not carried over: {left}"));
@@ -87,7 +100,9 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
     host.print(&format!("Starting standalone test @ {}\n", moment(&began.to_zoned(zone.clone())))).map_err(unwritable)?;
     log.info("the test begins");
     let mut summariser = Summariser::new(began, interval, host.output());
-    let measured = session.measure(&plan, None, &stop, Some(&mut summariser), |watch, stop| load(&plan, watch, stop));
+    let mut own: Vec<&mut dyn Observer> = vec![&mut summariser];
+    own.extend(samples_file.as_mut().map(|file| file.observer()));
+    let measured = session.measure(&plan, None, &stop, own, |watch, stop| load(&plan, watch, stop));
     let run = match &measured {
         Ok(run) => Some(run),
         Err(error) => error.measured.as_deref(),
@@ -98,6 +113,12 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
         if run.ended.how == Ending::Interrupted {
             log.warn("the test was interrupted");
         }
+    }
+    if let Some(file) = samples_file {
+        file.finish().map_err(|mistakes| mistakes.spelt(Spelling::Flags)).inspect_err(|why| log.error(why))?;
+    }
+    if let (Some(samples), Some(folder), Ok(_)) = (&samples, &folder, &measured) {
+        made(samples, folder, host).inspect_err(|why| log.error(why))?;
     }
     let now = Zoned::now().with_time_zone(zone);
     host.print(&format!("Tidying up ...    @ {}\n... end of run\n", moment(&now))).map_err(unwritable)?;

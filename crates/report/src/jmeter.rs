@@ -6,7 +6,7 @@
 mod dashboard;
 mod statistics;
 
-pub use dashboard::dashboard;
+pub use dashboard::{INDEX, dashboard};
 pub use statistics::Statistics;
 
 use measure::Histogram;

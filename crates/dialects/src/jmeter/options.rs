@@ -11,6 +11,7 @@ use plan::{Draft, Nanos, plainly};
 use crate::dialect::{Support, Use};
 use crate::getopt::{self, Item, Opt, Order, Takes, both};
 use crate::host::Host;
+use report::jmeter::INDEX;
 
 /// The version whose command line this is.
 pub const VERSION: &str = "5.6.3";
@@ -54,6 +55,9 @@ jmeter -n -t plan.jmx [options]
   -t, --testfile <file>          the test plan
   -J, --jmeterproperty <n>=<v>   a property (__P)
   -q, --addprop <file>           a file of properties, also -p, --propfile
+  -l, --logfile <file>           a file of samples (JTL); -f replaces one that is there
+  -e, --reportatendofloadtests   a dashboard of them, with -o, --reportoutputfolder <folder>
+  -g, --reportonly <file>        a dashboard of a file of samples, and no test
   -j, --jmeterlogfile <file>     the log, jmeter.log where nothing is said
   -H, --proxyHost <host>         a proxy, with -P, --proxyPort <port>
   -u, --username <name>          a name for it, with -a, --password <password>
@@ -74,7 +78,28 @@ pub struct Options {
     pub interval: Nanos,
     /// What the words say of the load itself.
     pub draft: Draft,
+    /// The file of samples that is written.
+    pub samples: Option<String>,
+    /// The folder of the dashboard that is made of them.
+    pub folder: Option<String>,
 }
+
+/// What the command line asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Task {
+    /// A test.
+    Test(Options),
+    /// A dashboard of a file of samples.
+    Dashboard {
+        /// The file.
+        samples: String,
+        /// Where it goes.
+        folder: String,
+    },
+}
+
+/// Where a dashboard goes where nothing is said.
+const FOLDER: &str = "report-output";
 
 /// Why nothing is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,9 +112,6 @@ pub enum Refusal {
 /// What cannot be honoured, and what to do instead.
 fn refused(letter: char) -> Option<&'static str> {
     Some(match letter {
-        'l' => "no file of samples is written; loadline keeps the run, and 'loadline report @last --out json=FILE' writes it",
-        'e' | 'o' => "'loadline report @last --out html=FILE' makes a page of the run",
-        'g' => "files of samples are not read; 'loadline report @last --out html=FILE' makes a page of a run of loadline's",
         'r' | 'R' | 'X' | 'G' => "'loadline run plan.jmx --agents ssh:HOST,ssh:HOST' spreads its users over machines",
         's' => "'loadline agent' waits for loads of others",
         'N' => "all requests go through the proxy, or none",
@@ -104,7 +126,6 @@ fn passed_over(letter: char) -> Option<&'static str> {
         'D' | 'S' => "there is no Java here whose properties it would be",
         'i' | 'L' => "the log has one form",
         'd' => "nothing is read from there",
-        'f' => "no file is in the way",
         _ => return None,
     })
 }
@@ -115,11 +136,12 @@ fn spelt(opt: Opt) -> String {
     format!("{} (--{})", letter.unwrap_or_default(), opt.long.unwrap_or_default())
 }
 
-impl Options {
+impl Task {
     /// Reads the words and the files that they name.
     pub fn read(words: &[OsString], host: &dyn Host) -> Result<Self, Refusal> {
         let wrong = |why: String| Refusal::Wrong(why);
         let (mut plan, mut log, mut pairs, mut no_window) = (None, "jmeter.log".to_owned(), Vec::new(), false);
+        let (mut samples, mut dashboard_of, mut folder, mut at_end, mut replaces) = (None, None, None, false, false);
         let (mut proxy, mut port, mut user, mut password) = (None, None, None, None);
         for item in getopt::read(OPTIONS, Order::Permute, words) {
             let (opt, value) = match item {
@@ -137,6 +159,11 @@ impl Options {
                 't' => plan = Some(value),
                 'j' => log = value,
                 'n' => no_window = true,
+                'l' => samples = Some(value),
+                'g' => dashboard_of = Some(value),
+                'o' => folder = Some(value),
+                'e' => at_end = true,
+                'f' => replaces = true,
                 'J' => {
                     let (name, value) = value.split_once('=').unwrap_or((&value, ""));
                     pairs.push((name.to_owned(), value.to_owned()));
@@ -152,6 +179,17 @@ impl Options {
                 _ => {}
             }
         }
+        let files = host.files();
+        let is_in_the_way = |path: &str| !replaces && files.exists(path.as_ref());
+        let with_folder = at_end || dashboard_of.is_some();
+        let folder = folder.or_else(|| with_folder.then(|| FOLDER.to_owned()));
+        let index = |folder: &String| format!("{folder}/{INDEX}");
+        if let Some(folder) = folder.as_ref().filter(|folder| is_in_the_way(&index(folder))) {
+            return Err(wrong(format!("there is a dashboard in '{folder}'; name another folder with -o, or replace it with -f")));
+        }
+        if let Some(samples) = dashboard_of {
+            return Ok(Self::Dashboard { samples, folder: folder.unwrap_or_default() });
+        }
         if !no_window {
             return Err(wrong("there are no windows here: give -n, and the test plan behind -t".to_owned()));
         }
@@ -164,6 +202,12 @@ impl Options {
             (None, None) => None,
             _ => return Err(wrong("a proxy has a host (-H) and a port (-P)".to_owned())),
         };
+        if let Some(samples) = samples.as_ref().filter(|samples| is_in_the_way(samples)) {
+            return Err(wrong(format!("the file of samples '{samples}' is there already; name another with -l, or replace it with -f")));
+        }
+        if at_end && samples.is_none() {
+            return Err(wrong("a dashboard (-e) is made of a file of samples: name one with -l".to_owned()));
+        }
         let of = |name: &str| pairs.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.trim());
         let secs = match of("summariser.interval").map(str::parse) {
             None => INTERVAL_SECS,
@@ -171,7 +215,9 @@ impl Options {
             Some(Err(_)) => return Err(wrong("the property summariser.interval is no number of seconds".to_owned())),
         };
         let interval = Nanos::from_secs(secs);
-        Ok(Self { plan, log, properties: pairs, interval, draft: Draft { proxy, ..Draft::default() } })
+        let draft = Draft { proxy, ..Draft::default() };
+        let folder = folder.filter(|_| at_end);
+        Ok(Self::Test(Options { plan, log, properties: pairs, interval, draft, samples, folder }))
     }
 }
 
@@ -189,7 +235,7 @@ pub fn uses(words: &[OsString], host: &dyn Host) -> Vec<Use> {
         };
         uses.push(Use { what, support });
     }
-    if let Err(Refusal::Wrong(why)) = Options::read(words, host) {
+    if let Err(Refusal::Wrong(why)) = Task::read(words, host) {
         if !uses.iter().any(|used| matches!(used.support, Support::Refused(_))) {
             uses.push(Use { what: "the command line".to_owned(), support: Support::Refused(why) });
         }
@@ -202,8 +248,38 @@ mod tests {
     use super::*;
     use crate::memory::Memory;
 
+    fn task(line: &str, files: &[(&str, &str)]) -> Result<Task, Refusal> {
+        Task::read(&line.split(' ').map(OsString::from).collect::<Vec<_>>(), &Memory::new(files))
+    }
+
     fn read(line: &str, files: &[(&str, &str)]) -> Result<Options, Refusal> {
-        Options::read(&line.split(' ').map(OsString::from).collect::<Vec<_>>(), &Memory::new(files))
+        task(line, files).map(|task| match task {
+            Task::Test(options) => options,
+            Task::Dashboard { .. } => panic!("{line} is no test"),
+        })
+    }
+
+    #[test]
+    fn a_dashboard_is_made_after_a_test_or_of_a_file() {
+        let options = read("-n -t p -l out.jtl -e -o pages", &[]).unwrap();
+        assert_eq!((options.samples.as_deref(), options.folder.as_deref()), (Some("out.jtl"), Some("pages")));
+        assert_eq!(read("-n -t p -l out.jtl", &[]).unwrap().folder, None);
+        let dashboard = |line: &str, files: &[(&str, &str)]| task(line, files);
+        let of = |folder: &str| Ok(Task::Dashboard { samples: "out.jtl".to_owned(), folder: folder.to_owned() });
+        assert_eq!(dashboard("-g out.jtl -o pages", &[]), of("pages"));
+        assert_eq!(dashboard("-g out.jtl", &[]), of("report-output"));
+        // What is there is replaced on purpose alone.
+        let there = [("out.jtl", "x"), ("pages/index.html", "x")];
+        for (line, part) in [
+            ("-g out.jtl -o pages", "there is a dashboard in 'pages'"),
+            ("-n -t p -l out.jtl", "'out.jtl' is there already"),
+            ("-n -t p -e", "name one with -l"),
+        ] {
+            let Err(Refusal::Wrong(why)) = dashboard(line, &there) else { panic!("{line}") };
+            assert!(why.contains(part), "{line}: {why}");
+        }
+        assert_eq!(dashboard("-f -g out.jtl -o pages", &there), of("pages"));
+        assert!(read("-n -t p -l out.jtl -f", &there).is_ok());
     }
 
     #[test]
@@ -241,8 +317,6 @@ mod tests {
             ("-t p", "no windows here"),
             ("-n", "which test plan?"),
             ("-n p.jmx", "'p.jmx' is no option"),
-            ("-n -t p -l out.jtl", "-l (--logfile) is not supported"),
-            ("-n -t p -g out.jtl", "-g (--reportonly) is not supported"),
             ("-n -t p -R a,b", "--agents ssh:HOST"),
             ("-n -t p -q none.properties", "'none.properties' cannot be read"),
             ("-n -t p -Jsummariser.interval=x", "no number of seconds"),

@@ -13,6 +13,9 @@ use pages::{escaped, still};
 use super::statistics::{Bin, CLASS_MS, Label, SATISFIED_MS, Statistics, TOLERATED_MS, TOTAL};
 use crate::chart::{Axis, Chart, Dash, Fill, Ink, Marker, Marks, Point, Series, Side, Start, ticks};
 
+/// The page that people open.
+pub const INDEX: &str = "index.html";
+
 /// A file of the folder: its path in it, and what it holds.
 pub type PageFile = (&'static str, String);
 
@@ -36,7 +39,7 @@ pub fn dashboard(statistics: &Statistics, source: &str, zone: &TimeZone) -> Vec<
         still(title, &format!("<p><a href=\"../../index.html\">Back to the tables</a></p>\n<h1>{title}</h1>\n{charts}"))
     };
     vec![
-        ("index.html", index(statistics, source, zone)),
+        (INDEX, index(statistics, source, zone)),
         ("content/pages/OverTime.html", page("Over time", &over_time(statistics))),
         ("content/pages/Throughput.html", page("Throughput", &throughput(statistics))),
         ("content/pages/ResponseTimes.html", page("Response times", &response_times(statistics))),
