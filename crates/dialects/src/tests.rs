@@ -90,6 +90,21 @@ fn jmeter_runs_a_plan_and_sums_up() {
 }
 
 #[test]
+fn jmeter_makes_a_dashboard_of_a_file_of_samples() {
+    let rows = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n1767607200000,120,home,200,OK,Users 1-1,true\n\
+                1767607201000,80,home,500,Internal Server Error,Users 1-2,false\n17676072";
+    let host = Memory::new(&[("out.jtl", rows), ("notes.txt", "nothing")]);
+    assert_eq!(output_of(&host, "jmeter -g out.jtl -o pages"), "");
+    let statistics: serde_json::Value = serde_json::from_slice(&host.bytes_of("pages/statistics.json")).unwrap();
+    assert_eq!((statistics["home"]["sampleCount"].as_u64(), statistics["Total"]["errorCount"].as_u64()), (Some(2), Some(1)));
+    let index = String::from_utf8(host.bytes_of("pages/index.html")).unwrap();
+    assert!(index.contains("<td>500/Internal Server Error</td><td>1</td>"), "{index}");
+    assert!(host.errors().contains("loadline: 'out.jtl' breaks off in line 4, which is left out\n"), "{}", host.errors());
+    assert_eq!(host.call("jmeter -g notes.txt"), 1);
+    assert!(host.errors().contains("An error occurred: the file of samples 'notes.txt' cannot be read: it is no file of samples"));
+}
+
+#[test]
 fn jmeter_ends_with_1_where_nothing_can_be_sent() {
     let host = Memory::new(&[("plan.jmx", PLAN), ("broken.jmx", "<jmeterTestPlan><hashTree>")]);
     for (line, part) in [
