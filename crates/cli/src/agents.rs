@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use clap::{ArgAction, Args};
 use engine::{Fence, RunError, Runner};
-use plan::setting::{AGENT_BINARY, AGENTS};
-use plan::{PlanError, PlanErrors, SshHost};
+use plan::setting::{AGENT_BINARY, AGENTS, PROCESSES};
+use plan::{Draft, PlanError, PlanErrors, SshHost};
 use resolve::Reader;
-use sites::{Access, FleetAddress, Machines};
+use sites::{Access, FleetAddress, Machines, own_processes};
 
 use crate::exit::Failed;
 use crate::nats::{self, NatsArgs};
@@ -38,13 +38,17 @@ impl AgentsArgs {
     ///
     /// # Errors
     /// If a machine cannot be called.
-    pub fn runner(&self, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
-        let agents = self.decide(errors);
+    pub fn runner(&self, draft: &Draft, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
+        let agents = self.decide(draft, errors);
         if errors.is_empty() { agents.runner(reader) } else { Ok(workload::runner(&Fence::open())) }
     }
 
-    /// The machines that are named. Every mistake goes to `errors`.
-    pub fn decide(&self, errors: &mut PlanErrors) -> Agents {
+    /// The machines that are named for this load. Every mistake goes to `errors`.
+    pub fn decide(&self, draft: &Draft, errors: &mut PlanErrors) -> Agents {
+        if let Some(processes) = draft.processes.as_ref().filter(|_| self.are_named()) {
+            let (why, help) = own_processes(processes);
+            errors.push(PlanError::new(PROCESSES, why, help));
+        }
         refuse_lone(&self.agents, self.agent_binary.as_deref(), errors);
         let (mut hosts, mut fleets) = (Vec::new(), Vec::new());
         for text in &self.agents {

@@ -6,6 +6,7 @@
 //! version. Its whole life is that of the connection.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,14 +64,18 @@ impl Machines {
     }
 }
 
+/// Why processes of this machine are no part of a load that comes from others, and what to do.
+#[must_use]
+pub fn own_processes(processes: impl fmt::Display) -> (String, String) {
+    (format!("{processes} processes are of this machine, and the load comes from others"), format!("leave {PROCESSES} out"))
+}
+
 impl Sites for Machines {
     /// As many threads on each as its cores are of all.
     fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
         if let Some(processes) = plan.processes() {
-            return Err(RunError::input(
-                format!("{processes} processes are of this machine, and the load comes from others"),
-                format!("leave {PROCESSES} out"),
-            ));
+            let (why, help) = own_processes(processes);
+            return Err(RunError::input(why, help));
         }
         check_files(plan)?;
         let cores: Vec<u32> = self.greetings.iter().map(|greeting| greeting.cores.max(1)).collect();

@@ -124,7 +124,7 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     let reader = inputs::reader(known);
     let (mut draft, [a_at, b_at, served_at], mut left_out) = pasted(draft, [other, served_at], &importing, (&reader, voice), &mut errors);
     inputs::read(&mut draft, &mut errors);
-    let (runner, is_elsewhere) = (measuring.agents.runner(&reader, &mut errors)?, measuring.agents.are_named());
+    let (runner, is_elsewhere) = (measuring.agents.runner(&draft, &reader, &mut errors)?, measuring.agents.are_named());
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }

@@ -64,7 +64,7 @@ pub fn carry_out(find: Find, known: &KnownSecrets) -> Result<Exit, Failed> {
     let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
     let importing = importing.at_rates();
     let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
-    let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
+    let runner = measuring.agents.runner(&load.draft, scenarios.reader(), &mut errors)?;
     let scenario = scenarios.of(&load);
     let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "find"));
     let search = CapacitySearch::decide(load, (&slo, search), scenarios, &mut errors);

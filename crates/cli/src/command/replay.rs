@@ -147,10 +147,10 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     let scenarios = inputs::scenarios(known);
     let decided = decide(&replay, (&scenarios, known), &mut errors);
-    let Replay { name, out, force, detail, measuring, dry_run, .. } = replay;
+    let Replay { draft, name, out, force, detail, measuring, dry_run, .. } = replay;
     let outputs = Outputs::check(&out, force.into(), &mut errors);
     let name = name.or_else(|| Some(saved::suggested(&decided.as_ref()?.tried))).unwrap_or_default();
-    let agents = measuring.agents.decide(&mut errors);
+    let agents = measuring.agents.decide(&draft, &mut errors);
     let measuring = measuring.decide((Kind::Run, &name), None, known, &mut errors);
     let Some(decided) = decided.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
 

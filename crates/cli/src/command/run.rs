@@ -73,7 +73,7 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     }
     let ImportedLoad { mut load, scenarios, left_out } = importing.take(draft, saved.as_ref(), (known, voice), &mut errors);
     inputs::read(&mut load.draft, &mut errors);
-    let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
+    let runner = measuring.agents.runner(&load.draft, scenarios.reader(), &mut errors)?;
     let scenario = scenarios.of(&load);
     let plan = inputs::decide(load, &scenarios, &mut errors);
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {

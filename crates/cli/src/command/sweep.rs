@@ -56,7 +56,7 @@ pub fn carry_out(sweep: Sweep, known: &KnownSecrets) -> Result<Exit, Failed> {
     let (mut errors, voice) = (PlanErrors::default(), measuring.voice());
     let importing = if ladder.rates.is_some() { importing.at_rates() } else { importing };
     let ImportedLoad { load, scenarios, left_out } = importing.take(draft, None, (known, voice), &mut errors);
-    let runner = measuring.agents.runner(scenarios.reader(), &mut errors)?;
+    let runner = measuring.agents.runner(&load.draft, scenarios.reader(), &mut errors)?;
     let asked = if ladder.levels.is_some() || ladder.rates.is_some() { LevelChoice::Levels } else { LevelChoice::Nothing };
     let scenario = scenarios.of(&load);
     let name = filing.name_or(|| name::of_draft(&load.draft, scenario.as_deref(), "sweep"));
