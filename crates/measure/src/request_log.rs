@@ -154,12 +154,6 @@ impl RequestLog {
         self.0.out.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Whether it was closed.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.0.out.lock().unwrap_or_else(PoisonError::into_inner).is_none()
-    }
-
     /// How many records workers have made, of those that were handed on or left out so far.
     #[must_use]
     pub fn made(&self) -> u64 {
@@ -355,7 +349,7 @@ mod tests {
     fn a_log_that_is_closed_takes_no_more_workers() {
         let (log, batches) = RequestLog::new();
         log.close();
-        assert!(log.is_closed() && log.buffer(Part::from(Share::WHOLE), Nanos::ZERO, Vec::new()).is_none());
+        assert!(log.buffer(Part::from(Share::WHOLE), Nanos::ZERO, Vec::new()).is_none());
         assert!(batches.recv().is_err());
     }
 }
