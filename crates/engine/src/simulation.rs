@@ -17,6 +17,8 @@ mod hostile;
 mod lines;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod log;
 
 use std::cell::Cell;
 use std::fmt;

@@ -124,10 +124,12 @@ impl RequestLog {
     /// A log, and where its batches come out, until [it is closed](Self::close) and every worker has ended.
     #[must_use]
     pub fn new() -> (Self, Receiver<RecordBatch>) {
-        Self::of(BATCHES_MAX)
+        Self::holding(BATCHES_MAX)
     }
 
-    fn of(batches_max: usize) -> (Self, Receiver<RecordBatch>) {
+    /// The same of which so many batches of 512 records may wait to be written.
+    #[must_use]
+    pub fn holding(batches_max: usize) -> (Self, Receiver<RecordBatch>) {
         let (out, batches) = sync_channel(batches_max);
         (Self(Arc::new(Shared { out: Mutex::new(Some(out)), made: AtomicU64::new(0), batches_max })), batches)
     }
@@ -247,7 +249,7 @@ mod tests {
 
     /// A recorder with a log that holds so many batches.
     fn logging(batches_max: usize) -> (Recorder, RequestLog, Receiver<RecordBatch>) {
-        let (log, batches) = RequestLog::of(batches_max);
+        let (log, batches) = RequestLog::holding(batches_max);
         let check = Arc::from("status is 201");
         let rows = Tally { steps: vec![StepCounts::named("buy".into(), 0, [check])], ..Tally::default() };
         let names = [RecordName::plain("/")].into_iter().chain(RecordName::of_rows(&rows)).collect();
@@ -290,7 +292,7 @@ mod tests {
 
     #[test]
     fn the_room_of_a_batch_is_used_again() {
-        let (log, batches) = RequestLog::of(2);
+        let (log, batches) = RequestLog::holding(2);
         let mut buffer = log.buffer(Part::from(Share::WHOLE), Nanos::ZERO, vec![RecordName::plain("/")]).unwrap();
         let mut fill = || (0..BATCH as u64).for_each(|due| buffer.push(&outcome(due), None, 0, 1));
         // The first goes and comes back, while the worker fills a second; from then on there are these two.
