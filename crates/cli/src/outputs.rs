@@ -221,7 +221,8 @@ enum RunFormat {
 impl RunFormat {
     fn named(self) -> Named {
         match self {
-            Self::Whole(Format { name, extension, .. }) | Self::Log(LogFormat { name, extension, .. }) => Named { name, extension },
+            Self::Whole(format) => Named { name: format.name, extension: format.extension },
+            Self::Log(format) => Named { name: format.name, extension: format.extension },
         }
     }
 }

@@ -8,6 +8,7 @@
 //! Invariants: rows and missing ones together are the requests that ended; no row is cut off, but where writing failed or was given up.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use jtl::Sample;
 use measure::{Failure, RecordBatch, RecordSource, RequestLog, RequestRecord, SummaryBuilder, grouped};
-use plan::{Nanos, Plan, PlanError, PlanErrors, Target, Users};
+use plan::{Nanos, Plan, PlanError, PlanErrors, Target, Users, url_without_secrets};
 use trial::Observer;
 
 use crate::inputs::plainly;
@@ -53,6 +54,9 @@ pub const LOG_FORMATS: &[LogFormat] = &[
         row: jtl::write_xml,
     },
 ];
+
+/// What is asked for, by the names of steps: paths and URLs as the scenario has them.
+pub type StepPlaces = BTreeMap<String, String>;
 
 /// When the load is over and not a batch is written for so long, nobody waits for the rest.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
@@ -88,19 +92,19 @@ impl LogWriter {
     ///
     /// # Errors
     /// If the system gives no thread.
-    pub fn start(files: &[(&'static LogFormat, PathBuf)], plan: &Plan) -> io::Result<Self> {
+    pub fn start(files: &[(&'static LogFormat, PathBuf)], plan: &Plan, steps: StepPlaces) -> io::Result<Self> {
         let open = |path: &PathBuf| -> Opening {
             let path = path.clone();
-            Box::new(move || Ok(Box::new(File::create(path)?)))
+            Box::new(move || -> io::Result<Sink> { Ok(Box::new(File::create(path)?)) })
         };
         let files = files.iter().map(|(format, path)| (*format, path.clone(), open(path))).collect();
-        Self::of(RequestLog::new(), files, plan, SILENCE_MAX)
+        Self::of(RequestLog::new(), files, Rows::new(plan, steps), SILENCE_MAX)
     }
 
     fn of(
         (log, batches): (RequestLog, Receiver<RecordBatch>),
         files: Vec<(&'static LogFormat, PathBuf, Opening)>,
-        plan: &Plan,
+        mut rows: Rows,
         silence_max: Duration,
     ) -> io::Result<Self> {
         let (mut told, mut outlets) = (Vec::new(), Vec::new());
@@ -110,7 +114,7 @@ impl LogWriter {
             told.push(LogFile { format, path, written });
         }
         let (end, ended) = sync_channel(1);
-        let (mut rows, over) = (Rows::new(plan), Arc::new(AtomicBool::new(false)));
+        let over = Arc::new(AtomicBool::new(false));
         let is_over = over.clone();
         thread::Builder::new().name("rows".to_owned()).spawn(move || {
             write_all(&batches, &mut outlets, &mut rows);
@@ -255,6 +259,7 @@ fn write_all(batches: &Receiver<RecordBatch>, outlets: &mut [Outlet], rows: &mut
 /// What makes rows of records.
 struct Rows {
     home: Target,
+    steps: StepPlaces,
     groups: Vec<Group>,
     /// Of each worker, by its number in the run.
     workers: Vec<Worker>,
@@ -277,12 +282,13 @@ struct Worker {
 }
 
 impl Rows {
-    fn new(plan: &Plan) -> Self {
+    fn new(plan: &Plan, steps: StepPlaces) -> Self {
         let group = |(place, name): (u32, String)| Group { name, users: plan.of_population(place).users(), in_flight: 0 };
         let names: Vec<String> = plan.populations().iter().map(|population| population.name.clone()).collect();
         let names = if names.is_empty() { vec!["Users".to_owned()] } else { names };
         Self {
             home: plan.target().clone(),
+            steps,
             groups: (0..).zip(names).map(group).collect(),
             workers: vec![Worker::default(); plan.parts().len()],
         }
@@ -290,10 +296,10 @@ impl Rows {
 
     fn row<'a>(&'a mut self, source: &'a RecordSource, record: &RequestRecord) -> Sample<'a> {
         let (place, population) = (source.part.of_run.index() as usize, source.part.population as usize);
-        let Self { home, groups, workers } = self;
+        let Self { home, steps, groups, workers } = self;
         let worker = &mut workers[place];
         if worker.urls.is_empty() {
-            worker.urls = source.names.iter().map(|name| url_of(home, &name.name)).collect();
+            worker.urls = source.names.iter().map(|name| url_of(home, steps, &name.name)).collect();
         }
         let group = &mut groups[population];
         group.in_flight = group.in_flight - worker.in_flight + record.in_flight;
@@ -348,12 +354,14 @@ fn millis(span: Nanos) -> u64 {
     (span.0 + 500_000) / 1_000_000
 }
 
-/// Where requests of this name go, as far as it says: the plan's URL where it is its path, or what stands behind a method. Empty where it does not say.
-fn url_of(home: &Target, name: &str) -> String {
-    match name.split_once(' ').map(|(_, place)| place) {
-        _ if name.starts_with('/') => home.to_string(),
-        Some(path) if path.starts_with('/') => format!("{}://{}{path}", home.scheme(), home.authority()),
-        Some(url) if url.contains("://") => url.to_owned(),
+/// Where requests of this name go: what its step says, the plan's URL where it is its path, or what stands behind a method. Empty where
+/// nothing says so.
+fn url_of(home: &Target, steps: &StepPlaces, name: &str) -> String {
+    let place = steps.get(name).map(String::as_str).or_else(|| name.split_once(' ').map(|(_, place)| place));
+    match place {
+        None if name.starts_with('/') => home.to_string(),
+        Some(path) if path.starts_with('/') => format!("{}://{}{}", home.scheme(), home.authority(), url_without_secrets(path)),
+        Some(url) if url.contains("://") => url_without_secrets(url),
         _ => String::new(),
     }
 }
@@ -427,7 +435,7 @@ mod tests {
     fn gated() -> (Opening, Sender<()>, Arc<Mutex<Vec<u8>>>) {
         let ((gate, waits), content) = (channel(), Arc::<Mutex<Vec<u8>>>::default());
         let sink = Gated { gate: waits, content: content.clone() };
-        (Box::new(move || Ok(Box::new(sink))), gate, content)
+        (Box::new(move || -> io::Result<Sink> { Ok(Box::new(sink)) }), gate, content)
     }
 
     fn plan() -> Plan {
@@ -435,9 +443,13 @@ mod tests {
         Plan::try_from(Draft { connections: "4".parse().ok(), threads: "2".parse().ok(), ..draft }).unwrap()
     }
 
+    fn rows() -> Rows {
+        Rows::new(&plan(), StepPlaces::new())
+    }
+
     fn writing(open: Opening, silence_max: Duration) -> LogWriter {
         let files = vec![(&LOG_FORMATS[0], PathBuf::from("r.jtl"), open)];
-        LogWriter::of(RequestLog::holding(4), files, &plan(), silence_max).unwrap()
+        LogWriter::of(RequestLog::holding(4), files, rows(), silence_max).unwrap()
     }
 
     /// A worker, the second of two, of which so many requests end one after the other.
@@ -446,7 +458,7 @@ mod tests {
         let names = vec![RecordName::plain("/b")];
         let span = Span { from: Nanos::ZERO, until: Nanos::NEVER };
         let mut recorder = Recorder::new(span).with_log(log.buffer(part, Nanos::from_secs(1_700_000_000), names));
-        recorder.lane(1);
+        recorder.sent_on(1);
         recorder.connected(1, Nanos::from_micros(2_600));
         for number in 0..requests {
             let due = Nanos::from_millis(number);
@@ -516,7 +528,7 @@ mod tests {
         drop(gate);
         let full: Opening = Box::new(|| Err(io::ErrorKind::StorageFull.into()));
         let files = vec![(&LOG_FORMATS[0], PathBuf::from("r.jtl"), full), (&LOG_FORMATS[1], PathBuf::from("r.xml"), open)];
-        let mut writer = LogWriter::of(RequestLog::new(), files, &plan(), SILENCE_MAX).unwrap();
+        let mut writer = LogWriter::of(RequestLog::new(), files, rows(), SILENCE_MAX).unwrap();
         works(writer.log(), 30, Ok(404));
         assert_eq!(over(&mut writer), ["30 of 30 requests are missing in 'r.jtl': the disk is full"]);
         let lost = writer.finish().unwrap_err();
@@ -531,7 +543,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r.jtl");
         fs::write(&path, "last week's").unwrap();
-        let start = || LogWriter::start(&[(&LOG_FORMATS[0], path.clone())], &plan()).unwrap();
+        let start = || LogWriter::start(&[(&LOG_FORMATS[0], path.clone())], &plan(), StepPlaces::new()).unwrap();
         let LogWriter { log, ended, .. } = start();
         drop(log);
         assert!(ended.recv().unwrap().is_empty());
@@ -543,14 +555,16 @@ mod tests {
     #[test]
     fn a_name_tells_where_its_requests_go_as_far_as_it_does() {
         let home: Target = "https://a.test:444/b?c=1".parse().unwrap();
+        let steps = StepPlaces::from([("log in".to_owned(), "/in/{{user}}?token=s3cr3t".to_owned())]);
         for (name, url) in [
             ("/b", "https://a.test:444/b?c=1"),
             ("GET /x/{id}", "https://a.test:444/x/{id}"),
             ("GET http://b.test/y", "http://b.test/y"),
             ("buy a book", ""),
             ("buy", ""),
+            ("log in", "https://a.test:444/in/{{user}}?token=***"),
         ] {
-            assert_eq!(url_of(&home, name), url, "{name}");
+            assert_eq!(url_of(&home, &steps, name), url, "{name}");
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::measuring::Measuring;
 use crate::observers::Observers;
 use crate::outputs::Outputs;
 use crate::regression::{self, Reference};
-use crate::request_log::LogWriter;
+use crate::request_log::{LogWriter, StepPlaces};
 use crate::workload::Workload;
 
 /// Everything that was decided about a load but what drives it.
@@ -36,6 +36,8 @@ pub struct SingleRun<'a> {
     pub known: &'a KnownSecrets,
     /// Where it is carried out.
     pub runner: Runner,
+    /// What its steps ask for.
+    pub steps: StepPlaces,
 }
 
 impl SingleRun<'_> {
@@ -44,8 +46,8 @@ impl SingleRun<'_> {
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, make: impl FnOnce(&Runner, &Stop) -> Result<Workload<'d>, RunError>) -> Result<Exit, Failed> {
-        let Self { word, plan, name, before, outputs, detail, measuring, known, runner } = self;
-        let (mut rows, runner) = logged(&outputs, plan, runner)?;
+        let Self { word, plan, name, before, outputs, detail, measuring, known, runner, steps } = self;
+        let (mut rows, runner) = logged(&outputs, plan, steps, runner)?;
         measuring.probes.check(plan)?;
         let server = measuring.eyes.open(plan)?;
         let (stop, screen) = measuring.begin(word, known)?;
@@ -112,11 +114,11 @@ impl SingleRun<'_> {
 
 /// Where every request is to be written down, the thread that does it, and the runner whose loads it is told of. One process writes a file: a load
 /// from several is refused before anything else is looked at.
-fn logged(outputs: &Outputs, plan: &Plan, runner: Runner) -> Result<(Option<LogWriter>, Runner), Failed> {
+fn logged(outputs: &Outputs, plan: &Plan, steps: StepPlaces, runner: Runner) -> Result<(Option<LogWriter>, Runner), Failed> {
     if outputs.logs.is_empty() {
         return Ok((None, runner));
     }
-    let rows = LogWriter::start(&outputs.logs, plan).map_err(|why| {
+    let rows = LogWriter::start(&outputs.logs, plan, steps).map_err(|why| {
         let what = format!("there is no thread to write every request down with: {}", plainly(&why));
         Failed::new(Exit::NotCarriedOut, what, "raise the limit on threads (ulimit -u), or leave that --out away")
     })?;

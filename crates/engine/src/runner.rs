@@ -177,7 +177,7 @@ impl Runner {
                 format!("leave {PROCESSES} out"),
             ));
         }
-        if let (false, Some(_)) = (groups.is_empty(), &self.log) {
+        if !groups.is_empty() && self.log.is_some() {
             return Err(RunError::input(
                 "every request is to be written to a file, which one process can do, and this load comes from others",
                 format!("leave out that file, or {PROCESSES} and {AGENTS}, and give no more connections than one process may open"),

@@ -167,7 +167,7 @@ impl Recorder {
 
     /// The request that ends next was sent on this Lane of the worker.
     #[inline]
-    pub fn lane(&mut self, lane: u32) {
+    pub fn sent_on(&mut self, lane: u32) {
         self.lane = lane;
     }
 

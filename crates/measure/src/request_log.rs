@@ -70,8 +70,8 @@ impl RecordName {
         Self { name: name.into(), checks: Vec::new() }
     }
 
-    /// What a worker's requests are called: first those without a row, then the Steps of its rows in their order.
-    pub(crate) fn of_rows(rows: &Tally) -> impl Iterator<Item = Self> {
+    /// Those of a worker's Steps, in the order of its rows.
+    pub fn of_rows(rows: &Tally) -> impl Iterator<Item = Self> {
         rows.steps.iter().map(|row| Self { name: row.name.clone(), checks: row.checks.iter().map(|check| check.check.clone()).collect() })
     }
 }
@@ -315,7 +315,7 @@ mod tests {
     fn a_record_says_what_became_of_its_request() {
         let (mut recorder, _, batches) = logging(8);
         recorder.connected(3, Nanos::from_micros(250));
-        recorder.lane(3);
+        recorder.sent_on(3);
         recorder.left(Nanos::ZERO);
         recorder.left(Nanos::ZERO);
         recorder.came_back(Nanos::ZERO);

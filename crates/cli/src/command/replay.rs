@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::measuring::MeasuringArgs;
 use crate::outputs::{Out, Outputs, run_out_help};
-use crate::request_log::LOG_FORMATS;
+use crate::request_log::{LOG_FORMATS, StepPlaces};
 use crate::screen::{Remarks, complain_without};
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
@@ -165,7 +165,7 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     if measuring.output_args.voice() == Remarks::Talking {
         complain_without(known, told.trim_end());
     }
-    let single = SingleRun { word: "replay", plan: &plan, name, before: None, outputs, detail, measuring, known, runner };
+    let single = SingleRun { word: "replay", plan: &plan, name, before: None, outputs, detail, measuring, known, runner, steps: StepPlaces::new() };
     single.carry_out(|runner, _| Workload::replay(&plan, found, runner))
 }
 

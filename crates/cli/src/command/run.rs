@@ -7,6 +7,7 @@ use clap::{ArgAction, Args};
 use history::Kind;
 use plan::{Draft, LoadRecord, PlanErrors};
 use resolve::KnownSecrets;
+use scenario::Scenario;
 
 use super::try_once::{self, Try};
 use crate::detail::Detail;
@@ -87,7 +88,9 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     importing.look([(&plan, &scenarios)], &left_out, (known, voice))?;
 
-    let single = SingleRun { word: "run", plan: &plan, name, before, outputs, detail, measuring, known, runner };
+    let places = |scenario: &Scenario| scenario.work.steps().into_iter().map(|step| (step.name.clone(), step.path.to_string())).collect();
+    let steps = scenario.as_deref().map(places).unwrap_or_default();
+    let single = SingleRun { word: "run", plan: &plan, name, before, outputs, detail, measuring, known, runner, steps };
     single.carry_out(|runner, stop| Workload::new(&plan, &scenarios, runner, stop))
 }
 

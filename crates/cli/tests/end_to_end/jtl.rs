@@ -105,6 +105,7 @@ fn rows_are_called_by_their_step_and_say_which_check_failed() {
     assert_eq!((table.0.len() as u64, table.count("success", "false")), (result["requests"]["failed"].as_u64().unwrap(), 30));
     assert_eq!(table.all("label"), ["GET /gone", "entry"]);
     assert_eq!((table.count("label", "entry"), table.count("failureMessage", "Test failed: body contains sorry")), (15, 15));
+    assert_eq!(table.all("URL"), [format!("{}/", server.url), format!("{}/gone", server.url)]);
     assert_eq!((table.count("responseCode", "404"), table.count("responseMessage", "Not Found")), (15, 15));
     let groups = |group: &str| table.column("threadName").filter(|name| name.starts_with(group)).count();
     assert_eq!((groups("shop 1-"), groups("office 2-1")), (20, 10));

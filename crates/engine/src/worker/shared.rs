@@ -289,7 +289,7 @@ impl<T: Transport> Shared<T> {
     pub(super) fn record_with<R>(&self, lane: u32, outcome: &Outcome, record: impl FnOnce(&mut Recorder) -> R) -> R {
         self.notice_gap_before(outcome);
         let recorded = self.count(outcome.done, |recorder| {
-            recorder.lane(lane);
+            recorder.sent_on(lane);
             record(recorder)
         });
         self.last_done.set(self.last_done.get().max(outcome.done));
