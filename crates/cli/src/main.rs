@@ -30,6 +30,7 @@ mod proceedings;
 mod profiling;
 mod promises;
 mod regression;
+mod request_log;
 mod saved;
 mod screen;
 mod server_monitor;

@@ -18,6 +18,7 @@ use tempfile::NamedTempFile;
 
 use crate::detail::Detail;
 use crate::inputs::plainly;
+use crate::request_log::{LOG_FORMATS, LogFormat};
 use crate::screen::Remarks;
 use crate::step_summary;
 
@@ -89,6 +90,8 @@ enum Place {
 /// Every output of one run, looked at and ready.
 pub struct Outputs {
     all: Vec<(&'static Format, Place)>,
+    /// Files that every request is written to while the load is on.
+    pub logs: Vec<(&'static LogFormat, PathBuf)>,
     text: Text,
 }
 
@@ -109,9 +112,24 @@ const TEXT: &str = "text";
 const MARKDOWN: &str = "markdown";
 
 impl Outputs {
-    /// Looks at what was asked for.
-    pub fn check(outs: &[Out], existing: Existing, errors: &mut PlanErrors) -> Self {
-        let all = places(outs, FORMATS, |format| Named { name: format.name, extension: format.extension }, existing, errors);
+    /// Looks at what was asked for: of a finished run, and with these formats of a log while it is on.
+    pub fn check(outs: &[Out], log_formats: &'static [LogFormat], existing: Existing, errors: &mut PlanErrors) -> Self {
+        let table = FORMATS.iter().map(RunFormat::Whole).chain(log_formats.iter().map(RunFormat::Log));
+        let (mut all, mut logs) = (Vec::new(), Vec::new());
+        for output in places(outs, table, RunFormat::named, existing, errors) {
+            match output {
+                (RunFormat::Whole(format), place) => all.push((format, place)),
+                (RunFormat::Log(format), Place::File(path)) => {
+                    look_over(&path, errors);
+                    logs.push((format, path));
+                }
+                (RunFormat::Log(LogFormat { name, extension, .. }), Place::Stdout) => errors.push(PlanError::new(
+                    "out",
+                    format!("--out {name}=- would write rows where the report stands, while the load is on"),
+                    format!("give a file or a named pipe, such as --out {name}=requests.{extension}"),
+                )),
+            }
+        }
         let text = if all.iter().any(|(format, _)| format.name == TEXT) {
             Text::Asked
         } else if all.iter().any(|(_, place)| *place == Place::Stdout) {
@@ -119,7 +137,7 @@ impl Outputs {
         } else {
             Text::Stdout
         };
-        Self { all, text }
+        Self { all, logs, text }
     }
 
     /// Writes all of them. The text report comes last, so that nothing scrolls it away, and it always comes.
@@ -193,6 +211,22 @@ impl Outputs {
     }
 }
 
+/// What a load is written as: when it is finished, or while it is on.
+#[derive(Clone, Copy)]
+enum RunFormat {
+    Whole(&'static Format),
+    Log(&'static LogFormat),
+}
+
+impl RunFormat {
+    fn named(self) -> Named {
+        match self {
+            Self::Whole(format) => Named { name: format.name, extension: format.extension },
+            Self::Log(format) => Named { name: format.name, extension: format.extension },
+        }
+    }
+}
+
 /// What a row of a table of formats is called.
 #[derive(Debug, Clone, Copy)]
 struct Named {
@@ -201,31 +235,33 @@ struct Named {
 }
 
 /// Which formats go where: each known, each to a place of its own that can be written.
-fn places<F>(
+fn places<F: Copy>(
     outs: &[Out],
-    table: &'static [F],
-    named: fn(&F) -> Named,
+    table: impl Iterator<Item = F> + Clone,
+    named: fn(F) -> Named,
     existing: Existing,
     errors: &mut PlanErrors,
-) -> Vec<(&'static F, Place)> {
-    let example = |name: &str| match table.iter().map(named).find(|format| format.name == name) {
+) -> Vec<(F, Place)> {
+    let example = |name: &str| match table.clone().map(named).find(|format| format.name == name) {
         Some(format) => format!("{name}=result.{}", format.extension),
         None => "json=result.json".to_owned(),
     };
-    let mut all: Vec<(&'static F, Place)> = Vec::new();
+    let mut all: Vec<(F, Place)> = Vec::new();
     for out in outs {
-        let Out(given) = &out.clone().named(table.iter().map(named));
+        let Out(given) = &out.clone().named(table.clone().map(named));
         let Some((name, file)) = given.split_once('=') else {
             errors.push(PlanError::new("out", format!("--out '{given}' is not FORMAT=FILE"), format!("write --out {}", example(given))));
             continue;
         };
-        let Some(format) = table.iter().find(|format| named(format).name == name) else {
-            let known: Vec<&str> = table.iter().map(|format| named(format).name).collect();
-            errors.push(PlanError::new(
-                "out",
-                format!("--out '{given}' asks for the unknown format '{name}'"),
-                format!("give one of {}", known.join(", ")),
-            ));
+        let Some(format) = table.clone().find(|format| named(*format).name == name) else {
+            let known: Vec<&str> = table.clone().map(|format| named(format).name).collect();
+            let known = format!("give one of {}", known.join(", "));
+            errors.push(if LOG_FORMATS.iter().any(|log| log.name == name) {
+                let what = format!("--out '{given}' asks for a row for every request, and only a single load writes one while it is on");
+                PlanError::new("out", what, format!("give it to loadline run or loadline replay; here, {known}"))
+            } else {
+                PlanError::new("out", format!("--out '{given}' asks for the unknown format '{name}'"), known)
+            });
             continue;
         };
         let place = match file {
@@ -243,7 +279,7 @@ fn places<F>(
             let into = if place == Place::Stdout { "standard output".to_owned() } else { format!("'{file}'") };
             errors.push(PlanError::new(
                 "out",
-                format!("--out {}=… and --out {name}=… both write to {into}", named(other).name),
+                format!("--out {}=… and --out {name}=… both write to {into}", named(*other).name),
                 "give each its own file",
             ));
             continue;
@@ -273,7 +309,7 @@ impl<T> Renderings<T> {
         stdout: StandardOutput,
         errors: &mut PlanErrors,
     ) -> Self {
-        let all = places(outs, table, |format| Named { name: format.name, extension: format.extension }, existing, errors);
+        let all = places(outs, table.iter(), |format| Named { name: format.name, extension: format.extension }, existing, errors);
         if stdout == StandardOutput::Taken
             && let Some((format, _)) = all.iter().find(|(_, place)| *place == Place::Stdout)
         {
@@ -325,7 +361,12 @@ pub fn out_help<T>(table: &[Rendering<T>]) -> String {
 /// The same of a single run, whose report may go to standard output.
 pub fn run_out_help() -> String {
     let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-    format!("Write the result also as FORMAT=FILE, with - for standard output: {} (repeatable)", known.join(", "))
+    let logs: Vec<&str> = LOG_FORMATS.iter().map(|format| format.name).collect();
+    format!(
+        "Write the result also as FORMAT=FILE, with - for standard output: {}; or every request while the load is on: {} (repeatable)",
+        known.join(", "),
+        logs.join(", ")
+    )
 }
 
 /// Whether a rendering may go to standard output.
@@ -387,6 +428,16 @@ pub fn look(path: &Path, setting: &'static str, existing: Existing, errors: &mut
             "choose a directory you may write to".to_owned()
         };
         errors.push(PlanError::new(setting, format!("the file '{shown}' cannot be written: {}", plainly(&why)), help));
+    }
+}
+
+/// The same of a file that is written over in its place.
+fn look_over(path: &Path, errors: &mut PlanErrors) {
+    if path.is_file()
+        && let Err(why) = fs::OpenOptions::new().write(true).open(path)
+    {
+        let what = format!("the file '{}' cannot be written: {}", path.display(), plainly(&why));
+        errors.push(PlanError::new("out", what, "choose a file you may write to"));
     }
 }
 
@@ -454,7 +505,7 @@ mod tests {
     fn errors(outs: &[&str], existing: Existing) -> String {
         let mut errors = PlanErrors::default();
         let outs: Vec<Out> = outs.iter().map(|out| Out((*out).to_owned())).collect();
-        let _ = Outputs::check(&outs, existing, &mut errors);
+        let _ = Outputs::check(&outs, LOG_FORMATS, existing, &mut errors);
         errors.spelt(plan::Spelling::Flags)
     }
 

@@ -4,18 +4,21 @@
 //! and one from a plan cannot come to differ in it. Whatever was measured is reported, however the load ends.
 
 use analysis::Reading;
-use engine::{RunError, Stop};
+use engine::{RunError, Runner, Stop};
 use measure::{Ending, Summary};
 use plan::Plan;
 use resolve::KnownSecrets;
+use trial::Observer;
 
 use crate::detail::Detail;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting;
+use crate::inputs::plainly;
 use crate::measuring::Measuring;
 use crate::observers::Observers;
 use crate::outputs::Outputs;
 use crate::regression::{self, Reference};
+use crate::request_log::{LogWriter, StepPlaces};
 use crate::workload::Workload;
 
 /// Everything that was decided about a load but what drives it.
@@ -31,6 +34,10 @@ pub struct SingleRun<'a> {
     pub detail: Detail,
     pub measuring: Measuring,
     pub known: &'a KnownSecrets,
+    /// Where it is carried out.
+    pub runner: Runner,
+    /// What its steps ask for.
+    pub steps: StepPlaces,
 }
 
 impl SingleRun<'_> {
@@ -38,8 +45,9 @@ impl SingleRun<'_> {
     ///
     /// # Errors
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
-    pub fn carry_out<'d>(self, make: impl FnOnce(&Stop) -> Result<Workload<'d>, RunError>) -> Result<Exit, Failed> {
-        let Self { word, plan, name, before, outputs, detail, measuring, known } = self;
+    pub fn carry_out<'d>(self, make: impl FnOnce(&Runner, &Stop) -> Result<Workload<'d>, RunError>) -> Result<Exit, Failed> {
+        let Self { word, plan, name, before, outputs, detail, measuring, known, runner, steps } = self;
+        let (mut rows, runner) = logged(&outputs, plan, steps, runner)?;
         measuring.probes.check(plan)?;
         let server = measuring.eyes.open(plan)?;
         let (stop, screen) = measuring.begin(word, known)?;
@@ -56,9 +64,10 @@ impl SingleRun<'_> {
             journal: Some((&keeper, name.clone())),
             exports: Some((&exports, name)),
             guard: Some(&mut guard),
-            own: Vec::new(),
+            own: rows.iter_mut().map(|rows| rows as &mut dyn Observer).collect(),
         }
-        .carry_out(plan, &stop, |watch, own| drive.insert(make(&stop)?).run(watch, own));
+        .carry_out(plan, &stop, |watch, own| drive.insert(make(&runner, &stop)?).run(watch, own));
+        let logged = rows.map_or(Ok(()), LogWriter::finish);
         keeper.load_is_over();
         screen.clear();
         exporting::close(&mut exports, &screen);
@@ -73,7 +82,7 @@ impl SingleRun<'_> {
             let kept = keeper.save(&report::document::run_json(&reading));
             screen.show_end(|| report::page::run(&reading), id.filter(|_| kept.as_ref().is_ok_and(|line| !line.is_empty())));
             outputs.close(kept.as_deref().unwrap_or_default(), &reading, &output_args.styles(), output_args.voice());
-            Failed::both(written, kept.map(drop))?;
+            Failed::both(Failed::both(written, logged.clone().map_err(Failed::unwritten)), kept.map(drop))?;
             if let Some(why) = exit::nothing_finished(summary) {
                 let why = why.replacen("No", "no", 1);
                 screen.complain(&format!(
@@ -101,4 +110,19 @@ impl SingleRun<'_> {
             }
         }
     }
+}
+
+/// Where every request is to be written down, the thread that does it, and the runner whose loads it is told of. One process writes a file: a load
+/// from several is refused before anything else is looked at.
+fn logged(outputs: &Outputs, plan: &Plan, steps: StepPlaces, runner: Runner) -> Result<(Option<LogWriter>, Runner), Failed> {
+    if outputs.logs.is_empty() {
+        return Ok((None, runner));
+    }
+    let rows = LogWriter::start(&outputs.logs, plan, steps).map_err(|why| {
+        let what = format!("there is no thread to write every request down with: {}", plainly(&why));
+        Failed::new(Exit::NotCarriedOut, what, "raise the limit on threads (ulimit -u), or leave that --out away")
+    })?;
+    let runner = runner.with_log(rows.log());
+    runner.fit(plan)?;
+    Ok((Some(rows), runner))
 }

@@ -23,6 +23,9 @@ pub trait Clock: Clone + 'static {
     /// Now.
     fn now(&self) -> Nanos;
 
+    /// When the run started, since 1970, by the machine's calendar as it is now.
+    fn began(&self) -> Nanos;
+
     /// Processor time this thread has used so far.
     fn cpu(&self) -> Nanos;
 
@@ -82,6 +85,10 @@ impl Clock for Monotonic {
     #[inline]
     fn now(&self) -> Nanos {
         Nanos(read(ClockId::Monotonic).saturating_sub(self.start))
+    }
+
+    fn began(&self) -> Nanos {
+        Nanos(read(ClockId::Realtime)).since(self.now())
     }
 
     fn cpu(&self) -> Nanos {
@@ -257,6 +264,10 @@ mod simulated {
 
         fn now(&self) -> Nanos {
             Instant::now().duration_since(self.start).into()
+        }
+
+        fn began(&self) -> Nanos {
+            Nanos::ZERO
         }
 
         fn cpu(&self) -> Nanos {

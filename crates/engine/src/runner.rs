@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use plan::setting::PROCESSES;
+use measure::RequestLog;
+use plan::setting::{AGENTS, PROCESSES};
 use plan::{Part, Plan, Preflight};
 
 use crate::launch::{Place, Prepared, Remote};
@@ -16,7 +17,10 @@ use crate::{Fence, RunError, body, machine};
 
 /// Carries plans out. A clone is the same runner.
 #[derive(Debug, Clone)]
-pub struct Runner(Kind);
+pub struct Runner {
+    kind: Kind,
+    log: Option<RequestLog>,
+}
 
 #[derive(Debug, Clone)]
 enum Kind {
@@ -47,13 +51,13 @@ impl Runner {
     /// The same where not every address may be connected to.
     #[must_use]
     pub fn within(fence: &Fence) -> Self {
-        Self(Kind::Threads(Here { fence: fence.clone(), sites: None, role: None }))
+        Self { kind: Kind::Threads(Here { fence: fence.clone(), sites: None, role: None }), log: None }
     }
 
     /// Where load may go.
     #[must_use]
     pub fn fence(&self) -> Fence {
-        match &self.0 {
+        match &self.kind {
             Kind::Threads(here) => here.fence.clone(),
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(_) => Fence::open(),
@@ -66,10 +70,16 @@ impl Runner {
         self.set(|here| here.sites = Some(sites))
     }
 
-    /// The same on threads of this process alone: for what is done once, before loads or after them.
+    /// The same where every request of a load that ends is put in this log.
+    #[must_use]
+    pub fn with_log(self, log: &RequestLog) -> Self {
+        Self { log: Some(log.clone()), ..self }
+    }
+
+    /// The same on threads of this process alone, and in no log: for what is done once, before loads or after them.
     #[must_use]
     pub fn here(self) -> Self {
-        self.set(|here| here.sites = None)
+        Self { log: None, ..self.set(|here| here.sites = None) }
     }
 
     /// The same of a process that has these parts of every plan.
@@ -79,7 +89,7 @@ impl Runner {
     }
 
     fn set(mut self, set: impl FnOnce(&mut Here)) -> Self {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Threads(here) => set(here),
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(_) => {}
@@ -91,7 +101,7 @@ impl Runner {
     #[cfg(any(test, feature = "simulated"))]
     #[must_use]
     pub fn simulated(simulation: &crate::simulation::Simulation) -> Self {
-        Self(Kind::Simulated(simulation.clone()))
+        Self { kind: Kind::Simulated(simulation.clone()), log: None }
     }
 
     /// Looks at everything that can be wrong with a plan before its first request.
@@ -100,7 +110,7 @@ impl Runner {
     /// If the run cannot begin: files, limits, name resolution, preflight; and if the target is at an address that may not be
     /// connected to.
     pub fn prepare(&self, plan: &Plan) -> Result<Prepared, RunError> {
-        let (body, place) = match &self.0 {
+        let (body, place) = match &self.kind {
             Kind::Threads(Here { fence, sites, role }) => {
                 let groups = self.divide(plan)?;
                 if let Some(sites) = sites.as_ref().filter(|sites| !groups.is_empty() && !sites.are_here()) {
@@ -133,7 +143,7 @@ impl Runner {
     }
 
     fn prepared(&self, plan: &Plan, body: &[u8], place: Place) -> Result<Prepared, RunError> {
-        Ok(Prepared { plan: plan.clone(), tasks: Task::of_populations(plan, body)?, place, so_far: None })
+        Ok(Prepared { plan: plan.clone(), tasks: Task::of_populations(plan, body, self.log.as_ref())?, place, so_far: None })
     }
 
     /// On how many sites a plan would be carried out; 0 where it is carried out here.
@@ -154,7 +164,7 @@ impl Runner {
 
     /// The parts of a plan by site, and none where it is carried out here, where there is room for it.
     fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
-        let here = match &self.0 {
+        let here = match &self.kind {
             Kind::Threads(here) => here,
             #[cfg(any(test, feature = "simulated"))]
             Kind::Simulated(_) => return Ok(Vec::new()),
@@ -165,6 +175,12 @@ impl Runner {
             return Err(RunError::input(
                 format!("this load is to come from {processes} processes, and here it comes from one"),
                 format!("leave {PROCESSES} out"),
+            ));
+        }
+        if !groups.is_empty() && self.log.is_some() {
+            return Err(RunError::input(
+                "every request is to be written to a file, which one process can do, and this load comes from others",
+                format!("leave out that file, or {PROCESSES} and {AGENTS}, and give no more connections than one process may open"),
             ));
         }
         if groups.is_empty() {
@@ -180,7 +196,7 @@ impl Runner {
     /// If one of them may not.
     pub fn reach(&self, plan: &Plan, server: &plan::Target) -> Result<(), RunError> {
         let connection = plan.connection();
-        match &self.0 {
+        match &self.kind {
             // What is connected to is another place than what is named.
             _ if connection.connect_to.is_some() || connection.proxy.is_some() => Ok(()),
             Kind::Threads(Here { sites: Some(sites), fence, .. }) => sites.reach(server, fence),
@@ -193,7 +209,7 @@ impl Runner {
     /// # Errors
     /// If its name leads nowhere, or to an address that may not be connected to.
     pub fn look_at(&self, plan: &Plan, other: &plan::Target) -> Result<(), RunError> {
-        match &self.0 {
+        match &self.kind {
             Kind::Threads(Here { sites: Some(sites), .. }) if !sites.are_here() => self.reach(plan, other),
             Kind::Threads(here) => Network::look_at(plan, other, &here.fence),
             #[cfg(any(test, feature = "simulated"))]

@@ -17,6 +17,8 @@ mod hostile;
 mod lines;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod log;
 
 use std::cell::Cell;
 use std::fmt;
@@ -191,7 +193,7 @@ impl Simulation {
         watch: &mut dyn FnMut(&Tick),
     ) -> Collected {
         let body = body::encode(&plan.request().body, plan.contents()).expect("bodies in tests can be read");
-        let tasks = Task::of_populations(plan, &body).expect("a valid request");
+        let tasks = Task::of_populations(plan, &body, None).expect("a valid request");
         let workers = self.start::<P, B>(&tasks, behaviour, &plan.parts(), &self.stop);
         collect(plan, workers, &mut |tick, _| watch(tick))
     }

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use measure::{RecordName, RequestLog, Tally};
 use plan::{Bounds, Keepalive, Nanos, Plan, Scheme, Target};
 
 use crate::RunError;
@@ -30,6 +31,8 @@ pub(crate) struct Task {
     pub(crate) end: Nanos,
     /// The names of all populations of the run; none where there is one load.
     pub(crate) populations: Vec<String>,
+    /// Where every request is to be written down, if anywhere.
+    pub(crate) log: Option<RequestLog>,
 }
 
 impl Task {
@@ -37,22 +40,22 @@ impl Task {
     ///
     /// # Errors
     /// If a request would not be valid on the wire.
-    pub(crate) fn of_populations(plan: &Plan, body: &[u8]) -> Result<Vec<Arc<Self>>, RunError> {
+    pub(crate) fn of_populations(plan: &Plan, body: &[u8], log: Option<&RequestLog>) -> Result<Vec<Arc<Self>>, RunError> {
         let populations = plan.populations().len().max(1) as u32;
-        (0..populations).map(|place| Self::of_load(&plan.of_population(place), plan, body)).collect()
+        (0..populations).map(|place| Self::of_load(&plan.of_population(place), plan, body, log)).collect()
     }
 
     /// The task of a plan with one load.
     #[cfg(test)]
     pub(crate) fn new(plan: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
-        Self::of_load(plan, plan, body)
+        Self::of_load(plan, plan, body, None)
     }
 
     /// Serialises the request of one load of a run around a body that was read before.
     ///
     /// # Errors
     /// If the request would not be valid on the wire.
-    fn of_load(plan: &Plan, run: &Plan, body: &[u8]) -> Result<Arc<Self>, RunError> {
+    fn of_load(plan: &Plan, run: &Plan, body: &[u8], log: Option<&RequestLog>) -> Result<Arc<Self>, RunError> {
         let sent = plan.request();
         // What is filled in is written by a behaviour, request by request.
         let request = if plan.is_filled_in() {
@@ -71,6 +74,7 @@ impl Task {
             measured_from: plan.warmup(),
             end: plan.end(),
             populations: run.populations().iter().map(|population| population.name.clone()).collect(),
+            log: log.cloned(),
             plan: plan.clone(),
         }))
     }
@@ -105,6 +109,17 @@ impl Task {
         headers.extend(first.headers().ok()?.into_iter().filter(|(name, _)| is_kept(&name.to_ascii_lowercase())));
         let body = if has_body { first.body() } else { &[] };
         serialise(&self.plan, hop.to, hop.method(), headers, body).ok()
+    }
+
+    /// What a worker's requests are called in a log: those without a row as its behaviour says, or by the path of the plan's URL.
+    pub(crate) fn record_names(&self, rows: &Tally, named: Vec<String>) -> Vec<RecordName> {
+        let mut names: Vec<RecordName> = named.into_iter().map(RecordName::plain).collect();
+        if names.is_empty() {
+            let target = self.plan.target().path_and_query();
+            names.push(RecordName::plain(target.split('?').next().unwrap_or_default()));
+        }
+        names.extend(RecordName::of_rows(rows));
+        names
     }
 
     fn proxy_authorization(&self) -> Option<&String> {

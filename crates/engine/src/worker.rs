@@ -111,7 +111,7 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
         stop: Stop,
         hand_over: Box<dyn Fn(Snapshot)>,
     ) -> Rc<Self> {
-        let shared = Shared::new(task, (behaviour.tally(), behaviour.limit_min()), part, dial, clock, stop, hand_over);
+        let shared = Shared::new(task, (behaviour.tally(), behaviour.names(), behaviour.limit_min()), part, dial, clock, stop, hand_over);
         Rc::new(Self { shared, behaviour, teardowns: RefCell::default() })
     }
 
@@ -147,6 +147,8 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
         };
         shared.turn_interval(shared.clock.now());
         shared.give();
+        // What is sent from now on is no part of the load.
+        shared.recorder.borrow_mut().close_log();
         Finished {
             load_until,
             drained_at: drained_at.max(load_until),

@@ -11,7 +11,9 @@
 use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
-use crate::{Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, Snapshot, Status, Tally};
+use crate::{
+    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, RecordBuffer, Snapshot, Status, Tally,
+};
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,10 @@ pub struct Recorder {
     named: Vec<(Failure, Nanos)>,
     /// Which population the worker belongs to, where there are several.
     population: Option<usize>,
+    /// Where every request is to be written down.
+    log: Option<Box<RecordBuffer>>,
+    /// The Lane of the request that ends next.
+    lane: u32,
 }
 
 /// A worker's rate is looked at this often, as wrk does.
@@ -126,6 +132,8 @@ impl Recorder {
             gaps: Recent::default(),
             named: Vec::new(),
             population: None,
+            log: None,
+            lane: 0,
         }
     }
 
@@ -142,6 +150,40 @@ impl Recorder {
         self.counts.tally.populations = names.into_iter().map(PopulationCounts::named).collect();
         self.population = Some(place);
         self
+    }
+
+    /// The same, with a copy of every request that ends put in there.
+    #[must_use]
+    pub fn with_log(self, log: Option<RecordBuffer>) -> Self {
+        Self { log: log.map(Box::new), ..self }
+    }
+
+    /// Nothing more is put in the log, and what was is handed on.
+    pub fn close_log(&mut self) {
+        if let Some(mut log) = self.log.take() {
+            log.hand_over();
+        }
+    }
+
+    /// The request that ends next was sent on this Lane of the worker.
+    #[inline]
+    pub fn sent_on(&mut self, lane: u32) {
+        self.lane = lane;
+    }
+
+    /// The request that ends next is called so in a log: a place among the names of its source.
+    #[inline]
+    pub fn call(&mut self, name: u32) {
+        if let Some(log) = &mut self.log {
+            log.call(name);
+        }
+    }
+
+    /// Opening a connection for the next request on this Lane took so long.
+    pub fn connected(&mut self, lane: u32, took: Nanos) {
+        if let Some(log) = &mut self.log {
+            log.connected(lane, took);
+        }
     }
 
     /// A request fell due.
@@ -196,11 +238,23 @@ impl Recorder {
     /// The same of a request whose answer was judged by more than its status.
     #[inline]
     pub fn record_judged(&mut self, outcome: &Outcome, judged: SuccessRule) {
+        if self.log.is_some() {
+            self.write_down(outcome, judged);
+        }
         if self.gaps.touch(outcome.due) {
             let (outcome, stood) = self.gaps.charge(outcome);
             self.record_delayed(&outcome, judged, stood);
         } else {
             self.record_delayed(outcome, judged, Nanos::ZERO);
+        }
+    }
+
+    /// Puts a request that ended in the log.
+    #[inline(never)]
+    fn write_down(&mut self, outcome: &Outcome, judged: SuccessRule) {
+        if let Some(log) = &mut self.log {
+            // It has left the wire already.
+            log.push(outcome, failure_of(outcome.result, judged), self.lane, self.in_flight.count + 1);
         }
     }
 
@@ -210,14 +264,10 @@ impl Recorder {
         let counts = &mut self.counts;
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
-        let well = match (outcome.result, judged) {
-            (Ok(status), SuccessRule::ByStatus) => Status(status).is_success(),
-            (Ok(_), SuccessRule::Well) => true,
-            _ => false,
-        };
+        let failed = failure_of(outcome.result, judged);
         if outcome.result.is_ok() && outcome.done > self.span.from && outcome.done <= self.span.until {
             counts.answered += 1;
-            counts.answered_well += u64::from(well);
+            counts.answered_well += u64::from(failed.is_none());
         }
         if outcome.due < self.span.from {
             counts.excluded += 1;
@@ -236,12 +286,12 @@ impl Recorder {
                     counts.first_byte.record(outcome.first_byte.since(outcome.sent));
                     counts.service.record(outcome.service_time());
                 }
-                if well {
+                if let Some(failed) = failed {
+                    counts.failures[failed.index()] += 1;
+                    counts.response_failed.record(outcome.response_time());
+                } else {
                     counts.succeeded += 1;
                     counts.response_succeeded.record(outcome.response_time());
-                } else {
-                    counts.failures[class_of(judged).index()] += 1;
-                    counts.response_failed.record(outcome.response_time());
                 }
             }
             Err(failure) => {
@@ -274,6 +324,7 @@ impl Recorder {
 
     /// The same by Step as well.
     pub fn record_step(&mut self, outcome: &Outcome, step: usize, judged: SuccessRule) {
+        self.call(step as u32 + 1);
         self.record_judged(outcome, judged);
         let in_span = outcome.done > self.span.from && outcome.done <= self.span.until;
         let Some(row) = self.counts.tally.steps.get_mut(step) else { return };
@@ -282,12 +333,7 @@ impl Recorder {
             return;
         }
         row.due += 1;
-        let failed = match (outcome.result, judged) {
-            (Err(failure), _) => failure,
-            (Ok(status), SuccessRule::ByStatus) if Status(status).is_success() => return row.succeed(outcome),
-            (Ok(_), SuccessRule::Well) => return row.succeed(outcome),
-            (Ok(_), judged) => class_of(judged),
-        };
+        let Some(failed) = failure_of(outcome.result, judged) else { return row.succeed(outcome) };
         *row.failures.entry(failed).or_default() += 1;
         if outcome.result.is_ok() || failed.is_timeout() {
             row.response_failed.record(outcome.response_time());
@@ -323,6 +369,9 @@ impl Recorder {
 
     /// An answer was held against a Check of its Step. `said` is made only for the first that fails in an interval.
     pub fn checked(&mut self, outcome: &Outcome, step: usize, check: usize, said: Result<(), impl FnOnce() -> String>) {
+        if let (Err(_), Some(log)) = (&said, &mut self.log) {
+            log.broken(check);
+        }
         if outcome.due < self.span.from {
             return;
         }
@@ -449,6 +498,9 @@ impl Recorder {
 
     /// The counts since the last swap, in exchange for `empty`, whose interval number the next counts carry.
     pub fn swap(&mut self, empty: Snapshot) -> Snapshot {
+        if let Some(log) = &mut self.log {
+            log.hand_over();
+        }
         self.counts.wait.record_many(Nanos::ZERO, std::mem::take(&mut self.unwaited));
         self.counts.first_byte.add(&self.in_one_piece);
         self.counts.service.add(&self.in_one_piece);
@@ -463,10 +515,12 @@ impl Recorder {
     }
 }
 
-/// The class of an answer that failed.
-fn class_of(judged: SuccessRule) -> Failure {
-    match judged {
-        SuccessRule::Failed(failure) => failure,
-        SuccessRule::ByStatus | SuccessRule::Well => Failure::CheckStatus,
+/// Why a request that ended and was judged so failed; `None`: it succeeded.
+#[inline]
+fn failure_of(result: Result<u16, Failure>, judged: SuccessRule) -> Option<Failure> {
+    match (result, judged) {
+        (Err(failure), _) | (Ok(_), SuccessRule::Failed(failure)) => Some(failure),
+        (Ok(status), SuccessRule::ByStatus) => (!Status(status).is_success()).then_some(Failure::CheckStatus),
+        (Ok(_), SuccessRule::Well) => None,
     }
 }

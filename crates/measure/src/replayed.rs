@@ -70,6 +70,9 @@ const fn is_told(logged: u16) -> bool {
     !matches!(logged, 0 | 499)
 }
 
+/// What routes beyond the number that is told apart are called.
+pub const OTHER_ROUTES: &str = "other routes";
+
 impl ReplayComparison {
     /// From the counts of all workers, and the names of routes by their numbers.
     #[must_use]
@@ -92,7 +95,7 @@ impl ReplayComparison {
         let named: BTreeMap<u32, (&str, &str)> =
             names.iter().map(|(number, method, route)| (*number, (method.as_str(), route.as_str()))).collect();
         for (number, mut row) in routes {
-            let (method, route) = named.get(&number).copied().unwrap_or(("", "other routes"));
+            let (method, route) = named.get(&number).copied().unwrap_or(("", OTHER_ROUTES));
             (row.method, row.route) = (method.to_owned(), route.to_owned());
             row.changes.sort_by_key(|change| (std::cmp::Reverse(change.count), change.logged, change.answered));
             all.compared += row.compared;

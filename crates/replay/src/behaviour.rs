@@ -16,7 +16,7 @@ use engine::{
 };
 use import::Personal;
 use measure::{
-    Ending, Example, Failure, IntervalCounts, Leftovers, Outcome, ReplayComparison, ReplayCounts, SuccessRule, SummaryBuilder, Tick,
+    Ending, Example, Failure, IntervalCounts, Leftovers, OTHER_ROUTES, Outcome, ReplayComparison, ReplayCounts, SuccessRule, SummaryBuilder, Tick,
 };
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;
@@ -101,8 +101,20 @@ impl Ready {
     pub fn start(&self, prepared: Prepared, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
         let shares: Vec<Share> = shares.into_iter().collect();
         let clients = self.score.pick.options.clients;
-        let behaviour = move |_, inlet| ReplayBehaviour::new(inlet, clients);
+        let names: Arc<[String]> = self.names().into();
+        let behaviour = move |_, inlet| ReplayBehaviour::new(inlet, clients, names.clone());
         prepared.start_fed(engine::Feed::Slices(self.slices(&shares)), behaviour, shares, stop)
+    }
+
+    /// What requests are called in a log of all of them, by the number of their route.
+    fn names(&self) -> Vec<String> {
+        let mut names = vec![OTHER_ROUTES.to_owned()];
+        for (number, method, route) in self.score.routed.names() {
+            let place = number as usize;
+            names.resize(names.len().max(place + 1), OTHER_ROUTES.to_owned());
+            names[place] = format!("{method} {route}");
+        }
+        names
     }
 
     /// What these shares send, a block for each.
@@ -131,7 +143,7 @@ impl Ready {
 pub fn start_fed(prepared: Prepared, inlets: Inlets, shares: impl IntoIterator<Item = Share>, stop: &Stop) -> Result<Messages, RunError> {
     let in_order = prepared.plan().replay().is_some_and(|replay| replay.per_client_order);
     let clients = if in_order { Clients::InOrder } else { Clients::Free };
-    prepared.start_fed(engine::Feed::Inlets(inlets), move |_, inlet| ReplayBehaviour::new(inlet, clients), shares, stop)
+    prepared.start_fed(engine::Feed::Inlets(inlets), move |_, inlet| ReplayBehaviour::new(inlet, clients, Arc::default()), shares, stop)
 }
 
 /// Leaves out what a server may have said again of what it was asked, which is the log's.
@@ -143,6 +155,8 @@ fn scrub(example: &mut Example) {
 struct ReplayBehaviour {
     state: RefCell<State>,
     compared: RefCell<FxHashMap<(u32, u16, u16), u64>>,
+    /// What requests are called in a log of all of them, by the number of their route.
+    names: Arc<[String]>,
 }
 
 struct State {
@@ -223,7 +237,7 @@ impl State {
 }
 
 impl ReplayBehaviour {
-    fn new(blocks: Inlet, clients: Clients) -> Self {
+    fn new(blocks: Inlet, clients: Clients, names: Arc<[String]>) -> Self {
         let state = State {
             feed: Feed::of(blocks),
             taken: VecDeque::new(),
@@ -233,7 +247,7 @@ impl ReplayBehaviour {
             waiting: 0,
             released: VecDeque::new(),
         };
-        Self { state: RefCell::new(state), compared: RefCell::default() }
+        Self { state: RefCell::new(state), compared: RefCell::default(), names }
     }
 }
 
@@ -256,6 +270,10 @@ impl Behaviour for ReplayBehaviour {
         Some(self)
     }
 
+    fn names(&self) -> Vec<String> {
+        self.names.to_vec()
+    }
+
     fn leftovers(&self) -> Leftovers {
         let state = self.state.borrow();
         let compared = self.compared.borrow().iter().map(|(key, count)| (*key, *count)).collect();
@@ -276,13 +294,16 @@ impl Behaviour for ReplayBehaviour {
         let request = Request::new(taken.request()).judged(matches!(logged, 400..500));
         let outcome = client.fetch(&request, &mut ()).await?;
         self.answered((route, logged, asker), &outcome);
-        client.record_with(&outcome, |recorder| match outcome.result {
-            Ok(status @ 400..500) if status == logged => recorder.record_judged(&outcome, SuccessRule::Well),
-            result => {
-                if let Ok(status @ 400..) = result {
-                    recorder.example(Failure::CheckStatus, outcome.done, || format!("{status}, and the log says {logged}"));
+        client.record_with(&outcome, |recorder| {
+            recorder.call(route);
+            match outcome.result {
+                Ok(status @ 400..500) if status == logged => recorder.record_judged(&outcome, SuccessRule::Well),
+                result => {
+                    if let Ok(status @ 400..) = result {
+                        recorder.example(Failure::CheckStatus, outcome.done, || format!("{status}, and the log says {logged}"));
+                    }
+                    recorder.record(&outcome);
                 }
-                recorder.record(&outcome);
             }
         });
         Ok(())
@@ -340,7 +361,7 @@ mod tests {
         let blocks: Vec<Vec<u8>> = ready.slices(&[Share::WHOLE])().flatten().collect();
         let (sender, inlet) = channel();
         blocks.into_iter().for_each(|block| sender.send(block).unwrap());
-        ReplayBehaviour::new(Inlet::new(inlet, || ()), ready.score.pick.options.clients)
+        ReplayBehaviour::new(Inlet::new(inlet, || ()), ready.score.pick.options.clients, ready.names().into())
     }
 
     /// Three of one client within a millisecond, and one of another.

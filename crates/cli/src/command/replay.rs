@@ -18,6 +18,7 @@ use crate::exit::{Exit, Failed};
 use crate::inputs::plainly;
 use crate::measuring::MeasuringArgs;
 use crate::outputs::{Out, Outputs, run_out_help};
+use crate::request_log::{LOG_FORMATS, StepPlaces};
 use crate::screen::{Remarks, complain_without};
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
@@ -148,7 +149,7 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     let scenarios = inputs::scenarios(known);
     let decided = decide(&replay, (&scenarios, known), &mut errors);
     let Replay { draft, name, out, force, detail, measuring, dry_run, .. } = replay;
-    let outputs = Outputs::check(&out, force.into(), &mut errors);
+    let outputs = Outputs::check(&out, LOG_FORMATS, force.into(), &mut errors);
     let name = name.or_else(|| Some(saved::suggested(&decided.as_ref()?.tried))).unwrap_or_default();
     let agents = measuring.agents.decide(&draft, &mut errors);
     let measuring = measuring.decide((Kind::Run, &name), None, known, &mut errors);
@@ -164,8 +165,8 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     if measuring.output_args.voice() == Remarks::Talking {
         complain_without(known, told.trim_end());
     }
-    let single = SingleRun { word: "replay", plan: &plan, name, before: None, outputs, detail, measuring, known };
-    single.carry_out(|_| Workload::replay(&plan, found, &runner))
+    let single = SingleRun { word: "replay", plan: &plan, name, before: None, outputs, detail, measuring, known, runner, steps: StepPlaces::new() };
+    single.carry_out(|runner, _| Workload::replay(&plan, found, runner))
 }
 
 /// What a moment is like.

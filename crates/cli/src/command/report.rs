@@ -43,7 +43,7 @@ pub fn carry_out(report: Report) -> Result<Exit, Failed> {
     let mut errors = PlanErrors::default();
     match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
         Document::Run(run, terms) => {
-            let outputs = Outputs::check(&out, existing, &mut errors);
+            let outputs = Outputs::check(&out, &[], existing, &mut errors);
             if !errors.is_empty() {
                 return Err(errors.into());
             }

@@ -7,6 +7,7 @@ use clap::{ArgAction, Args};
 use history::Kind;
 use plan::{Draft, LoadRecord, PlanErrors};
 use resolve::KnownSecrets;
+use scenario::Scenario;
 
 use super::try_once::{self, Try};
 use crate::detail::Detail;
@@ -15,6 +16,7 @@ use crate::imported::{ImportedLoad, Importing};
 use crate::measuring::MeasuringArgs;
 use crate::outputs::{Out, Outputs, run_out_help};
 use crate::regression::Regression;
+use crate::request_log::LOG_FORMATS;
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
 use crate::{inputs, saved};
@@ -79,15 +81,17 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     if let Some(plan) = plan.as_ref().filter(|_| is_again) {
         inputs::look_for_redacted(plan, &mut errors);
     }
-    let outputs = Outputs::check(&out, force.into(), &mut errors);
+    let outputs = Outputs::check(&out, LOG_FORMATS, force.into(), &mut errors);
     let name = name.or_else(|| plan.as_ref().map(saved::suggested)).unwrap_or_default();
     let before = regression.read(plan.as_ref(), &name, &measuring.history(), &mut errors);
     let measuring = measuring.decide((Kind::Run, &name), scenario.as_deref(), known, &mut errors);
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     importing.look([(&plan, &scenarios)], &left_out, (known, voice))?;
 
-    let single = SingleRun { word: "run", plan: &plan, name, before, outputs, detail, measuring, known };
-    single.carry_out(|stop| Workload::new(&plan, &scenarios, &runner, stop))
+    let places = |scenario: &Scenario| scenario.work.steps().into_iter().map(|step| (step.name.clone(), step.path.to_string())).collect();
+    let steps = scenario.as_deref().map(places).unwrap_or_default();
+    let single = SingleRun { word: "run", plan: &plan, name, before, outputs, detail, measuring, known, runner, steps };
+    single.carry_out(|runner, stop| Workload::new(&plan, &scenarios, runner, stop))
 }
 
 /// What is run again, held against what it was held against. Every mistake goes to `errors`.

@@ -41,7 +41,7 @@ pub struct Show {
 pub fn carry_out(show: Show) -> Result<Exit, Failed> {
     let Show { reference, out, json, force, at, output_args } = show;
     let mut errors = PlanErrors::default();
-    let outputs = Outputs::check(&out, force.into(), &mut errors);
+    let outputs = Outputs::check(&out, &[], force.into(), &mut errors);
     if !errors.is_empty() {
         return Err(errors.into());
     }

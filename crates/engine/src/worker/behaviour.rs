@@ -74,6 +74,12 @@ pub trait Behaviour: 'static {
         Tally::default()
     }
 
+    /// What its requests are called in a log of all of them, where they have no rows: by the number that
+    /// [`Recorder::call`](measure::Recorder::call) is told, and the first where it is told none. Empty: by the path of the plan's URL.
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The least of all [time limits](Request::within) that its requests have; `None` if they have none of their own.
     fn limit_min(&self) -> Option<Nanos> {
         None

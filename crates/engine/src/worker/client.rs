@@ -451,7 +451,7 @@ impl<'w, T: Transport> Client<'w, T> {
     #[inline]
     pub fn record_with<R>(&mut self, outcome: &Outcome, record: impl FnOnce(&mut Recorder) -> R) -> R {
         self.lane.slot.end();
-        let recorded = self.shared.record_with(outcome, record);
+        let recorded = self.shared.record_with(self.lane.place, outcome, record);
         self.has_turn = false;
         self.due = outcome.done;
         match outcome.result {
@@ -564,13 +564,13 @@ impl<'w, T: Transport> Client<'w, T> {
         }
         (1..count).for_each(|_| shared.fell_due(self.due));
         self.begin(request.limit());
-        let (due, mut ready, mut wrong) = (self.due, self.free_at, None);
+        let (lane, due, mut ready, mut wrong) = (self.lane.place, self.due, self.free_at, None);
         match self.lane.acquire(shared, None).await {
             Ok(Acquired::Kept) => {}
             Ok(Acquired::New) => ready = shared.clock.now(),
             Err((failure, text)) => {
                 let outcome = self.lane.unsent(shared, due, failure, text);
-                (1..count).for_each(|_| shared.record(&outcome));
+                (1..count).for_each(|_| shared.record(lane, &outcome));
                 let told = ended(sink, &outcome);
                 self.record(&outcome);
                 return Ok(told?);
@@ -587,7 +587,7 @@ impl<'w, T: Transport> Client<'w, T> {
             }
             let (ready, bytes_in) = (ready.min(sent), received - std::mem::replace(&mut counted, received));
             let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in, result: Ok(answer.status) };
-            shared.record(&outcome);
+            shared.record(lane, &outcome);
             wrong = wrong.take().or(ended(sink, &outcome).err());
         };
         let mut several = Several { sink, left: count, answered };
@@ -598,7 +598,7 @@ impl<'w, T: Transport> Client<'w, T> {
         let lost = last.result.err().unwrap_or(Failure::RecvEofBeforeResponse);
         for _ in 1..left {
             wrong = wrong.take().or(ended(sink, &last).err());
-            shared.record(&last);
+            shared.record(lane, &last);
             shared.came_back(last.done);
             last = Outcome { bytes_out: 0, bytes_in: 0, first_byte: last.done, result: Err(lost), ..last };
         }

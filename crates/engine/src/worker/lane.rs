@@ -164,7 +164,11 @@ impl<T: Transport> Lane<T> {
         let place = match free {
             Ok(Some(place)) => place,
             Ok(None) => match self.dial(shared, to).await {
-                Ok(dialed) => opened(shared, dialed, to),
+                Ok(dialed) => {
+                    let took = dialed.connect.plus(dialed.tls.unwrap_or(Nanos::ZERO));
+                    shared.recorder.borrow_mut().connected(self.place, took);
+                    opened(shared, dialed, to)
+                }
                 Err(why) => {
                     Place::<T>::not_opened(&shared.memory, to);
                     return Err(why);

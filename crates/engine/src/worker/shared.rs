@@ -82,7 +82,7 @@ pub(super) struct Shared<T: Transport> {
 impl<T: Transport> Shared<T> {
     pub(super) fn new(
         task: Arc<Task>,
-        (tally, limit_min): (Tally, Option<Nanos>),
+        (tally, named, limit_min): (Tally, Vec<String>, Option<Nanos>),
         part: Part,
         dial: T::Dial,
         clock: T::Clock,
@@ -102,7 +102,8 @@ impl<T: Transport> Shared<T> {
             }
         };
         let span = Span { from: task.measured_from, until: task.end };
-        let mut recorder = Recorder::new(span).with_tally(tally);
+        let log = task.log.as_ref().and_then(|log| log.buffer(part, clock.began(), task.record_names(&tally, named)));
+        let mut recorder = Recorder::new(span).with_tally(tally).with_log(log);
         if !task.populations.is_empty() {
             recorder = recorder.of_population(part.population as usize, task.populations.iter().cloned());
         }
@@ -277,16 +278,20 @@ impl<T: Transport> Shared<T> {
         self.recorder.borrow_mut().came_back(at);
     }
 
+    /// Counts a request that was sent on this Lane, by the status of its answer.
     #[inline]
-    pub(super) fn record(&self, outcome: &Outcome) {
-        self.record_with(outcome, |recorder| recorder.record(outcome));
+    pub(super) fn record(&self, lane: u32, outcome: &Outcome) {
+        self.record_with(lane, outcome, |recorder| recorder.record(outcome));
     }
 
     /// Counts a request as whoever sent it does.
     #[inline]
-    pub(super) fn record_with<R>(&self, outcome: &Outcome, record: impl FnOnce(&mut Recorder) -> R) -> R {
+    pub(super) fn record_with<R>(&self, lane: u32, outcome: &Outcome, record: impl FnOnce(&mut Recorder) -> R) -> R {
         self.notice_gap_before(outcome);
-        let recorded = self.count(outcome.done, record);
+        let recorded = self.count(outcome.done, |recorder| {
+            recorder.sent_on(lane);
+            record(recorder)
+        });
         self.last_done.set(self.last_done.get().max(outcome.done));
         recorded
     }
