@@ -5,11 +5,11 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use analysis::Reading;
-use dialects::{Files, Host, Load, Measurement, TestPlan, Verbosity};
+use dialects::{Files, Host, Load, Measurement, SamplesFile, TestPlan, Verbosity};
 use engine::{RunError, Runner, Stop};
 use history::Kind;
 use import::collection::{Kind as FileKind, UNTIL_THROUGH, Wishes};
@@ -22,6 +22,7 @@ use trial::Observer;
 use crate::keeping::HistoryArgs;
 use crate::observers::Observers;
 use crate::outputs::whole;
+use crate::request_log::{LOG_FORMATS, LogWriter, step_places};
 use crate::screen::{Remarks, Screen};
 use crate::workload::Workload;
 use crate::{inputs, interrupt, saved};
@@ -62,7 +63,13 @@ impl Host for Process {
         inputs::decide(draft.into(), &inputs::scenarios(&KnownSecrets::default()), &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
     }
 
-    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft) -> Result<TestPlan, PlanErrors> {
+    fn test_plan(
+        &self,
+        path: &str,
+        properties: Vec<(String, String)>,
+        words: Draft,
+        samples: Option<&str>,
+    ) -> Result<TestPlan, PlanErrors> {
         let mut errors = PlanErrors::default();
         let wishes = Wishes { properties, ..Wishes::default() };
         let known = KnownSecrets::default();
@@ -87,11 +94,16 @@ impl Host for Process {
         let plan = inputs::decide(draft.into(), &scenarios, &mut errors);
         let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors) };
         let left_out = read.left_out_of_ended().iter().map(|left| left.spelt(Spelling::Flags)).collect();
-        let runner = self.runner();
+        // In CSV, as the original writes it.
+        let files: Vec<_> = samples.into_iter().map(|path| (&LOG_FORMATS[0], PathBuf::from(path))).collect();
+        let steps = step_places(scenarios.read(path).ok().as_deref());
+        let (rows, runner) = LogWriter::on(&files, &plan, steps, self.runner())
+            .map_err(|error| PlanErrors(vec![PlanError::new("out", error.message, error.help)]))?;
         let load = move |plan: &Plan, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop| {
             Workload::new(plan, &scenarios, &runner, stop)?.run(watch, stop)
         };
-        Ok(TestPlan { plan, left_out, load: Box::new(load) })
+        let samples_file = rows.map(|rows| Box::new(rows) as Box<dyn SamplesFile>);
+        Ok(TestPlan { plan, left_out, load: Box::new(load), samples_file })
     }
 
     fn stop(&self, verbosity: Verbosity) -> Result<Stop, RunError> {
@@ -140,6 +152,16 @@ impl Host for Process {
             }
         };
         Measurement { run, unsaved: unsaved.map(|(message, help)| format!("{message}; {help}")) }
+    }
+}
+
+impl SamplesFile for LogWriter {
+    fn observer(&mut self) -> &mut dyn Observer {
+        self
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), PlanErrors> {
+        Self::finish(*self)
     }
 }
 

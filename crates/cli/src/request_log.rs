@@ -18,9 +18,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use engine::{RunError, Runner};
 use jtl::Sample;
 use measure::{Failure, RecordBatch, RecordSource, RequestLog, RequestRecord, SummaryBuilder, grouped};
 use plan::{Nanos, Plan, PlanError, PlanErrors, Target, Users, url_without_secrets};
+use scenario::Scenario;
 use trial::Observer;
 
 use crate::inputs::plainly;
@@ -57,6 +59,12 @@ pub const LOG_FORMATS: &[LogFormat] = &[
 
 /// What is asked for, by the names of steps: paths and URLs as the scenario has them.
 pub type StepPlaces = BTreeMap<String, String>;
+
+/// Where the steps of a scenario go.
+pub fn step_places(scenario: Option<&Scenario>) -> StepPlaces {
+    let steps = scenario.into_iter().flat_map(|scenario| scenario.work.steps());
+    steps.map(|step| (step.name.clone(), step.path.to_string())).collect()
+}
 
 /// When the load is over and not a batch is written for so long, nobody waits for the rest.
 const SILENCE_MAX: Duration = Duration::from_secs(5);
@@ -99,6 +107,29 @@ impl LogWriter {
         };
         let files = files.iter().map(|(format, path)| (*format, path.clone(), open(path))).collect();
         Self::of(RequestLog::new(), files, Rows::new(plan, steps), SILENCE_MAX)
+    }
+
+    /// One for loads of this plan, and the runner that tells it of them; nothing where no file is named. One process writes a file: a load
+    /// from several is refused before anything else is looked at.
+    ///
+    /// # Errors
+    /// If it comes from several, or the system gives no thread.
+    pub fn on(
+        files: &[(&'static LogFormat, PathBuf)],
+        plan: &Plan,
+        steps: StepPlaces,
+        runner: Runner,
+    ) -> Result<(Option<Self>, Runner), RunError> {
+        if files.is_empty() {
+            return Ok((None, runner));
+        }
+        let rows = Self::start(files, plan, steps).map_err(|why| {
+            let what = format!("there is no thread to write every request down with: {}", plainly(&why));
+            RunError::run(what, "raise the limit on threads (ulimit -u), or leave that --out away")
+        })?;
+        let runner = runner.with_log(rows.log());
+        runner.fit(plan)?;
+        Ok((Some(rows), runner))
     }
 
     fn of(

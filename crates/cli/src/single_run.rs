@@ -13,7 +13,6 @@ use trial::Observer;
 use crate::detail::Detail;
 use crate::exit::{self, Exit, Failed};
 use crate::exporting;
-use crate::inputs::plainly;
 use crate::measuring::Measuring;
 use crate::observers::Observers;
 use crate::outputs::Outputs;
@@ -47,7 +46,7 @@ impl SingleRun<'_> {
     /// If it cannot be carried out, or not to its end, or an output cannot be written.
     pub fn carry_out<'d>(self, make: impl FnOnce(&Runner, &Stop) -> Result<Workload<'d>, RunError>) -> Result<Exit, Failed> {
         let Self { word, plan, name, before, outputs, detail, measuring, known, runner, steps } = self;
-        let (mut rows, runner) = logged(&outputs, plan, steps, runner)?;
+        let (mut rows, runner) = LogWriter::on(&outputs.logs, plan, steps, runner)?;
         measuring.probes.check(plan)?;
         let server = measuring.eyes.open(plan)?;
         let (stop, screen) = measuring.begin(word, known)?;
@@ -110,19 +109,4 @@ impl SingleRun<'_> {
             }
         }
     }
-}
-
-/// Where every request is to be written down, the thread that does it, and the runner whose loads it is told of. One process writes a file: a load
-/// from several is refused before anything else is looked at.
-fn logged(outputs: &Outputs, plan: &Plan, steps: StepPlaces, runner: Runner) -> Result<(Option<LogWriter>, Runner), Failed> {
-    if outputs.logs.is_empty() {
-        return Ok((None, runner));
-    }
-    let rows = LogWriter::start(&outputs.logs, plan, steps).map_err(|why| {
-        let what = format!("there is no thread to write every request down with: {}", plainly(&why));
-        Failed::new(Exit::NotCarriedOut, what, "raise the limit on threads (ulimit -u), or leave that --out away")
-    })?;
-    let runner = runner.with_log(rows.log());
-    runner.fit(plan)?;
-    Ok((Some(rows), runner))
 }

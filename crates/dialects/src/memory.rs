@@ -192,7 +192,13 @@ impl Host for Memory {
     }
 
     /// The first request of a plan, again and again for a second.
-    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft) -> Result<TestPlan, PlanErrors> {
+    fn test_plan(
+        &self,
+        path: &str,
+        properties: Vec<(String, String)>,
+        words: Draft,
+        _samples: Option<&str>,
+    ) -> Result<TestPlan, PlanErrors> {
         let mistake = |why: String| PlanErrors(vec![PlanError::new("scenario", why, "give another")]);
         let bytes = self.files().read(path, TEXT_BYTES_MAX).map_err(|why| mistake(format!("'{path}' cannot be read: {why}")))?;
         let wishes = Wishes { properties, ..Wishes::default() };
@@ -204,6 +210,7 @@ impl Host for Memory {
             plan,
             left_out: read.all_left_out().iter().map(|left| left.spelt(Spelling::Flags)).collect(),
             load: Box::new(move |plan, watch, stop| runner.prepare(plan)?.run(watch, stop)),
+            samples_file: None,
         })
     }
 

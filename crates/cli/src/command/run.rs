@@ -7,7 +7,6 @@ use clap::{ArgAction, Args};
 use history::Kind;
 use plan::{Draft, LoadRecord, PlanErrors};
 use resolve::KnownSecrets;
-use scenario::Scenario;
 
 use super::try_once::{self, Try};
 use crate::detail::Detail;
@@ -16,7 +15,7 @@ use crate::imported::{ImportedLoad, Importing};
 use crate::measuring::MeasuringArgs;
 use crate::outputs::{Out, Outputs, run_out_help};
 use crate::regression::Regression;
-use crate::request_log::LOG_FORMATS;
+use crate::request_log::{LOG_FORMATS, step_places};
 use crate::single_run::SingleRun;
 use crate::workload::Workload;
 use crate::{inputs, saved};
@@ -88,8 +87,7 @@ pub fn carry_out(run: Run, known: &KnownSecrets) -> Result<Exit, Failed> {
     let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors.into()) };
     importing.look([(&plan, &scenarios)], &left_out, (known, voice))?;
 
-    let places = |scenario: &Scenario| scenario.work.steps().into_iter().map(|step| (step.name.clone(), step.path.to_string())).collect();
-    let steps = scenario.as_deref().map(places).unwrap_or_default();
+    let steps = step_places(scenario.as_deref());
     let single = SingleRun { word: "run", plan: &plan, name, before, outputs, detail, measuring, known, runner, steps };
     single.carry_out(|runner, stop| Workload::new(&plan, &scenarios, runner, stop))
 }
