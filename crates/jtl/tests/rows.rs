@@ -14,14 +14,23 @@ fn all(text: &[u8]) -> Result<(Vec<Sample<'static>>, Option<u64>), ReadError> {
 fn owned(sample: &Sample<'_>) -> Sample<'static> {
     let text = |text: &str| text.to_owned().into();
     Sample {
+        time_stamp_ms: sample.time_stamp_ms,
+        elapsed_ms: sample.elapsed_ms,
         label: text(&sample.label),
         response_code: text(&sample.response_code),
         response_message: text(&sample.response_message),
         thread_name: text(&sample.thread_name),
         data_type: text(&sample.data_type),
+        success: sample.success,
         failure_message: text(&sample.failure_message),
+        bytes: sample.bytes,
+        sent_bytes: sample.sent_bytes,
+        group_threads: sample.group_threads,
+        all_threads: sample.all_threads,
         url: text(&sample.url),
-        ..*sample
+        latency_ms: sample.latency_ms,
+        idle_ms: sample.idle_ms,
+        connect_ms: sample.connect_ms,
     }
 }
 
