@@ -17,7 +17,9 @@ const REDIRECTS_SHARE_MIN: f64 = 0.01;
 /// How many answers were redirects that were not followed, and the statuses; `None` where there are few, or they were meant.
 #[must_use]
 pub fn redirects_not_followed(run: &Summary) -> Option<(u64, Vec<u16>)> {
-    let followed = run.plan.connection().follow > 0 || run.plan.scenario().is_some() || run.plan.replay().is_some();
+    // What another tool was told to do with them is not known.
+    let followed =
+        run.plan.connection().follow > 0 || run.plan.scenario().is_some() || run.plan.replay().is_some() || run.measured_by.is_some();
     let statuses: Vec<u16> = Status::REDIRECTS.iter().map(|status| status.0).filter(|status| run.status.contains_key(status)).collect();
     let number: u64 = statuses.iter().map(|status| run.status[status]).sum();
     let is_many = number as f64 > run.requests.due as f64 * REDIRECTS_SHARE_MIN;

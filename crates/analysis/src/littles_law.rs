@@ -56,6 +56,10 @@ pub fn littles_law(in_flight: f64, per_second: f64, mean_seconds: f64, span_seco
 /// Little's law on the wire of a run: what was counted there against the times its requests took; `None` where some of them have no time.
 #[must_use]
 pub fn of_run(run: &Summary) -> Option<LittlesLaw> {
+    // What another tool's file tells of is counted by its times: the two sides would be one.
+    if run.measured_by.is_some() {
+        return None;
+    }
     // A request that broke off was under way and has no service time, so that the two sides would not be about the same.
     let timed = |class: Failure| class.is_answered() || class.is_timeout() || class.is_unsent();
     if run.failures.iter().any(|failure| !timed(failure.class)) || run.duration_s <= 0.0 {

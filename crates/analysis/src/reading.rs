@@ -64,6 +64,8 @@ impl<'a> Reading<'a> {
         let slices = interval::slices(run).ok();
         let validity = Validity::of(run);
         let even = match run.plan.load() {
+            // How another tool made its load is not known.
+            _ if run.measured_by.is_some() => false,
             Load::Closed { users, .. } => users.is_constant(),
             // A log has its own course.
             Load::Open { .. } if run.plan.replay().is_some() => false,
@@ -84,7 +86,8 @@ impl<'a> Reading<'a> {
                 .map(|slices| interval::uncertainty(slices, REPLICATES, &mut Random::new(run.plan.seed(), STREAM))),
             stability: course.map(drift::stability),
             warmup: course.map(warmup::warmup),
-            peaks: peaks::peaks(&run.service_time),
+            // Whole milliseconds have a peak at each of them.
+            peaks: if run.measured_by.is_some() { Vec::new() } else { peaks::peaks(&run.service_time) },
             littles_law: littles_law::of_run(run),
             backlog_growth: if open && even { littles_law::backlog_growth(&run.timeline, run.ended.load_until) } else { None },
             checks: judged(run, checks, validity.standing),
@@ -113,7 +116,8 @@ impl<'a> Reading<'a> {
     /// What the course of the run and the shape of its times show, one sentence each.
     #[must_use]
     pub fn noticed(&self) -> Vec<String> {
-        let mut said = answers::sentences(self.run);
+        let mut said: Vec<String> = elsewhere(self.run).into_iter().collect();
+        said.extend(answers::sentences(self.run));
         said.extend(sites::sentences(self.run));
         said.extend(self.backlog());
         if let Some(few) = self.uncertainty.as_ref().and_then(|uncertainty| uncertainty.too_narrow) {
@@ -169,6 +173,16 @@ impl<'a> Reading<'a> {
         }
         said
     }
+}
+
+/// What the figures of another tool do not tell.
+fn elsewhere(run: &Summary) -> Option<String> {
+    let tool = run.measured_by.as_ref()?;
+    Some(format!(
+        "measured by {tool}, of whose files this is made: times are service times in whole milliseconds, from when {tool} sent a request. \
+         How long a request waited before, for a user that was still busy, they do not hold (coordinated omission), so what users felt may \
+         be longer; nor whether {tool} itself was the limit"
+    ))
 }
 
 /// Holds the checks against a run; by one that is not valid, none is judged.
@@ -243,6 +257,20 @@ mod tests {
         }
         assert!(Reading::new(&fixture("closed_all_well"), &[]).littles_law.is_some());
         assert_eq!(Reading::new(&fixture("failures_of_every_side"), &[]).littles_law, None);
+    }
+
+    #[test]
+    fn of_another_tool_s_run_nothing_is_claimed_that_its_file_does_not_hold() {
+        let mut run = fixture("closed_all_well");
+        run.edit_for_test().status = [(200, 60_000), (302, 60_000)].into();
+        let own = Reading::new(&run, &[]);
+        assert!(own.littles_law.is_some() && own.stability.is_some() && own.noticed().iter().any(|said| said.contains("redirects")));
+        run.edit_for_test().measured_by = Some("JMeter".to_owned());
+        let reading = Reading::new(&run, &[]);
+        assert!(reading.littles_law.is_none() && reading.stability.is_none() && reading.warmup.is_none() && reading.uncertainty.is_none());
+        let said = reading.noticed();
+        assert!(said[0].starts_with("measured by JMeter, ") && said[0].contains("coordinated omission"), "{said:?}");
+        assert!(!said.iter().any(|said| said.contains("redirects")), "{said:?}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub use resolve::whole;
 use resolve::{KnownSecrets, LocalInputs, OwnLoad, Reader, Scenarios};
 use serde::Deserialize;
 
+use crate::jmeter;
 use crate::keeping::{At, ReadError};
 use crate::screen::{Remarks, complain_without};
 
@@ -113,6 +114,7 @@ pub fn saved(setting: &'static str, from: &str, at: &At) -> Result<Again, PlanEr
         #[serde(default)]
         checks: Vec<Judged>,
         validity: Option<Validity>,
+        measured_by: Option<String>,
         #[serde(default)]
         sites: Vec<SiteNamed>,
         url: Option<serde::de::IgnoredAny>,
@@ -151,6 +153,15 @@ pub fn saved(setting: &'static str, from: &str, at: &At) -> Result<Again, PlanEr
     }
     Summary::check_schema(read.schema.as_deref())
         .map_err(|why| PlanError::new(setting, format!("{shown} cannot be used: {why}"), again))?;
+    if let Some(tool) = read.measured_by {
+        let why =
+            format!("{shown} was measured by {}: the load that made it is not in it, so it cannot be repeated", report::visible(&tool));
+        return Err(PlanError::new(
+            setting,
+            why,
+            "give a result that loadline measured, or the load itself, such as a test plan (plan.jmx)",
+        ));
+    }
     let plan = read.plan.ok_or_else(|| PlanError::new(setting, format!("{shown} is damaged: it holds no plan"), again))?;
     let load =
         serde_json::from_value(plan).map_err(|why| PlanError::new(setting, format!("{shown} is damaged: its plan holds {why}"), again))?;
@@ -174,6 +185,32 @@ pub fn result(name: &str, at: &At) -> Result<Document, PlanError> {
     })?;
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("'{name}' is no result: it is not text")))?;
     Document::read(&text).map_err(|why| wrong(format!("'{name}' cannot be used: {why}")))
+}
+
+/// The result that a user names, or the run that several result files of JMeter's tell of together.
+///
+/// # Errors
+/// Each that cannot be read, or is none of several such files.
+pub fn results(names: &[String], at: &At) -> Result<Document, PlanErrors> {
+    if let [name] = names {
+        return result(name, at).map_err(|error| PlanErrors(vec![error]));
+    }
+    let help = "several are put together only where each is a result file of JMeter's (JTL): give one result, or such files of one run";
+    let mut errors = PlanErrors::default();
+    let mut files = Vec::new();
+    for name in names {
+        match jmeter::form(Path::new(name)) {
+            Some(form) => files.push((Path::new(name), form)),
+            None => errors.push(PlanError::new("report", format!("'{name}' is no result file of JMeter's"), help)),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    jmeter::run(&files).map_err(|wrong| {
+        let told = |(path, why): (&Path, String)| PlanError::new("report", format!("'{}' cannot be read: {why}", path.display()), help);
+        PlanErrors(wrong.into_iter().map(told).collect())
+    })
 }
 
 /// Complains of secrets that a saved plan left out and no flag gave again.

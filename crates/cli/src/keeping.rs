@@ -22,6 +22,7 @@ use report::Document;
 
 use crate::exit::{Exit, Failed};
 use crate::inputs::{TEXT_BYTES_MAX, whole};
+use crate::jmeter;
 use crate::saved::{self, composed};
 use crate::screen::complain;
 
@@ -120,7 +121,7 @@ impl At {
     }
 
     /// What stands in a file, or in the history if the text refers to it: everything that begins with `@`, and the beginning of
-    /// an id where no file has that name. The second is what to call it.
+    /// an id where no file has that name. Of a result file of JMeter's, the run that it tells of. The second is what to call it.
     ///
     /// # Errors
     /// For a reference, if it means nothing; for a file, what the system says.
@@ -129,7 +130,13 @@ impl At {
         let refers = text.starts_with('@') || (Id::may_begin_with(text) && !path.exists());
         if !refers {
             let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-            return whole(path, TEXT_BYTES_MAX).map(|bytes| (bytes, stem)).map_err(ReadError::File);
+            let bytes = match jmeter::form(path) {
+                Some(form) => jmeter::run(&[(path, form)])
+                    .map(|run| run.json())
+                    .map_err(|wrong| std::io::Error::other(wrong.into_iter().map(|(_, why)| why).collect::<String>())),
+                None => whole(path, TEXT_BYTES_MAX),
+            };
+            return bytes.map(|bytes| (bytes, stem)).map_err(ReadError::File);
         }
         let (store, entry) = match self.find(text) {
             Ok(found) => found,

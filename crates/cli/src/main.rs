@@ -17,6 +17,7 @@ mod files;
 mod imported;
 mod inputs;
 mod interrupt;
+mod jmeter;
 mod keeping;
 mod measuring;
 mod memory;

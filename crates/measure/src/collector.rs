@@ -17,7 +17,7 @@ use crate::warmup::Early;
 use crate::{End, Failure, IntervalCounts, Leftovers, Site, Snapshot, SummaryBuilder, Tick};
 
 /// An hour in seconds.
-const TICKS_MAX: usize = 3600;
+pub(crate) const TICKS_MAX: usize = 3600;
 
 /// The run so far.
 #[derive(Debug)]

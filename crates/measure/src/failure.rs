@@ -150,6 +150,8 @@ failures! {
 
     ClientInterrupted, "client.interrupted", Plan, "given up because the run was ended at once", "let the run end by itself, or interrupt it only once";
     ClientInternal, "client.internal", ThisMachine, "loadline failed internally", "please report this with the example";
+
+    OtherTool, "other_tool", ServerOrPlan, "a failure of a kind that only the tool that measured it knows", "the example holds its words";
 }
 
 impl Failure {

@@ -244,6 +244,15 @@ impl Histogram {
     }
 }
 
+/// With three digits, every value below this has a bucket of its own; from here on they get twice as wide with each power of two.
+const VALUES_EXACT: u64 = 2048;
+
+/// The greatest time that is counted in the same bucket.
+pub(crate) const fn greatest_alike(time: Nanos) -> Nanos {
+    let width_bits = if time.0 < VALUES_EXACT { 0 } else { VALUES_EXACT.leading_zeros() + 1 - time.0.leading_zeros() };
+    Nanos(time.0 | ((1 << width_bits) - 1))
+}
+
 /// As HdrHistogram counts ranks: from 1, the first whose share reaches `q`.
 #[must_use]
 pub fn rank_of(q: f64, total: u64) -> u64 {

@@ -7,6 +7,7 @@
 
 use plan::Nanos;
 
+use crate::histogram::greatest_alike;
 use crate::{Histogram, PackedHistogram, bucket_of_rank, rank_of};
 
 /// The recorded buckets of a [`Histogram`], with its exact sums, least and greatest.
@@ -34,6 +35,20 @@ impl From<&Histogram> for SparseHistogram {
 }
 
 impl SparseHistogram {
+    /// Adds one time.
+    pub fn record(&mut self, time: Nanos) {
+        let bucket = greatest_alike(time);
+        match self.buckets.binary_search_by_key(&bucket, |(known, _)| *known) {
+            Ok(at) => self.buckets[at].1 += 1,
+            Err(at) => self.buckets.insert(at, (bucket, 1)),
+        }
+        self.count += 1;
+        self.sum += u128::from(time.0);
+        self.squares += u128::from(time.0) * u128::from(time.0);
+        self.min = Some(self.min.map_or(time, |min| min.min(time)));
+        self.max = self.max.max(Some(time));
+    }
+
     /// Every bucket with something in it, ascending: its greatest value, and how many.
     #[must_use]
     pub fn buckets(&self) -> &[(Nanos, u64)] {
@@ -99,7 +114,13 @@ impl SparseHistogram {
     /// At rest, as a whole histogram stands in a file.
     #[must_use]
     pub fn pack(&self) -> PackedHistogram {
-        Histogram::of_buckets(&self.buckets, (self.sum, self.squares), self.min.zip(self.max)).pack_whole()
+        self.whole().pack_whole()
+    }
+
+    /// The same as a whole histogram.
+    #[must_use]
+    pub fn whole(&self) -> Histogram {
+        Histogram::of_buckets(&self.buckets, (self.sum, self.squares), self.min.zip(self.max))
     }
 }
 
@@ -124,6 +145,14 @@ mod tests {
             prop_assert_eq!((sparse.count(), sparse.mean(), sparse.max()), (histogram.count(), histogram.mean(), histogram.max()));
             let (ours, theirs) = (sparse.quantile(q).unwrap().0 as f64, histogram.quantile(q).unwrap().0 as f64);
             prop_assert!((ours - theirs).abs() <= 0.001 * theirs + 1.0, "{} against {}", ours, theirs);
+        }
+
+        #[test]
+        fn recording_is_that_of_histograms(values in prop::collection::vec(0u64..10_000_000_000_000, 0..60)) {
+            let mut sparse = SparseHistogram::default();
+            values.iter().for_each(|value| sparse.record(Nanos(*value)));
+            prop_assert_eq!(&sparse, &SparseHistogram::from(&of(&values)));
+            prop_assert_eq!(sparse.whole(), of(&values));
         }
 
         #[test]

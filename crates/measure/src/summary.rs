@@ -39,6 +39,10 @@ pub struct SummaryRecord {
     pub schema: String,
     /// What was done; it can be done again.
     pub plan: Plan,
+    /// The other tool that measured this run, such as `JMeter`. Of such a run only what its file tells is here: response times begin when
+    /// a request was sent, nothing is known of lag, of connections and of the generator, and of the plan only the target and the most users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_by: Option<String>,
     /// Where the load came from.
     pub machine: Machine,
     /// When it began: RFC 3339, UTC.

@@ -129,10 +129,10 @@ impl JourneyCounts {
     }
 }
 
-impl StepCounts {
-    /// Nothing yet, with these Checks.
+impl<H: Default> StepCounts<H> {
+    /// Nothing yet, without Checks.
     #[must_use]
-    pub fn named(name: Arc<str>, journey: u32, checks: impl IntoIterator<Item = Arc<str>>) -> Self {
+    pub fn empty(name: Arc<str>, journey: u32) -> Self {
         Self {
             name,
             journey,
@@ -140,11 +140,20 @@ impl StepCounts {
             succeeded: 0,
             failures: BTreeMap::new(),
             answered: 0,
-            response_succeeded: Histogram::new(),
-            response_failed: Histogram::new(),
-            checks: checks.into_iter().map(|check| CheckCounts { check, held: 0, failed: 0, example: None }).collect(),
+            response_succeeded: H::default(),
+            response_failed: H::default(),
+            checks: Vec::new(),
             examples: BTreeMap::new(),
         }
+    }
+}
+
+impl StepCounts {
+    /// Nothing yet, with these Checks.
+    #[must_use]
+    pub fn named(name: Arc<str>, journey: u32, checks: impl IntoIterator<Item = Arc<str>>) -> Self {
+        let checks = checks.into_iter().map(|check| CheckCounts { check, held: 0, failed: 0, example: None }).collect();
+        Self { checks, ..Self::empty(name, journey) }
     }
 
     fn add(&mut self, other: &Self) {

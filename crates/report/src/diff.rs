@@ -27,6 +27,7 @@ use crate::png::Density;
 use crate::{ResultFile, sweep};
 use crate::{Style, story, unlike};
 
+pub(crate) use runs::side_of;
 pub use runs::{runs, runs_unlike};
 pub use searches::{search_is_invalid, searches, searches_unlike};
 

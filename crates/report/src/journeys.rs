@@ -22,6 +22,9 @@ const POPULATIONS: [&str; 10] = ["population", "requests", "QPS", "failed", "uns
 /// The heads of the table of URLs.
 const URLS: [&str; 10] = ["URL", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max", "checks"];
 
+/// The heads of the table of the names that another tool gave its requests.
+const LABELS: [&str; 9] = ["label", "requests", "QPS", "failed", "mean", "50 %", "90 %", "99 %", "max"];
+
 /// The heads of the table of sites.
 const SITES: [&str; 10] = ["site", "threads", "requests", "failed", "50 %", "99 %", "max", "connect 50 %", "lag 99 %", "clock ±"];
 
@@ -109,7 +112,10 @@ impl Rows {
             of(RowKind::Journey, (&JOURNEYS, &JOURNEYS_LEAST), journeys, journey, LEGEND),
             of(RowKind::Transaction, (&TRANSACTIONS, &JOURNEYS_LEAST), transactions, journey, TRANSACTIONS_LEGEND),
             of(RowKind::Step, (&STEPS, &STEPS_LEAST), steps, step, ""),
-            of(RowKind::Url, (&URLS, &STEPS_LEAST), &run.urls, step, ""),
+            match run.measured_by {
+                Some(_) => of(RowKind::Url, (&LABELS, &STEPS_LEAST), &run.urls, label, ""),
+                None => of(RowKind::Url, (&URLS, &STEPS_LEAST), &run.urls, step, ""),
+            },
             of(RowKind::Site, (&SITES, &SITES_LEAST), &run.sites, site, SITES_LEGEND),
         ];
         all.retain(|rows| !rows.cells.is_empty());
@@ -156,6 +162,13 @@ fn step(row: &StepRow) -> Vec<String> {
     let mut cells = vec![name(&row.name), count(row.due), story::rate(row.qps), count(row.failed)];
     cells.extend(times(&row.response_time, &[0.5, 0.9, 0.99]));
     cells.push(checks(&row.checks));
+    cells
+}
+
+/// As a step, of which no checks are told.
+fn label(row: &StepRow) -> Vec<String> {
+    let mut cells = step(row);
+    cells.truncate(LABELS.len());
     cells
 }
 

@@ -32,7 +32,8 @@ pub const FORMAT: Format = Format {
 struct Written<'a> {
     #[serde(flatten)]
     run: &'a Summary,
-    validity: &'a Validity,
+    /// Of a run that another tool measured it is not known.
+    validity: Option<&'a Validity>,
     intervals: Option<&'a Uncertainty>,
     checks: &'a [Judgement],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +50,7 @@ struct Written<'a> {
 fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
     let written = Written {
         run: reading.run,
-        validity: &reading.validity,
+        validity: reading.run.measured_by.is_none().then_some(&reading.validity),
         intervals: reading.uncertainty.as_ref(),
         checks: &reading.checks,
         aborted_by: reading.aborted_by.clone(),

@@ -25,7 +25,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     let number = |element: &str| cases.iter().filter(|case| case.wrong.as_ref().is_some_and(|(wrong, _)| *wrong == element)).count();
     let counts = format!("tests=\"{}\" failures=\"{}\" errors=\"{}\"", cases.len(), number("failure"), number("error"));
     let run = reading.run;
-    let class = escaped(&story::request_of(&run.plan));
+    let class = escaped(&story::requests_of(run));
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(out, "<testsuites name=\"loadline\" {counts} time=\"{:.3}\">", run.ended.drained_at.as_secs_f64())?;
     let timestamp = escaped(&run.started);

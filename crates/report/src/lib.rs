@@ -54,6 +54,6 @@ pub use json::ReadError;
 pub use reason::{reason, registered_reason};
 pub use rendering::{COMPARE_FORMATS, DIFF_FORMATS, FIND_FORMATS, FORMATS, Rendering, SWEEP_FORMATS, TRAFFIC_FORMATS, Two, format};
 pub use short::{LINES_MAX, closing, short};
-pub use story::{causes, load_of, request_of};
+pub use story::{causes, load_of, request_of, requests_of};
 pub use style::{Colour, Style};
 pub use visible::visible;

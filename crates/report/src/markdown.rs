@@ -34,7 +34,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     }
     checks(reading, out)?;
     against(reading, out)?;
-    writeln!(out, "{}: {}.\n", visible::markdown(&story::request_of(&summary.plan)), visible::markdown(&story::load(summary)[0]))?;
+    writeln!(out, "{}: {}.\n", visible::markdown(&story::requests_of(summary)), visible::markdown(&story::load(summary)[0]))?;
     if !summary.response_time.is_empty() {
         times(reading, out)?;
     }
@@ -74,6 +74,9 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     }
     for warning in &summary.warnings {
         writeln!(out, "\n> {}", visible::markdown(warning))?;
+    }
+    if let Some(tool) = &summary.measured_by {
+        return writeln!(out, "\nMeasured {} by {}.", visible::markdown(&summary.started), visible::markdown(tool));
     }
     let machine = &summary.machine;
     writeln!(
@@ -200,7 +203,9 @@ fn times(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     if summary.response_time_succeeded.count() < summary.response_time.count() && !summary.response_time_succeeded.is_empty() {
         row(out, "of successes", &summary.response_time_succeeded)?;
     }
-    row(out, "service time", &summary.service_time)?;
+    if summary.measured_by.is_none() {
+        row(out, "service time", &summary.service_time)?;
+    }
     if let Some(missing) = story::missing(reading, &SHOWN) {
         writeln!(out, "\n{missing}")?;
     }

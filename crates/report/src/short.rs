@@ -199,14 +199,17 @@ fn tone(reading: &Reading<'_>) -> Tone {
 
 fn head(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     let summary = reading.run;
-    let until = story::until(&summary.plan);
+    let until = match summary.measured_by {
+        Some(_) => format!("for {}", quantity::length(summary.ended.load_until)),
+        None => story::until(&summary.plan),
+    };
     let warmup = match summary.excluded.duration_s {
         0.0 => String::new(),
         secs => format!(", after a warm-up of {}", quantity::length(Nanos((secs * 1e9) as u64))),
     };
     let span = format!(", {until}{warmup}");
     let room = (page.style.columns() - 2).saturating_sub(span.chars().count());
-    page.say(Rank::Aside, Tone::Aside, &format!("{}{span}", shortened(&story::request_of(&summary.plan), room.saturating_sub(1))));
+    page.say(Rank::Aside, Tone::Aside, &format!("{}{span}", shortened(&story::requests_of(summary), room.saturating_sub(1))));
     page.gap();
     if let Some(ending) = story::ending(reading) {
         let (happened, _) = ending.split_once(": ").unwrap_or((&ending, ""));

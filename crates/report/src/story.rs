@@ -51,6 +51,21 @@ pub fn request_of(plan: &Plan) -> String {
     }
 }
 
+/// The requests of a run: as its plan says, or that another tool sent them, and where to.
+#[must_use]
+pub fn requests_of(run: &Summary) -> String {
+    match (&run.measured_by, run.resolution.name.as_str()) {
+        (None, _) => request_of(&run.plan),
+        (Some(tool), "") => format!("requests that {} sent", visible(tool)),
+        (Some(tool), server) => format!("requests that {} sent to {}", visible(tool), visible(server)),
+    }
+}
+
+/// Of a run that another tool measured: that nobody knows whether that tool was the limit.
+pub(crate) fn limit_unknown(run: &Summary) -> Option<String> {
+    run.measured_by.as_ref().map(|tool| format!("not known: whether {0} itself was the limit is not in the files of {0}", visible(tool)))
+}
+
 /// What stands behind ±: the longer side of the interval, so that the figure and it cover the whole of it.
 pub(crate) fn half_width(figure: &Figure) -> f64 {
     (figure.value - figure.interval.low).max(figure.interval.high - figure.value)
@@ -110,6 +125,13 @@ pub(crate) fn missing_among(reading: &Reading<'_>, times: &[&Histogram], shown: 
 
 /// How the load was made, and what follows for reading the times.
 pub(crate) fn load(summary: &Summary) -> Vec<String> {
+    if let Some(tool) = &summary.measured_by {
+        let users = match summary.concurrency {
+            0 => String::new(),
+            users => format!(", by at most {} at once", counted(users, "user")),
+        };
+        return vec![format!("as {0} made it{users}; how it did is not in the files of {0}", visible(tool))];
+    }
     let mut lines = vec![load_of(&summary.plan)];
     let single = summary.plan.requests().is_some_and(|requests| requests.get() == 1);
     if summary.plan.load().is_closed() && !single && summary.requests.due > 1 {

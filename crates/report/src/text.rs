@@ -132,7 +132,7 @@ fn head(reading: &Reading<'_>, page: &mut Page) {
     if let Some(ruling) = &reading.against {
         against(ruling, page);
     }
-    page.entry("request", Tone::Normal, &story::request_of(&summary.plan));
+    page.entry(if summary.measured_by.is_some() { "requests" } else { "request" }, Tone::Normal, &story::requests_of(summary));
     let resolution = &summary.resolution;
     if !resolution.addresses.is_empty() {
         let addresses: Vec<String> = resolution.addresses.iter().map(|address| visible(address)).collect();
@@ -317,7 +317,9 @@ fn coincide(summary: &Summary) -> bool {
 fn legend(reading: &Reading<'_>, rows: &[(&str, &Histogram)], same: bool, page: &mut Page) {
     let summary = reading.run;
     let mut said = Vec::new();
-    if same {
+    if let Some(tool) = &summary.measured_by {
+        said.push(format!("Response time: latency, from when {} sent the request to the last byte of the answer.", visible(tool)));
+    } else if same {
         said.push(format!(
             "Response time: latency, from when a user wants to send to the last byte of the answer. Service time, from when it was sent, \
              is the same in closed load (mean {}).",
@@ -383,6 +385,9 @@ fn steadiness(summary: &Summary, page: &mut Page) {
 }
 
 fn phases(summary: &Summary, page: &mut Page) {
+    if summary.measured_by.is_some() && summary.ttfb.is_empty() {
+        return;
+    }
     page.gap();
     let mut columns = Columns::new(&["", "mean", "50 %", "99 %", "max", "count"]);
     let mut row = |name: &str, histogram: &Histogram| {
@@ -396,10 +401,11 @@ fn phases(summary: &Summary, page: &mut Page) {
         ]);
     };
     row("first byte TTFB", &summary.ttfb);
-    row("connect", &summary.connect);
-    let secure = summary.plan.target().scheme() == Scheme::Https;
-    if secure {
-        row("TLS handshake", &summary.tls);
+    if summary.measured_by.is_none() {
+        row("connect", &summary.connect);
+        if summary.plan.target().scheme() == Scheme::Https {
+            row("TLS handshake", &summary.tls);
+        }
     }
     page.table(&columns, &["count", "50 %"]);
     if let Some(took) = summary.resolution.took {
@@ -410,6 +416,10 @@ fn phases(summary: &Summary, page: &mut Page) {
 fn answers(summary: &Summary, page: &mut Page) {
     page.gap();
     if summary.status.is_empty() {
+        // Samplers of other tools need not speak HTTP.
+        if summary.measured_by.is_some() {
+            return;
+        }
         page.entry("answers", if summary.requests.due > 0 { Tone::Bad } else { Tone::Normal }, "none");
         return;
     }
@@ -589,6 +599,10 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
     let answered: u64 = summary.status.values().sum::<u64>() + summary.excluded.requests;
     let each =
         if answered > 0 { format!(", {} an answer", bytes((moved.received as f64 / answered as f64).round())) } else { String::new() };
+    // Of another tool's file, no bytes at all are bytes that it does not tell of.
+    if summary.measured_by.is_some() && moved.received + moved.sent == 0 {
+        return;
+    }
     page.entry(
         "bytes",
         Tone::Normal,
@@ -600,7 +614,9 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
             per_second(moved.sent)
         ),
     );
-    page.entry("connections", Tone::Normal, &connections(summary));
+    if summary.measured_by.is_none() {
+        page.entry("connections", Tone::Normal, &connections(summary));
+    }
 }
 
 /// How many were opened, and who closed them where that is more than the ordinary end of those that stood last.
@@ -682,11 +698,20 @@ pub(crate) fn cores_used(summary: &Summary) -> String {
     format!("{used} of {}", counted(summary.machine.cores.into(), "core"))
 }
 
-/// The program and the machine that a run was measured by.
+/// The program and the machine that a run was measured by; of another tool's its name alone.
 pub(crate) fn measured_on(summary: &Summary) -> String {
+    if let Some(tool) = &summary.measured_by {
+        return visible(tool);
+    }
     let machine = &summary.machine;
     let (cores, first) = (counted(machine.cores.into(), "core"), first_of_machines(summary));
     format!("{} on {} with {cores}, {}{first}", visible(&machine.loadline), visible(&machine.processor), visible(&machine.system))
+}
+
+/// When it began, and what its chance was drawn from.
+pub(crate) fn began(summary: &Summary) -> String {
+    let seed = if summary.measured_by.is_some() { String::new() } else { format!(", seed {}", summary.plan.seed()) };
+    format!("started {}{seed}", visible(&summary.started))
 }
 
 /// The threads that a load came from, and their processes where it was several.
@@ -695,10 +720,14 @@ pub(crate) fn threads_of(generator: &Generator) -> String {
     if generator.processes > 1 { format!("{threads} in {} processes", count(generator.processes.into())) } else { threads }
 }
 
-fn trust(reading: &Reading<'_>, page: &mut Page) {
+/// What the load cost, and whether its generator was the limit.
+fn generator(reading: &Reading<'_>, page: &mut Page) {
     let summary = reading.run;
     let generator = &summary.generator;
-    page.gap();
+    if let Some(unknown) = story::limit_unknown(summary) {
+        page.entry("validity", Tone::Normal, &unknown);
+        return;
+    }
     let mut text = if processor_share_is_known(summary) {
         format!("loadline used {}; busiest of {} {:.0} %", cores_used(summary), threads_of(generator), generator.cpu_share_busiest * 100.0)
     } else {
@@ -721,6 +750,12 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
         };
         page.entry("validity", tone, &text);
     }
+}
+
+fn trust(reading: &Reading<'_>, page: &mut Page) {
+    let summary = reading.run;
+    page.gap();
+    generator(reading, page);
     if let Some(offered) = summary.qps_offered {
         let requests = &summary.requests;
         let fell_due = if summary.duration_s > 0.0 { requests.due as f64 / summary.duration_s } else { 0.0 };
@@ -769,12 +804,9 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     for warning in &summary.warnings {
         page.entry("warning", Tone::Caution, &visible(warning));
     }
-    let memory = generator.memory_bytes_max.map_or_else(String::new, |most| format!(", {} of memory used at most", bytes(most as f64)));
-    page.entry(
-        "measured by",
-        Tone::Aside,
-        &format!("{}{memory}; started {}, seed {}", measured_on(summary), visible(&summary.started), summary.plan.seed()),
-    );
+    let memory =
+        summary.generator.memory_bytes_max.map_or_else(String::new, |most| format!(", {} of memory used at most", bytes(most as f64)));
+    page.entry("measured by", Tone::Aside, &format!("{}{memory}; {}", measured_on(summary), began(summary)));
     for (names, machine) in other_machines(summary) {
         page.entry("", Tone::Aside, &format!("{names}: {machine}"));
     }

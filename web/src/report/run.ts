@@ -13,7 +13,9 @@ export interface Drawn { charts: HTMLElement[]; update(...ticks: Tick[]): void }
 export function run(page: RunPage): Drawn {
   const { timeline, times } = page.data;
   const over_time = new Group();
-  const courses = COURSES.map((spec) => new Chart(spec(page), over_time));
+  // Of a run that another tool measured, nothing is known of its generator and its connections.
+  const specs = COURSES.filter((spec) => spec !== health || page.data.threads > 0);
+  const courses = specs.map((spec) => new Chart(spec(page), over_time));
   const shapes = times.length === 0 ? [] : [
     new Chart(histogram("latency", "How long requests took", `How many of ${samples(times[0])} took how long, on a logarithmic axis.`, times)),
     new Chart(percentiles("percentile-curve", "Times by percentile, to the last nines", "Each step to the right is one more nine: the far end is the slowest request of all.", times)),
@@ -30,7 +32,7 @@ export function run(page: RunPage): Drawn {
         push(timeline, tick);
         watched.push(tick);
       }
-      courses.forEach((chart, index) => { const spec = COURSES[index]; if (spec) chart.update(spec(page)); });
+      courses.forEach((chart, index) => { const spec = specs[index]; if (spec) chart.update(spec(page)); });
       watched.draw(page, over_time, courses.at(-1)?.root);
     },
   };
@@ -123,11 +125,11 @@ function in_flight(page: RunPage): Spec {
   const { timeline } = page.data;
   const x = timeline.to_ns.map((to) => to / 1e9);
   return course(page, {
-    id: "in-flight", title: "In flight", about: "Requests that had fallen due and had no end yet, and open connections, at the end of each interval.",
+    id: "in-flight", title: "In flight", about: `Requests that had fallen due and had no end yet${page.data.threads > 0 ? ", and open connections," : ""} at the end of each interval.`,
     left: { title: "at once", show: count, zero: true },
     series: [
       { name: "requests", ink: "a", kind: "line", x, y: timeline.in_flight },
-      { name: "connections", ink: "c", kind: "line", dashed: true, x, y: timeline.connections },
+      ...(page.data.threads > 0 ? [{ name: "connections", ink: "c" as const, kind: "line" as const, dashed: true, x, y: timeline.connections }] : []),
     ],
   });
 }

@@ -17,9 +17,9 @@ use crate::outputs::{Existing, Out, Outputs, Renderings, StandardOutput, to_stdo
 /// A saved result, and what becomes of it.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// A result: the JSON of a run, a sweep, a search or a comparison, or a saved one such as @last
-    #[arg(value_name = "RESULT")]
-    result: String,
+    /// A result: the JSON of a run, a sweep, a search or a comparison, a saved one such as @last, or result files of JMeter (JTL)
+    #[arg(value_name = "RESULT", required = true)]
+    results: Vec<String>,
 
     /// Write it as FORMAT=FILE, with - for standard output (repeatable)
     #[arg(long, value_name = "FORMAT=FILE", action = ArgAction::Append, help = out_help(), help_heading = "Output")]
@@ -38,10 +38,10 @@ pub struct Report {
 
 /// Reads, and writes what was asked for; without that, the report in words.
 pub fn carry_out(report: Report) -> Result<Exit, Failed> {
-    let Report { result, out, force, at, output_args } = report;
+    let Report { results, out, force, at, output_args } = report;
     let existing = Existing::from(force);
     let mut errors = PlanErrors::default();
-    match inputs::result(&result, &at).map_err(|error| Failed::from(PlanErrors(vec![error])))? {
+    match inputs::results(&results, &at)? {
         Document::Run(run, terms) => {
             let outputs = Outputs::check(&out, &[], existing, &mut errors);
             if !errors.is_empty() {

@@ -70,3 +70,39 @@ fn what_cannot_be_rendered_is_told_before_anything_is_written() {
     session.loadline("run http://127.0.0.1:9/ --out html=old.html").exits(2).complains("'old.html' exists");
     assert_eq!(session.read("old.html"), "precious");
 }
+
+/// A result file of JMeter's, of so many requests that took so long.
+fn jtl(requests: u64, took_ms: u64) -> String {
+    let rows = (0..requests).map(|k| format!("{},{took_ms},home,200,OK,t 1-1,true,4\n", 1_767_607_200_000 + k * 10));
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,allThreads\n".to_owned() + &rows.collect::<String>()
+}
+
+#[test]
+fn result_files_of_jmeter_are_results_too() {
+    let mut session = Session::new()
+        .file("old.jtl", &jtl(2_000, 20))
+        .file("new.csv", &jtl(2_000, 30))
+        .file("torn.jtl", jtl(10, 5).trim_end_matches("true,4\n"))
+        .file("wrong.jtl", "timeStamp,elapsed,label\n1767607200000,soon,home\n")
+        .file("r.json", "{\"schema\": \"loadline.run/9\"}");
+    session
+        .loadline("report old.jtl --out html=r.html --out json=old.json")
+        .exits(0)
+        .says("at up to 4 concurrent users")
+        .complains_of_nothing();
+    assert!(session.read("r.html").contains("coordinated omission"));
+    let told = session.json("old.json");
+    assert_eq!(
+        (&told["measured_by"], &told["validity"], &told["requests"]["due"]),
+        (&"JMeter".into(), &serde_json::Value::Null, &2_000.into())
+    );
+    // What is written of it is a result like any other, but for its load, which is not in it.
+    session.loadline("report old.json").exits(0).says("all 2,000 succeeded");
+    session.loadline("run --from old.json").exits(2).complains("'old.json' was measured by JMeter");
+    session.loadline("show new.csv").exits(0).says("30 ms").complains_of_nothing();
+    session.loadline("report old.jtl new.csv").exits(0).says("all 4,000 succeeded").says("at up to 8 concurrent users");
+    session.loadline("diff old.jtl new.csv").exits(0).says("+50 %").says("requests that JMeter sent");
+    session.loadline("report torn.jtl").exits(0).says("all 9 succeeded").says("breaks off in line 11");
+    session.loadline("report wrong.jtl").exits(2).complains("line 2: elapsed is 'soon', which is no whole number");
+    session.loadline("report old.jtl r.json wrong.jtl").exits(2).complains("'r.json' is no result file of JMeter's");
+}

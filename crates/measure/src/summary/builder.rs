@@ -254,6 +254,7 @@ impl SummaryRecord {
             replayed: None,
             profiles: Vec::new(),
             warnings: Vec::new(),
+            measured_by: None,
             ended: end,
             plan,
         }

@@ -44,7 +44,7 @@ struct Side<'a> {
 
 impl<'a> Side<'a> {
     fn of_run(name: &'a str, run: &Summary) -> Self {
-        Self { name, target: Some(run.plan.target().to_string()), standing: Some(Validity::of(run).standing) }
+        Self { name, target: Some(run.plan.target().to_string()), standing: run.measured_by.is_none().then(|| Validity::of(run).standing) }
     }
 
     fn of_search(name: &'a str, found: &CapacityReport) -> Self {

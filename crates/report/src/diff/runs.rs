@@ -9,7 +9,7 @@ use plan::{Nanos, Random};
 use super::{paragraph, side_line};
 use crate::columns::{Columns, wrapped};
 use crate::server_side;
-use crate::{Style, unlike, visible};
+use crate::{Style, requests_of, unlike, visible};
 use analysis::comparison::apart;
 
 /// The quantiles of the table.
@@ -21,10 +21,7 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary), style: &Style) -> String {
     let room = style.columns();
     let mut text = String::new();
     for (side, (name, run)) in [("A", a), ("B", b)] {
-        let validity = Validity::of(run);
-        let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
-        text +=
-            &side_line(side, &format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing), room);
+        text += &side_line(side, &side_of(name, run), room);
     }
     let (from, to) = (a.1, b.1);
     let unlike = runs_unlike(from, to);
@@ -65,9 +62,23 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary), style: &Style) -> String {
     )
 }
 
+/// What the user calls a run, where it led, and how far it can be trusted.
+pub(crate) fn side_of(name: &str, run: &Summary) -> String {
+    if run.measured_by.is_some() {
+        return format!("{}: {}", visible(name), requests_of(run));
+    }
+    let validity = Validity::of(run);
+    let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
+    format!("{}: {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing)
+}
+
 /// What two runs differ in besides where they lead, and so what else may have made the difference.
 #[must_use]
 pub fn runs_unlike(a: &Summary, b: &Summary) -> Vec<String> {
+    if a.measured_by != b.measured_by {
+        let tool = |run: &Summary| visible(run.measured_by.as_deref().unwrap_or("loadline"));
+        return vec![format!("A was measured by {} and B by {}: their times do not begin at the same moment", tool(a), tool(b))];
+    }
     [unlike::plans(&a.plan, &b.plan, &[]), unlike::machines(&a.machine, &b.machine)].concat()
 }
 

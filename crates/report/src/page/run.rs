@@ -7,7 +7,7 @@ use std::time::Duration;
 use analysis::bottleneck::Kind as Bottleneck;
 use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, share, time};
 use analysis::server_side::{Now, ServerSide};
-use analysis::{Reading, Standing, What, disturbances, processor_share_is_known};
+use analysis::{Reading, Standing, What, capitalised, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, RowKind, RowsSoFar, Summary, Tick};
 use plan::{Plan, Scheme, Spelling};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use super::watched::{self, ChartSeries};
 use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::machines::{first_of_machines, other_machines};
 use crate::reason::reason;
-use crate::text::{UNSENT, connections, cores_used, lateness, measured_on, side_named};
+use crate::text::{UNSENT, began, connections, cores_used, lateness, measured_on, side_named};
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, journeys, story};
 
@@ -207,7 +207,7 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
     View {
         schema: SCHEMA,
         kind: Kind::Run,
-        title: story::request_of(&summary.plan),
+        title: story::requests_of(summary),
         about,
         standing: standing(reading),
         answers: answers(reading),
@@ -226,6 +226,7 @@ fn view(reading: &Reading<'_>, text: String) -> View<Data> {
             timeline: Timeline::of(summary),
             times: [("response time", &summary.response_time), ("service time", &summary.service_time)]
                 .into_iter()
+                .take(if summary.measured_by.is_some() { 1 } else { 2 })
                 .filter(|(_, histogram)| !histogram.is_empty())
                 .map(|(name, histogram)| times(name, histogram))
                 .collect(),
@@ -246,7 +247,7 @@ pub(super) fn mark(standing: Standing, why: String) -> Badge {
 }
 
 fn standing(reading: &Reading<'_>) -> Option<Badge> {
-    (reading.run.requests.due > 0).then(|| mark(reading.validity.standing, reading.validity.why()))
+    (reading.run.requests.due > 0 && reading.run.measured_by.is_none()).then(|| mark(reading.validity.standing, reading.validity.why()))
 }
 
 fn answers(reading: &Reading<'_>) -> Vec<Answer> {
@@ -272,6 +273,9 @@ fn steady(reading: &Reading<'_>) -> Answer {
             Answer::measured(Question::Steady, "Nothing changed while it ran: neither times nor throughput drifted or jumped", "response")
         }
         Some(_) => Answer::not_measured(Question::Steady, "The run is too short to tell whether anything changed while it ran"),
+        None if reading.run.measured_by.is_some() => {
+            Answer::not_measured(Question::Steady, "What changed cannot be told apart from the load, whose course is not known")
+        }
         None => Answer::not_measured(Question::Steady, "What changed cannot be told apart from the load, which changed by plan"),
     }
 }
@@ -313,6 +317,9 @@ fn limits(reading: &Reading<'_>) -> Answer {
         }
         _ if summary.requests.due == 0 => ("Nothing was measured".to_owned(), Tone::Plain),
         _ => {
+            if let Some(unknown) = story::limit_unknown(summary) {
+                return Answer::not_measured(Question::Limits, &capitalised(&unknown));
+            }
             let busiest = if processor_share_is_known(summary) {
                 format!(" (its busiest thread used {:.0} % of a core)", summary.generator.cpu_share_busiest * 100.0)
             } else {
@@ -389,7 +396,7 @@ fn figures(reading: &Reading<'_>) -> Vec<Figure> {
 }
 
 fn measured_by(summary: &Summary) -> String {
-    format!("{}; started {}, seed {}", measured_on(summary), visible(&summary.started), summary.plan.seed())
+    format!("{}; {}", measured_on(summary), began(summary))
 }
 
 /// The figures of this run beside those of a saved one.
@@ -413,10 +420,11 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables.extend(super::limits::table(&reading.bottleneck));
     tables.extend(watched::told(summary));
     tables.extend(summary.profiles.iter().zip(SECTIONS).map(|(it, section)| profiled::table(section, summary, it)));
-    tables.push(phases(summary));
+    tables.extend(phases(summary));
     tables.push(account(reading));
-    tables.push(plan(summary));
-    tables.push(machine(summary));
+    if summary.measured_by.is_none() {
+        tables.extend([plan(summary), machine(summary)]);
+    }
     tables
 }
 
@@ -425,7 +433,10 @@ fn rows(summary: &Summary) -> Vec<Table> {
     let broken = journeys::broken(journeys::counted(summary));
     let table = |rows: journeys::Rows| {
         // Heads of figures begin with #.
-        let (anchor, title) = journeys::titled(rows.kind);
+        let (anchor, title) = match (rows.kind, &summary.measured_by) {
+            (RowKind::Url, Some(_)) => ("urls", "Labels"),
+            (kind, _) => journeys::titled(kind),
+        };
         let heads: Vec<String> =
             rows.heads.iter().enumerate().map(|(place, head)| if place == 0 { (*head).to_owned() } else { format!("#{head}") }).collect();
         let table = Table::new(anchor, title, &heads.iter().map(String::as_str).collect::<Vec<_>>(), rows.cells);
@@ -467,14 +478,23 @@ fn percentiles(reading: &Reading<'_>) -> Table {
     if !well.is_empty() && well.count() < summary.response_time.count() {
         rows.push(row("of successes", well, &|q| of(well, q)));
     }
-    rows.push(row("service time", &summary.service_time, &|q| of(&summary.service_time, q)));
-    if summary.plan.load().is_open() {
-        rows.push(row("wait", &summary.wait, &|q| of(&summary.wait, q)));
+    if summary.measured_by.is_none() {
+        rows.push(row("service time", &summary.service_time, &|q| of(&summary.service_time, q)));
+        if summary.plan.load().is_open() {
+            rows.push(row("wait", &summary.wait, &|q| of(&summary.wait, q)));
+        }
+        rows.push(row("lag", &summary.lag, &|q| of(&summary.lag, q)));
     }
-    rows.push(row("lag", &summary.lag, &|q| of(&summary.lag, q)));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let missing = story::missing(reading, &QUANTILES).map_or_else(String::new, |said| format!(" {}", super::finished(&said)));
-    Table::new("percentiles", "Times by percentile", &heads, rows).noted(format!(
+    let table = Table::new("percentiles", "Times by percentile", &heads, rows);
+    if let Some(tool) = &summary.measured_by {
+        return table.noted(format!(
+            "Response time is from when {} sent the request to the last byte of its answer, in whole milliseconds.{missing}",
+            visible(tool)
+        ));
+    }
+    table.noted(format!(
         "Response time is what users feel: from the moment a request was due to the last byte of its answer. Service time is what the \
          server took once it was asked, wait the time until a connection was free, lag what loadline added. ± is what chance within this \
          run leaves open.{missing}"
@@ -550,7 +570,8 @@ fn replayed(summary: &Summary) -> Option<Table> {
     })
 }
 
-fn phases(summary: &Summary) -> Table {
+/// How requests came to their first byte; `None` where that is not known.
+fn phases(summary: &Summary) -> Option<Table> {
     let row = |name: &str, times: &Histogram| {
         vec![
             name.to_owned(),
@@ -561,7 +582,12 @@ fn phases(summary: &Summary) -> Table {
             count(times.count()),
         ]
     };
-    let mut rows = vec![row("first byte (TTFB)", &summary.ttfb), row("connect", &summary.connect)];
+    let heads = ["", "#mean", "#50 %", "#99 %", "#max", "#count"];
+    let first_byte = row("first byte (TTFB)", &summary.ttfb);
+    if summary.measured_by.is_some() {
+        return (!summary.ttfb.is_empty()).then(|| Table::new("connecting", "First byte", &heads, vec![first_byte]));
+    }
+    let mut rows = vec![first_byte, row("connect", &summary.connect)];
     if summary.plan.target().scheme() == Scheme::Https {
         rows.push(row("TLS handshake", &summary.tls));
     }
@@ -569,7 +595,7 @@ fn phases(summary: &Summary) -> Table {
         summary.resolution.took.map_or_else(String::new, |took| format!("Name lookup: {}, once before the load. ", nanos(Some(took))));
     let at_once = summary.timeline.iter().map(|tick| tick.connections).max().unwrap_or(summary.concurrency);
     let note = format!("{lookup}{}; {} open at once at most.", connections(summary), count(at_once));
-    Table::new("connecting", "Connecting", &["", "#mean", "#50 %", "#99 %", "#max", "#count"], rows).noted(note)
+    Some(Table::new("connecting", "Connecting", &heads, rows).noted(note))
 }
 
 fn account(reading: &Reading<'_>) -> Table {

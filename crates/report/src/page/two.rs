@@ -4,16 +4,16 @@
 //! shown, no verdict is given, and the first answer says why.
 
 use analysis::quantity::{NONE, figure, nanos, signed};
-use analysis::{Standing, Validity};
 use measure::{QUANTILES, Summary};
 use serde::Serialize;
 
 use super::run::Timeline;
 use super::times::{Times, times};
 use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, finished, watched, written};
+use crate::diff::{runs_unlike, side_of};
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
-use crate::{Style, story, unlike};
+use crate::{Style, story};
 
 /// What the charts draw of both.
 #[derive(Debug, Serialize)]
@@ -39,12 +39,8 @@ pub fn two_runs(a: (&str, &Summary), b: (&str, &Summary)) -> RenderedPage {
 
 fn view(a: (&str, &Summary), b: (&str, &Summary)) -> View<Data> {
     let (from, to) = (a.1, b.1);
-    let unlike = [unlike::plans(&from.plan, &to.plan, &[]), unlike::machines(&from.machine, &to.machine)].concat();
-    let side = |side: &str, (name, run): (&str, &Summary)| {
-        let validity = Validity::of(run);
-        let why = if validity.standing == Standing::Valid { String::new() } else { format!(", {}", validity.why()) };
-        format!("{side}: {}, {}, {}{why}", visible(name), visible(&run.plan.target().to_string()), validity.standing)
-    };
+    let unlike = runs_unlike(from, to);
+    let side = |side: &str, (name, run): (&str, &Summary)| format!("{side}: {}", side_of(name, run));
     let mut remarks: Vec<String> = unlike.iter().map(|difference| finished(&format!("not measured alike: {difference}"))).collect();
     remarks.push("Two runs of one build differ by several percent; loadline compare measures in pairs, and judges.".to_owned());
     View {

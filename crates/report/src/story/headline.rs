@@ -94,6 +94,10 @@ fn throughput(reading: &Reading<'_>) -> String {
             format!("{requests} answered{sure} of {} a second asked for", rate(offered))
         }
         (Load::Open { .. }, None) | (Load::Mixed(_), _) => format!("{requests}{sure}"),
+        (Load::Closed { .. }, _) if summary.measured_by.is_some() => match summary.concurrency {
+            0 => requests,
+            users => format!("{requests} at up to {}", counted(users, "concurrent user")),
+        },
         (Load::Closed { users, .. }, _) => {
             format!("{requests} at {}{}{sure}", up_to(users), counted(summary.concurrency, "concurrent user"))
         }
@@ -193,8 +197,8 @@ pub(crate) fn statuses(summary: &Summary, failure: &FailureCount) -> Option<Vec<
 
 /// What happened, with the limit that was passed.
 pub(crate) fn cause(summary: &Summary, failure: &FailureCount) -> String {
-    // A step may have a limit of its own.
-    if summary.plan.scenario().is_some() {
+    // A step may have a limit of its own, and another tool has others.
+    if summary.plan.scenario().is_some() || summary.measured_by.is_some() {
         return failure.class.about().to_owned();
     }
     let connection = summary.plan.connection();
