@@ -67,8 +67,8 @@ impl fmt::Display for Freezes {
 /// The freezes of a run, if there were several.
 #[must_use]
 pub fn freezes(run: &Summary) -> Option<Freezes> {
-    // Most runs have none, and are not looked through.
-    if run.response_time.max()? < LASTING_MIN {
+    // Most runs have none, and are not looked through. Of another tool's it is not known when its users were there, and when they paused.
+    if run.response_time.max()? < LASTING_MIN || run.measured_by.is_some() {
         return None;
     }
     let whole = |tick: &&Tick| !tick.warmup && tick.to <= run.ended.load_until;

@@ -15,7 +15,7 @@ use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances};
 use measure::{FailureCount, Histogram, RowKind, Status, Summary, WarmUp};
-use plan::{Nanos, Spelling};
+use plan::Nanos;
 
 use crate::columns::{Columns, wrapped};
 use crate::reason::reason;
@@ -362,8 +362,8 @@ fn failures(summary: &Summary, page: &mut Screenful<'_>) {
     let mut name = "failed";
     for (at, failure) in summary.failures.iter().take(FAILURES_MAX).enumerate() {
         failed(summary, failure, name, page);
-        if at == 0 {
-            page.entry_of(Rank::Cause, "", Tone::Normal, &format!("Fix: {}", failure.class.remedy().spelt(Spelling::Flags)), 2);
+        if let Some(remedy) = story::remedy(summary, failure.class).filter(|_| at == 0) {
+            page.entry_of(Rank::Cause, "", Tone::Normal, &format!("Fix: {remedy}"), 2);
         }
         name = "";
     }

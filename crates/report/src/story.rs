@@ -5,8 +5,8 @@ mod headline;
 use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
-use measure::{Ending, Histogram, Summary};
-use plan::{Amount, Body, Keepalive, Load, Plan, RowOrder, Spacing, Stage, Templating, Users, template};
+use measure::{Ending, Failure, Histogram, Summary};
+use plan::{Amount, Body, Keepalive, Load, Plan, RowOrder, Spacing, Spelling, Stage, Templating, Users, template};
 
 use crate::visible::visible;
 
@@ -64,6 +64,12 @@ pub fn requests_of(run: &Summary) -> String {
 /// Of a run that another tool measured: that nobody knows whether that tool was the limit.
 pub(crate) fn limit_unknown(run: &Summary) -> Option<String> {
     run.measured_by.as_ref().map(|tool| format!("not known: whether {0} itself was the limit is not in the files of {0}", visible(tool)))
+}
+
+/// What the user can do about a failure; `None` where that is a setting of loadline's, and another tool sent the requests.
+pub(crate) fn remedy(run: &Summary, class: Failure) -> Option<String> {
+    let said = class.remedy().spelt(Spelling::Flags);
+    (run.measured_by.is_none() || !said.contains("--")).then_some(said)
 }
 
 /// What stands behind ±: the longer side of the interval, so that the figure and it cover the whole of it.

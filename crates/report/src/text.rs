@@ -16,7 +16,7 @@ use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
 use measure::{FailureCount, Generator, Histogram, QUANTILES, ReplayComparison, Status, Summary, WarmUp, quantile_is_known};
-use plan::{Nanos, Scheme, Spelling};
+use plan::{Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
 use crate::machines::{first_of_machines, other_machines};
@@ -584,7 +584,9 @@ fn one_failure(summary: &Summary, failure: &FailureCount, page: &mut Page) {
             &format!("first after {}: {}", quantity::length(example.at), excerpt(&example.text, EXAMPLE_LETTERS_MAX)),
         );
     }
-    page.entry("", Tone::Normal, &format!("Fix: {}", failure.class.remedy().spelt(Spelling::Flags)));
+    if let Some(remedy) = story::remedy(summary, failure.class) {
+        page.entry("", Tone::Normal, &format!("Fix: {remedy}"));
+    }
 }
 
 fn traffic(reading: &Reading<'_>, page: &mut Page) {

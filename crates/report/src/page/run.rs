@@ -9,7 +9,7 @@ use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, shar
 use analysis::server_side::{Now, ServerSide};
 use analysis::{Reading, Standing, What, capitalised, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, RowKind, RowsSoFar, Summary, Tick};
-use plan::{Plan, Scheme, Spelling};
+use plan::{Plan, Scheme};
 use serde::Serialize;
 
 use super::checks;
@@ -521,7 +521,7 @@ fn failures(summary: &Summary) -> Option<Table> {
             side_named(failure.side).to_owned(),
             format!("{} ({})", failure.class.about(), failure.class.code()),
             example,
-            failure.class.remedy().spelt(Spelling::Flags),
+            story::remedy(summary, failure.class).unwrap_or_default(),
         ]
     };
     let mut rows: Vec<Vec<String>> = summary.failures.iter().map(row).collect();
