@@ -28,6 +28,8 @@ pub struct Several {
     pub fleet_ms: Vec<f64>,
     /// The same over SSH on loopback, once the program is there; empty where there is no SSH server.
     pub ssh_ms: Vec<f64>,
+    /// As many logins at once, of which each runs `true`, until all have ended: what SSH alone takes, in milliseconds.
+    pub logins_ms: Vec<f64>,
     /// Processor time of a commander with very many sites, as a share of a core.
     pub commander_percent: Vec<f64>,
     /// Its peak resident memory, in bytes.
@@ -144,6 +146,26 @@ impl SshPlaces {
     /// Words before a command that let it find that `ssh`.
     pub(crate) fn prefix(&self) -> String {
         format!("env PATH={}:/usr/bin:/bin", self.dir.path().display())
+    }
+
+    /// How long so many logins at once take that run nothing, in milliseconds.
+    ///
+    /// # Errors
+    /// If one fails.
+    pub(crate) fn logins_ms(&self, count: u32) -> Result<f64> {
+        let begun = Instant::now();
+        let login = |number: u32| {
+            let mut command = Command::new(self.dir.path().join("ssh"));
+            command.args(["-o", "BatchMode=yes", &format!("place{number}"), "true"]);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+        };
+        let logins = (0..count).map(login).collect::<std::io::Result<Vec<Child>>>()?;
+        for mut login in logins {
+            if !login.wait()?.success() {
+                bail!("a login over SSH failed");
+            }
+        }
+        Ok(begun.elapsed().as_secs_f64() * 1e3)
     }
 
     /// So many of its names, as a load has them.

@@ -606,6 +606,7 @@ impl Suite<'_> {
             }
             if let Some(ssh) = &ssh {
                 several.ssh_ms.push(self.until_first_ms(&arrivals, &over_ssh(ssh))?);
+                several.logins_ms.push(ssh.logins_ms(places)?);
             }
         }
         drop((fleet, ssh));

@@ -94,7 +94,7 @@ fn carry_out(options: &Options, host: &dyn Host) -> Result<u8, Refusal> {
     let wire = Wire { buffer_bytes: options.buffer_bytes, naming: options.naming };
     let runner = host.runner();
     let shared_by_all = shared.clone();
-    let measured = session.measure(&plan, None, &stop, vec![&mut watch], |watch, stop| {
+    let measured = session.measure(&plan, None, &stop, &mut [&mut watch], |watch, stop| {
         let program = |stop: Stop, words: Sender<Word>| move |_| Ab::new(&shared_by_all, &stop, &words);
         runner.prepare(&plan)?.wired(wire).run_with(program(stop.clone(), words), watch, stop)
     });

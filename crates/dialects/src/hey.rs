@@ -75,7 +75,7 @@ fn carry_out(options: &Options, host: &dyn Host) -> Result<(), String> {
     let all = Arc::new(Mutex::new(Results::default()));
     let results = all.clone();
     let runner = host.runner();
-    let measured = session.measure(&plan, None, &stop, Vec::new(), |watch, stop| {
+    let measured = session.measure(&plan, None, &stop, &mut [], |watch, stop| {
         let program =
             move |_| Hey { options: options_of_all.clone(), began: Instant::now(), own: RefCell::default(), all: results.clone() };
         runner.prepare(&plan)?.run_with(program, watch, stop)

@@ -102,7 +102,7 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
     let mut summariser = Summariser::new(began, interval, host.output());
     let mut own: Vec<&mut dyn Observer> = vec![&mut summariser];
     own.extend(samples_file.as_mut().map(|file| file.observer()));
-    let measured = session.measure(&plan, None, &stop, own, |watch, stop| load(&plan, watch, stop));
+    let measured = session.measure(&plan, None, &stop, &mut own, |watch, stop| load(&plan, watch, stop));
     let run = match &measured {
         Ok(run) => Some(run),
         Err(error) => error.measured.as_deref(),

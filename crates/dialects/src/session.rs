@@ -51,13 +51,13 @@ impl<'a> Session<'a> {
         plan: &Plan,
         drain: Option<Nanos>,
         stop: &Stop,
-        own: Vec<&mut dyn Observer>,
+        own: &mut [&mut dyn Observer],
         load: impl FnOnce(&mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError>,
     ) -> Result<Summary, RunError> {
         let mut drain = drain.map(|limit| DrainTimeout::new(plan, limit, stop));
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(drain.as_mut().map(|drain| drain as &mut dyn Observer));
-        observers.extend(own);
+        observers.extend(own.iter_mut().map(|own| &mut **own as &mut dyn Observer));
         let Measurement { run, unsaved } = self.host.carry_out(plan, stop, &mut observers, Box::new(load));
         // Of several runs in a row it is true of each, and said once.
         if let Some(why) = unsaved.filter(|_| self.verbosity == Verbosity::Normal && self.lines_said.replace(1) == 0) {

@@ -95,7 +95,7 @@ fn carry_out(options: &Options, host: &dyn Host) -> Result<(), String> {
     let shared = Arc::new(Shared { options: options.clone(), next: AtomicU64::new(0), failed: AtomicU64::new(0), all: Mutex::default() });
     let shared_by_all = shared.clone();
     let runner = host.runner();
-    let measured = session.measure(&plan, Some(PATIENCE), &stop, Vec::new(), |watch, stop| {
+    let measured = session.measure(&plan, Some(PATIENCE), &stop, &mut [], |watch, stop| {
         let program = move |share| Visits::new(shared_by_all.clone(), share, lines.clone());
         runner.prepare(&plan)?.run_with(program, watch, stop)
     });

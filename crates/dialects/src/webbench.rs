@@ -307,7 +307,7 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
     let request = Encoded { layout: EncodedRef::read(&bytes).layout(), bytes };
     let runner = host.runner();
     let measured = session.stop().and_then(|stop| {
-        session.measure(&plan, Some(PATIENCE), &stop, Vec::new(), |watch, stop| {
+        session.measure(&plan, Some(PATIENCE), &stop, &mut [], |watch, stop| {
             runner.prepare(&plan)?.run_with(move |_| FixedRequest { request: request.clone() }, watch, stop)
         })
     });

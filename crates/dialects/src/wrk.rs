@@ -100,7 +100,7 @@ fn measure_and_print(
         Some(path) => Some(Script::load(&options.source(path, host)?, options.globals(), &stop)?),
         None => None,
     };
-    let measured = session.measure(plan, Some(options.timeout()), &stop, Vec::new(), |watch, stop| match &mut script {
+    let measured = session.measure(plan, Some(options.timeout()), &stop, &mut [], |watch, stop| match &mut script {
         None => {
             let prepared = runner.prepare(plan)?;
             say_banner();

@@ -181,7 +181,7 @@ fn climb(options: &Options, url: &str, host: &dyn Host) -> Result<u8, String> {
         let load = load_of(&line, *level)?;
         let plan = session.decide(load.draft()).map_err(|mistakes| mistakes.spelt(Spelling::Flags))?;
         let measured = session.stop().and_then(|stop| {
-            session.measure(&plan, Some(load.timeout()), &stop, Vec::new(), |watch, stop| runner.prepare(&plan)?.run(watch, stop))
+            session.measure(&plan, Some(load.timeout()), &stop, &mut [], |watch, stop| runner.prepare(&plan)?.run(watch, stop))
         });
         let run = match measured {
             Ok(run) => run,

@@ -98,6 +98,9 @@ pub enum Task {
     },
 }
 
+/// The summariser's interval where no property says it.
+const INTERVAL_SECS: u64 = 30;
+
 /// Where a dashboard goes where nothing is said.
 const FOLDER: &str = "report-output";
 

@@ -302,7 +302,7 @@ pub fn attack(options: &Options, cpus: Option<NonZeroU32>, host: &dyn Host) -> R
         body_bytes_max: options.body_bytes_max,
     });
     let runner = host.runner();
-    let measured = session.measure(&plan, None, &stop, Vec::new(), |watch, stop| {
+    let measured = session.measure(&plan, None, &stop, &mut [], |watch, stop| {
         let program = move |_| Attack { shared: shared.clone(), out: out.clone(), batch: RefCell::default(), stopped: Cell::new(false) };
         runner.prepare(&plan)?.run_with(program, watch, stop)
     });
