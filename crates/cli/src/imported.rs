@@ -59,7 +59,7 @@ pub struct PropertyArgs {
     property: Vec<(String, String)>,
 
     /// A file of such properties, NAME=VALUE a line; those of -J go over it (repeatable)
-    #[arg(short = 'q', long, value_name = "FILE", action = ArgAction::Append)]
+    #[arg(long, value_name = "FILE", action = ArgAction::Append)]
     properties: Vec<String>,
 }
 

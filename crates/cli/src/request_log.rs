@@ -430,7 +430,7 @@ const fn java_class(failure: Failure) -> &'static str {
         F::RedirectTarget => "java.net.MalformedURLException",
         F::RequestValue => "java.lang.IllegalArgumentException",
         F::ClientInterrupted => "java.io.InterruptedIOException",
-        F::RedirectLimit | F::RedirectOutside | F::CheckStatus | F::CheckFailed | F::ExtractNothing | F::ClientInternal => {
+        F::RedirectLimit | F::RedirectOutside | F::CheckStatus | F::CheckFailed | F::ExtractNothing | F::ClientInternal | F::OtherTool => {
             "java.io.IOException"
         }
     }

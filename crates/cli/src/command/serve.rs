@@ -105,7 +105,7 @@ pub fn carry_out(serve: Serve) -> Result<Exit, Failed> {
         }
     });
     let chosen = token_file.as_deref().map(token_in).transpose().map_err(|error| errors.push(error));
-    let agents = agents.decide(&plan::Draft::default(), &mut errors);
+    let agents = agents.decide(&Draft::default(), &mut errors);
     let lookout = lookout.decide(&mut errors);
     let (Some(address), Ok(allowed), Ok(chosen), true) = (address, allowed, chosen, errors.is_empty()) else { return Err(errors.into()) };
     if !agents.is_empty() {

@@ -87,7 +87,7 @@ fn a_test_plan_of_jmeter_runs_as_it_is_and_as_the_scenario_that_is_made_of_it() 
     assert_eq!(steps(&session.json("scenario.json")), expected);
     // The same from JMeter's own command line: properties go over those of files, and a failure does not change how it ends.
     session = session.file("test.properties", "# where\nport=1\nusers: 2\n");
-    session.loadline(&format!("run shop.jmx -q test.properties -Jport={port} -Jusers=1 --no-save --out json=less.json"));
+    session.loadline(&format!("run shop.jmx --properties test.properties -Jport={port} -Jusers=1 --no-save --out json=less.json"));
     assert_eq!(steps(&session.json("less.json")).iter().map(|(_, count)| count).sum::<u64>(), 12);
     let said = session.loadline(&format!("jmeter -n -t shop.jmx -q test.properties -Jport={port} -Jusers=1 -l out.jtl -e -o pages")).exits(0).stdout;
     assert!(said.contains("summary =     12 in 00:00:0") && said.ends_with("\n... end of run\n"), "{said}");

@@ -28,6 +28,9 @@ type Line = (String, Values);
 /// Lines that can be told apart by colour and dash.
 const LINES_MAX: usize = 8;
 const INKS: [Ink; 4] = [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple];
+const MARKERS: [Marker; 4] = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond];
+/// So few values are marked: a line of one would not be seen.
+const MARKED_MAX: usize = 40;
 /// Kinds of errors that a row of the samplers shows.
 const ERRORS_SHOWN: usize = 5;
 
@@ -47,13 +50,18 @@ pub fn dashboard(statistics: &Statistics, source: &str, zone: &TimeZone) -> Vec<
     ]
 }
 
+/// A picture, which holds its title.
 fn figure(chart: &Chart) -> String {
-    format!("<h2>{}</h2>\n{}\n", escaped(&chart.title), chart.svg())
+    format!("<p>{}</p>\n", chart.svg())
 }
 
 /// A table in HTML; the first cell of a row is its head.
 fn table(title: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
-    let mut html = format!("<h2>{}</h2>\n<table>\n<thead><tr>", escaped(title));
+    let title = format!("<h2>{}</h2>\n", escaped(title));
+    if rows.is_empty() {
+        return title + "<p>None.</p>\n";
+    }
+    let mut html = title + "<table>\n<thead><tr>";
     heads.iter().for_each(|head| html += &format!("<th scope=\"col\">{}</th>", escaped(head)));
     html += "</tr></thead>\n<tbody>\n";
     for row in rows {
@@ -147,11 +155,10 @@ fn chart(title: &str, along: &str, value: &str, lines: Vec<Line>) -> Chart {
     let left_out = if count > LINES_MAX { vec![vec![format!("the first {LINES_MAX} of {count}")]] } else { Vec::new() };
     let names = lines.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let is_empty = lines.iter().all(|(_, values)| values.is_empty());
-    let series = lines.into_iter().take(LINES_MAX).enumerate().map(|(place, (name, points))| Series {
-        name,
-        side: Side::Left,
-        ink: INKS[place % INKS.len()],
-        marks: Marks::Line { points, dash: if place < INKS.len() { Dash::Solid } else { Dash::Dashed } },
+    let series = lines.into_iter().take(LINES_MAX).enumerate().map(|(place, (name, points))| {
+        let dash = if place < INKS.len() { Dash::Solid } else { Dash::Dashed };
+        let marks = if points.len() > MARKED_MAX { Marks::Line { points, dash } } else { marked(&points, MARKERS[place % MARKERS.len()], dash) };
+        Series { name, side: Side::Left, ink: INKS[place % INKS.len()], marks }
     });
     Chart {
         title: title.to_owned(),
@@ -168,15 +175,21 @@ fn chart(title: &str, along: &str, value: &str, lines: Vec<Line>) -> Chart {
     }
 }
 
+/// Values with a marker each.
+fn marked(values: &[(f64, Option<f64>)], marker: Marker, dash: Dash) -> Marks {
+    Marks::Points { points: values.iter().map(|(x, y)| Point { x: *x, y: *y, fill: Fill::Solid }).collect(), marker, dash }
+}
+
 /// A chart of single points.
-fn cloud(title: &str, along: &str, value: &str, clouds: Vec<Line>) -> Chart {
-    let mut chart = chart(title, along, value, clouds);
-    for (series, marker) in chart.series.iter_mut().zip([Marker::Circle, Marker::Square].into_iter().cycle()) {
-        if let Marks::Line { points, .. } = &series.marks {
-            // A gap after each, so that no line joins them.
-            let points = points.iter().flat_map(|(x, y)| [*y, None].map(|y| Point { x: *x, y, fill: Fill::Solid })).collect();
-            series.marks = Marks::Points { points, marker, dash: Dash::Solid };
-        }
+fn cloud(title: &str, along: &str, value: &str, mut clouds: Vec<Line>) -> Chart {
+    for (_, values) in &mut clouds {
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    let mut chart = chart(title, along, value, clouds.clone());
+    for ((series, (_, values)), marker) in chart.series.iter_mut().zip(&clouds).zip(MARKERS.into_iter().cycle()) {
+        // A gap after each, so that no line joins them.
+        let apart: Values = values.iter().flat_map(|(x, y)| [(*x, *y), (*x, None)]).collect();
+        series.marks = marked(&apart, marker, Dash::Solid);
     }
     chart
 }
