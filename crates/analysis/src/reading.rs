@@ -179,9 +179,9 @@ impl<'a> Reading<'a> {
 fn elsewhere(run: &Summary) -> Option<String> {
     let tool = run.measured_by.as_ref()?;
     Some(format!(
-        "measured by {tool}, of whose files this is made: times are service times in whole milliseconds, from when {tool} sent a request. \
-         How long a request waited before, for a user that was still busy, they do not hold (coordinated omission), so what users felt may \
-         be longer; nor whether {tool} itself was the limit"
+        "measured by {tool}, and read from its files: times are service times in whole milliseconds, from when {tool} sent a request. How long \
+         a request waited for a busy user before it was sent is not in them (coordinated omission), so what users felt may be longer. Whether \
+         {tool} itself was the limit is not in them either"
     ))
 }
 

@@ -262,7 +262,7 @@ impl ForeignRun {
         Some(run)
     }
 
-    /// The intervals, cut where the run begins and ends.
+    /// The intervals, cut where the run begins and ends; the first and the last with their neighbours where they are short.
     fn timeline(&mut self, first: Nanos, until: Nanos) -> Vec<Tick> {
         let mut timeline: Vec<Tick> = Vec::with_capacity(self.slots.len());
         let (zero, length) = (self.zero.0 as i64, self.slot_length.0 as i64);
@@ -292,12 +292,19 @@ impl ForeignRun {
                 response_time: slot.times.pack(),
                 journeys: None,
             };
+            timeline.push(tick);
+        }
+        // A beginning or an end of some milliseconds has no rate.
+        let is_short = |tick: &Tick| tick.to.since(tick.from).0 < self.slot_length.0 / 2;
+        if timeline.len() > 1 && is_short(&timeline[0]) {
+            let mut first = timeline.remove(0);
+            first.extend(&timeline[0]);
+            timeline[0] = first;
+        }
+        if let Some(last) = timeline.pop_if(|last| is_short(last)) {
             match timeline.last_mut() {
-                // A beginning of some milliseconds has no rate.
-                Some(before) if number == self.first_slot + 1 && before.to.since(before.from).0 < self.slot_length.0 / 2 => {
-                    before.extend(&tick)
-                }
-                _ => timeline.push(tick),
+                Some(before) => before.extend(&last),
+                None => timeline.push(last),
             }
         }
         timeline
@@ -382,7 +389,8 @@ mod tests {
         let example = refused.example.clone().unwrap();
         assert_eq!((refused.count, example.at, example.text.as_str()), (10, Nanos::from_millis(50), "Some(ConnectRefused) of odd"));
         let seconds: Vec<_> = run.timeline.iter().map(|tick| (tick.due, tick.to.since(tick.from))).collect();
-        assert_eq!(seconds[..10], [(100, Nanos::SECOND); 10]);
+        // The last 10 ms belong to the second before them.
+        assert_eq!((&seconds[..9], seconds[9]), (&[(100, Nanos::SECOND); 9][..], (100, Nanos::from_millis(1_010))));
         assert_eq!(run.timeline.iter().map(|tick| tick.answered).sum::<u64>(), 980);
         // On average two or three are on the wire.
         assert!((run.in_flight_mean - 2.09).abs() < 0.02, "{}", run.in_flight_mean);

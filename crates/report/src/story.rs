@@ -134,9 +134,9 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
     if let Some(tool) = &summary.measured_by {
         let users = match summary.concurrency {
             0 => String::new(),
-            users => format!(", by at most {} at once", counted(users, "user")),
+            users => format!(", with at most {} at once", counted(users, "user")),
         };
-        return vec![format!("as {0} made it{users}; how it did is not in the files of {0}", visible(tool))];
+        return vec![format!("as {0} made it{users}; its ramps and pauses are not in the files of {0}", visible(tool))];
     }
     let mut lines = vec![load_of(&summary.plan)];
     let single = summary.plan.requests().is_some_and(|requests| requests.get() == 1);

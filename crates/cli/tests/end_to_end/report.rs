@@ -99,7 +99,7 @@ fn result_files_of_jmeter_are_results_too() {
     // What is written of it is a result like any other, but for its load, which is not in it.
     session.loadline("report old.json").exits(0).says("all 2,000 succeeded");
     session.loadline("run --from old.json").exits(2).complains("'old.json' was measured by JMeter");
-    session.loadline("show new.csv").exits(0).says("30 ms").complains_of_nothing();
+    session.loadline("show new.csv").exits(0).says("30.0 ms").complains_of_nothing();
     session.loadline("report old.jtl new.csv").exits(0).says("all 4,000 succeeded").says("at up to 8 concurrent users");
     session.loadline("diff old.jtl new.csv").exits(0).says("+50 %").says("requests that JMeter sent");
     session.loadline("report torn.jtl").exits(0).says("all 9 succeeded").says("breaks off in line 11");
