@@ -39,20 +39,8 @@ pub struct LogFormat {
 
 /// The formats of a log: JMeter's result files in CSV, and in XML.
 pub const LOG_FORMATS: &[LogFormat] = &[
-    LogFormat {
-        name: "jtl",
-        extension: "jtl",
-        head: &[jtl::HEADER, "\n"],
-        foot: "",
-        row: jtl::write_csv,
-    },
-    LogFormat {
-        name: "jtl-xml",
-        extension: "jtl.xml",
-        head: &[jtl::XML_HEAD],
-        foot: jtl::XML_FOOT,
-        row: jtl::write_xml,
-    },
+    LogFormat { name: "jtl", extension: "jtl", head: &[jtl::HEADER, "\n"], foot: "", row: jtl::write_csv },
+    LogFormat { name: "jtl-xml", extension: "jtl.xml", head: &[jtl::XML_HEAD], foot: jtl::XML_FOOT, row: jtl::write_xml },
 ];
 
 /// What is asked for, by the names of steps: paths and URLs as the scenario has them.
@@ -183,7 +171,11 @@ impl Observer for LogWriter {
             let missing = made - file.rows();
             if missing > 0 {
                 let why = failed.as_deref().unwrap_or("rows were written more slowly than requests ended; use a faster disk, or send less");
-                run.add_warnings([format!("{} of {} requests are missing in '{path}': {why}", grouped(&missing.to_string()), grouped(&made.to_string()))]);
+                run.add_warnings([format!(
+                    "{} of {} requests are missing in '{path}': {why}",
+                    grouped(&missing.to_string()),
+                    grouped(&made.to_string())
+                )]);
             }
             if let Some(why) = failed {
                 self.lost.push(PlanError::new(

@@ -82,9 +82,8 @@ fn a_connection_that_is_opened_for_a_request_is_in_its_record() {
 
 #[test]
 fn a_request_that_failed_says_why_and_one_that_was_never_sent_is_not_there() {
-    let refusing = answering(&[200]).refusing(|dial| {
-        (dial % 3 == 0).then(|| DialFailed { failure: Failure::ConnectRefused, text: String::new() })
-    });
+    let refusing =
+        answering(&[200]).refusing(|dial| (dial % 3 == 0).then(|| DialFailed { failure: Failure::ConnectRefused, text: String::new() }));
     let (summary, batches) = logged(
         &refusing,
         &plan(|draft| {
