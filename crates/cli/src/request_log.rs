@@ -297,6 +297,8 @@ impl Rows {
         group.in_flight = group.in_flight - worker.in_flight + record.in_flight;
         worker.in_flight = record.in_flight;
         let ended = record.due.plus(record.elapsed);
+        // While the first user of a population is on its way, the plan rounds to none.
+        let group_threads = group.threads(ended).max(1);
         let name = &source.names[record.name as usize];
         let check = record.check.and_then(|check| name.checks.get(usize::from(check)));
         let (code, message): (Cow<'_, str>, Cow<'_, str>) = match record.result {
@@ -324,8 +326,8 @@ impl Rows {
             failure_message,
             bytes: record.bytes_in,
             sent_bytes: record.bytes_out.into(),
-            group_threads: group.threads(ended),
-            all_threads: groups.iter().map(|group| group.threads(ended)).sum(),
+            group_threads,
+            all_threads: groups.iter().map(|group| group.threads(ended)).sum::<u32>().max(group_threads),
             url: (&*worker.urls[record.name as usize]).into(),
             latency_ms: millis(record.first_byte),
             idle_ms: 0,
