@@ -41,20 +41,8 @@ pub struct LogFormat {
 
 /// The formats of a log: JMeter's result files in CSV, and in XML.
 pub const LOG_FORMATS: &[LogFormat] = &[
-    LogFormat {
-        name: "jtl",
-        extension: "jtl",
-        head: &[jtl::HEADER, "\n"],
-        foot: "",
-        row: jtl::write_csv,
-    },
-    LogFormat {
-        name: "jtl-xml",
-        extension: "jtl.xml",
-        head: &[jtl::XML_HEAD],
-        foot: jtl::XML_FOOT,
-        row: jtl::write_xml,
-    },
+    LogFormat { name: "jtl", extension: "jtl", head: &[jtl::HEADER, "\n"], foot: "", row: jtl::write_csv },
+    LogFormat { name: "jtl-xml", extension: "jtl.xml", head: &[jtl::XML_HEAD], foot: jtl::XML_FOOT, row: jtl::write_xml },
 ];
 
 /// What is asked for, by the names of steps: paths and URLs as the scenario has them.
@@ -214,7 +202,11 @@ impl Observer for LogWriter {
             let missing = made - file.rows();
             if missing > 0 {
                 let why = failed.as_deref().unwrap_or("rows were written more slowly than requests ended; use a faster disk, or send less");
-                run.add_warnings([format!("{} of {} requests are missing in '{path}': {why}", grouped(&missing.to_string()), grouped(&made.to_string()))]);
+                run.add_warnings([format!(
+                    "{} of {} requests are missing in '{path}': {why}",
+                    grouped(&missing.to_string()),
+                    grouped(&made.to_string())
+                )]);
             }
             if let Some(why) = failed {
                 self.lost.push(PlanError::new(
@@ -336,6 +328,8 @@ impl Rows {
         group.in_flight = group.in_flight - worker.in_flight + record.in_flight;
         worker.in_flight = record.in_flight;
         let ended = record.due.plus(record.elapsed);
+        // While the first user of a population is on its way, the plan rounds to none.
+        let group_threads = group.threads(ended).max(1);
         let name = &source.names[record.name as usize];
         let check = record.check.and_then(|check| name.checks.get(usize::from(check)));
         let (code, message): (Cow<'_, str>, Cow<'_, str>) = match record.result {
@@ -363,8 +357,8 @@ impl Rows {
             failure_message,
             bytes: record.bytes_in,
             sent_bytes: record.bytes_out.into(),
-            group_threads: group.threads(ended),
-            all_threads: groups.iter().map(|group| group.threads(ended)).sum(),
+            group_threads,
+            all_threads: groups.iter().map(|group| group.threads(ended)).sum::<u32>().max(group_threads),
             url: (&*worker.urls[record.name as usize]).into(),
             latency_ms: millis(record.first_byte),
             idle_ms: 0,

@@ -12,7 +12,8 @@ use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
 use crate::{
-    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, RecordBuffer, Snapshot, Status, Tally,
+    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, RecordBuffer, Snapshot, Status,
+    Tally,
 };
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.

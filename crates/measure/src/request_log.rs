@@ -260,7 +260,16 @@ mod tests {
     /// A request that was due then and took a millisecond.
     fn outcome(due: u64) -> Outcome {
         let at = |micros: u64| Nanos::from_micros(due + micros);
-        Outcome { due: at(0), ready: at(0), sent: at(10), first_byte: at(400), done: at(1_000), bytes_out: 3, bytes_in: 70, result: Ok(200) }
+        Outcome {
+            due: at(0),
+            ready: at(0),
+            sent: at(10),
+            first_byte: at(400),
+            done: at(1_000),
+            bytes_out: 3,
+            bytes_in: 70,
+            result: Ok(200),
+        }
     }
 
     fn due(batch: &RecordBatch) -> Vec<u64> {

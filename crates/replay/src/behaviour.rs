@@ -16,7 +16,8 @@ use engine::{
 };
 use import::Personal;
 use measure::{
-    Ending, Example, Failure, IntervalCounts, Leftovers, OTHER_ROUTES, Outcome, ReplayComparison, ReplayCounts, SuccessRule, SummaryBuilder, Tick,
+    Ending, Example, Failure, IntervalCounts, Leftovers, OTHER_ROUTES, Outcome, ReplayComparison, ReplayCounts, SuccessRule,
+    SummaryBuilder, Tick,
 };
 use plan::{Nanos, Plan, Share};
 use rustc_hash::FxHashMap;

@@ -53,7 +53,7 @@ fn every_request_that_ended_is_in_the_log_with_those_of_a_warm_up() {
     assert!(requests.succeeded > 0 && requests.failed > 0 && summary.excluded.requests > 0);
     assert_eq!(records.len() as u64, requests.succeeded + requests.failed + summary.excluded.requests);
     let measured = records.iter().filter(|record| record.due >= Nanos::SECOND);
-    let (failed, succeeded): (Vec<_>, Vec<_>) = measured.partition(|record| record.failure.is_some());
+    let (failed, succeeded): (Vec<&RequestRecord>, Vec<&RequestRecord>) = measured.partition(|record| record.failure.is_some());
     assert_eq!((succeeded.len() as u64, failed.len() as u64), (requests.succeeded, requests.failed));
     assert!(failed.iter().all(|record| (record.result, record.failure) == (Ok(404), Some(Failure::CheckStatus))));
     assert!(records.iter().all(|record| record.elapsed == Nanos::from_millis(10) && record.first_byte == record.elapsed));
@@ -82,9 +82,8 @@ fn a_connection_that_is_opened_for_a_request_is_in_its_record() {
 
 #[test]
 fn a_request_that_failed_says_why_and_one_that_was_never_sent_is_not_there() {
-    let refusing = answering(&[200]).refusing(|dial| {
-        (dial % 3 == 0).then(|| DialFailed { failure: Failure::ConnectRefused, text: String::new() })
-    });
+    let refusing =
+        answering(&[200]).refusing(|dial| (dial % 3 == 0).then(|| DialFailed { failure: Failure::ConnectRefused, text: String::new() }));
     let (summary, batches) = logged(
         &refusing,
         &plan(|draft| {
