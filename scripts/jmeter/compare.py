@@ -1,0 +1,220 @@
+"""Carries out each test plan with JMeter and with loadline against the same server, and compares what it was asked. Called by jmeter.sh.
+
+    compare.py LOADLINE JMETER check [NAME…]
+    compare.py LOADLINE JMETER write
+
+docs/jmeter.md is the record of it. `write` makes it anew; `check` fails where a case is no longer as it says there. Both fail
+where loadline sends something else than JMeter and neither says so nor has a reason here.
+"""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from plans import answers, controllers, functions, groups, requests, values
+from server import Server
+
+PAGE = Path("docs/jmeter.md")
+PARTS = {
+    "Requests": requests,
+    "Variables, data files and counters": values,
+    "Controllers": controllers,
+    "Groups, pauses and pace": groups,
+    "Extractors, assertions and scripts": answers,
+    "Functions": functions,
+}
+EQUAL, DIFFERS, NOT_CARRIED, WRONG = "equal", "differs", "not carried", "wrong"
+# Seconds that a plan may take.
+LONGEST = 30
+SHOWN = 160
+HEAD = """\
+# JMeter beside loadline
+
+Written by `make jmeter-test WRITE=1`; run it again to see for yourself. Nothing on this page is typed by hand.
+
+Compared on {date}: {jmeter}; {loadline}; {system}.
+
+Each test plan is carried out twice against a server on this machine that writes down what it is asked: by JMeter, and by `loadline run`. Method, path, query,
+headers and body of all requests are compared, in the order of each user; where chance rules, numbers and ranges; where users wait, the pauses between requests.
+Not compared are headers that say how a client is built (`Connection`, `Accept-Encoding`, the client's own `User-Agent`). The plans are made by
+[scripts/jmeter/plans](../scripts/jmeter/plans). How loadline reads test plans: [Test plans of JMeter](guide/jmeter.md).
+
+Of {total} plans {equal} are sent as JMeter sends them, {differs} differ for the reason that is given, and {not_carried} hold something that is not carried over, which loadline tells before
+it sends anything.
+"""
+
+
+class Jmeter:
+    """JMeter as a process that carries out one plan after the other."""
+
+    def __init__(self, home):
+        self.home = home.resolve()
+        words = [
+            "java",
+            "-Djava.awt.headless=true",
+            f"-Djmeter.logfile={self.home}/jmeter.log",
+            f"-Dlog4j2.configurationFile={self.home}/bin/log4j2.xml",
+        ]
+        classes = f"{self.home}/lib/*:{self.home}/lib/ext/*:{self.home}/bin/ApacheJMeter.jar"
+        words += ["-cp", classes, str(Path(__file__).with_name("Driver.java")), str(self.home)]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.version = self.process.stdout.readline().strip()
+        if not self.version:
+            sys.exit(f"error: JMeter does not start; see {self.home}/jmeter.log")
+
+    def carry_out(self, port, plan):
+        self.process.stdin.write(f"{port} {plan}\n")
+        self.process.stdin.flush()
+        outcome = self.process.stdout.readline().strip()
+        if outcome != "ended":
+            raise RuntimeError(f"JMeter: {outcome or 'it is gone'}")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+@dataclass
+class Verdict:
+    """What became of a case, and why."""
+
+    kind: str
+    why: str = ""
+
+
+def told_of(loadline, port, plan):
+    """What loadline says of a plan that it carries out."""
+    words = [loadline, "run", plan.name, "--variable", f"port={port}", "--no-save"]
+    environment = os.environ | {"XDG_DATA_HOME": str(plan.parent), "NO_COLOR": "1"}
+    done = subprocess.run(
+        words, cwd=plan.parent, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST, stdin=subprocess.DEVNULL
+    )
+    told = re.findall(r"^warning: of .*? is left out: (.*)$", done.stderr, re.MULTILINE)
+    told += re.findall(r"^error: .*: no request in it can be sent \((.*)\)$", done.stderr, re.MULTILINE)
+    if not told and "error:" in done.stderr:
+        raise RuntimeError(f"loadline: {done.stderr.strip()}")
+    # A value that nothing gives is told, and sent as JMeter sends it.
+    return [line for line in told if not line.endswith("as JMeter does")]
+
+
+def compare(case, loadline, jmeter, server):
+    """Carries out a case with both."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan = Path(folder) / f"{case.name}.jmx"
+        plan.write_text(case.plan)
+        for name, text in case.files.items():
+            plan.with_name(name).write_text(text)
+        try:
+            server.begin(case.answers)
+            jmeter.carry_out(server.port, plan)
+            theirs = server.seen
+            server.begin(case.answers)
+            told = told_of(loadline, server.port, plan)
+            ours = server.seen
+        except (RuntimeError, subprocess.TimeoutExpired) as why:
+            return Verdict(WRONG, str(why))
+    if not theirs:
+        return Verdict(WRONG, "JMeter sends nothing")
+    return judged(case, theirs, ours, told)
+
+
+def judged(case, theirs, ours, told):
+    if told:
+        names = "|".join([*case.covers, *([re.escape(case.called)] if case.called else [])])
+        named = [line for line in told if re.search(rf"\b(?:{names})\b", line)]
+        return Verdict(NOT_CARRIED, plain(named[0])) if named else Verdict(WRONG, f"loadline leaves out something else: {told[0]}")
+    expected, found = case.seen(theirs), case.seen(ours)
+    if expected == found:
+        return Verdict(EQUAL)
+    if case.loosely and case.seen(theirs, case.loosely) == case.seen(ours, case.loosely):
+        return Verdict(DIFFERS, case.differs)
+    at = next(at for at in range(len(expected) + len(found)) if expected[at : at + 1] != found[at : at + 1])
+    first, second = [lines[at][:SHOWN] if at < len(lines) else "nothing" for lines in (expected, found)]
+    return Verdict(WRONG, f"at {at + 1} of {len(expected)}, JMeter: {first}; loadline: {second}")
+
+
+def plain(told):
+    """What is told, without where in the file it stands."""
+    return re.sub(r"^line \d+, .*?: ", "", told)
+
+
+def listed(cases, verdicts):
+    """A table of cases, a line each."""
+    lines = ["| plan | elements | what | loadline |", "|---|---|---|---|"]
+    for case in cases:
+        verdict = verdicts[case.name]
+        cells = [
+            case.name,
+            ", ".join(f"`{covered}`" for covered in case.covers),
+            case.says,
+            verdict.kind + (f": {verdict.why}" if verdict.why else ""),
+        ]
+        lines.append(" | ".join(["", *(cell.replace("|", "\\|") for cell in cells), ""]).strip())
+    return "\n".join(lines)
+
+
+def by_element(cases, verdicts):
+    """A table of elements, with the plans of each verdict."""
+    covered = {}
+    for case in cases:
+        for name in case.covers:
+            covered.setdefault(name, {}).setdefault(verdicts[case.name].kind, []).append(case.name)
+    lines = ["| element | equal | differs | not carried |", "|---|---|---|---|"]
+    for name, found in sorted(covered.items(), key=lambda item: (item[0].startswith("__"), item[0].lower())):
+        lines.append(f"| `{name}` | " + " | ".join(", ".join(found.get(kind, [])) or "–" for kind in (EQUAL, DIFFERS, NOT_CARRIED)) + " |")
+    return "\n".join(lines)
+
+
+def page(verdicts, versions):
+    cases = [case for part in PARTS.values() for case in part.CASES]
+    kinds = [verdict.kind for verdict in verdicts.values()]
+    counts = {"total": len(kinds), "equal": kinds.count(EQUAL), "differs": kinds.count(DIFFERS), "not_carried": kinds.count(NOT_CARRIED)}
+    parts = [HEAD.format(date=time.strftime("%Y-%m-%d"), system=f"{platform.system()} {platform.release()}", **versions, **counts)]
+    parts += [f"## Elements and functions\n\nThe names of the plans that are about each.\n\n{by_element(cases, verdicts)}\n"]
+    parts += [f"## {title}\n\n{listed(part.CASES, verdicts)}\n" for title, part in PARTS.items()]
+    return "\n".join(parts)
+
+
+def recorded():
+    """The kinds of verdict that the page has, by the case's name."""
+    rows = re.findall(r"^\| ([-\w]+) \| `.* \| (equal|differs|not carried)(?:: .*)? \|$", PAGE.read_text(), re.MULTILINE)
+    return dict(rows)
+
+
+def main(loadline, home, mode, *wanted):
+    cases = [case for part in PARTS.values() for case in part.CASES]
+    assert len({case.name for case in cases}) == len(cases), "two plans have one name"
+    chosen = [case for case in cases if not wanted or case.name in wanted]
+    loadline = str(Path(loadline).resolve())
+    jmeter, server = Jmeter(Path(home)), Server()
+    verdicts = {}
+    for case in chosen:
+        verdicts[case.name] = verdict = compare(case, loadline, jmeter, server)
+        print(f"{verdict.kind:11} {case.name}{': ' if verdict.why else ''}{verdict.why}", flush=True)
+    jmeter.end()
+    version = subprocess.run([loadline, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    kept = recorded() if mode == "check" else {}
+    wrong = [f"{name}: {verdict.why}" for name, verdict in verdicts.items() if verdict.kind == WRONG]
+    if mode == "check":
+        wrong += [
+            f"{name}: {verdict.kind}, and {kept.get(name, 'nothing')} in {PAGE}"
+            for name, verdict in verdicts.items()
+            if verdict.kind not in (WRONG, kept.get(name))
+        ]
+    wrong += [f"{case.name}: it has a reason to differ, and is equal" for case in chosen if case.differs and verdicts[case.name].kind == EQUAL]
+    if mode == "write" and not wrong:
+        PAGE.write_text(page(verdicts, {"jmeter": jmeter.version, "loadline": version}))
+    print("\n".join(["", *wrong, f"{len(chosen) - len(wrong)} passed, {len(wrong)} failed"]))
+    if wrong and mode == "check":
+        print("  help: make jmeter-test WRITE=1 writes what is so now")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
