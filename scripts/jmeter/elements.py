@@ -233,8 +233,9 @@ def simple(*children, name="Simple Controller"):
     return Element("GenericController", "LogicControllerGui", name, {}, children)
 
 
-def loop(times, *children, name="Loop Controller"):
-    properties = {"LoopController.loops": times if times == -1 else str(times)}
+def loop(times, *children, name="Loop Controller", again=True):
+    """`again`: it can be entered more than once, as JMeter writes all but the loops of groups."""
+    properties = {"LoopController.continue_forever": again, "LoopController.loops": times if times == -1 else str(times)}
     return Element("LoopController", "LoopControlPanel", name, properties, children)
 
 

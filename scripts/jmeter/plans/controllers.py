@@ -40,6 +40,14 @@ CASES = [
         answers={"/list": [as_json({"n": 3}), as_json({"n": 1})]},
     ),
     one_user(
+        "loop-that-is-entered-once",
+        "LoopController",
+        "a loop that is not entered again",
+        loop(2, get("/a"), again=False),
+        get("/b"),
+        loops=2,
+    ),
+    one_user(
         "index",
         "LoopController",
         "a loop tells its round in a variable",
@@ -317,7 +325,7 @@ CASES = [
         "switch-with-a-default",
         "SwitchController",
         "a name that no child has is the child that is called default",
-        for_each("pick", "p", switch("${p}", *SWITCHED, get("/default", name="default"))),
+        for_each("pick", "p", switch("${p}", *SWITCHED, get("/default", name="Default"))),
         switch("", *SWITCHED),
         switch("two", *SWITCHED),
         switch("9", *SWITCHED),

@@ -25,14 +25,12 @@ CASES = [
         variables(b="${a}2"),
         variables={"a": "1"},
     ),
-    one_user(
+    Case(
         "variables-are-drawn-once",
         "Arguments __Random",
-        "a function in a variable's value is carried out once, at the start",
-        get("/v?n=${n}"),
-        get("/v?n=${n}"),
+        "a function in a variable's value is carried out once, at the start, for all users",
+        group(get("/v?n=${n}"), get("/v?n=${n}"), threads=2, loops=3),
         variables={"n": "${__Random(1,1000000)}"},
-        loops=3,
         view=lambda asked: [f"{len(asked)} requests, {len({line for _, line in asked})} kind"],
     ),
     one_user(
