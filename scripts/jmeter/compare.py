@@ -53,17 +53,19 @@ it sends anything.
 class Jmeter:
     """JMeter as a process that carries out one plan after the other."""
 
-    def __init__(self, home):
-        self.home = home.resolve()
+    def __init__(self, home, folder):
+        self.home, self.folder = home.resolve(), folder
         words = [
             "java",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
             "-Djava.awt.headless=true",
             f"-Djmeter.logfile={self.home}/jmeter.log",
             f"-Dlog4j2.configurationFile={self.home}/bin/log4j2.xml",
         ]
         classes = f"{self.home}/lib/*:{self.home}/lib/ext/*:{self.home}/bin/ApacheJMeter.jar"
-        words += ["-cp", classes, str(Path(__file__).with_name("Driver.java")), str(self.home)]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        words += ["-cp", classes, str(Path(__file__).resolve().with_name("Driver.java")), str(self.home)]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, text=True)
         self.version = self.process.stdout.readline().strip()
         if not self.version:
             sys.exit(f"error: JMeter does not start; see {self.home}/jmeter.log")
@@ -91,37 +93,39 @@ class Verdict:
 def told_of(loadline, port, plan):
     """What loadline says of a plan that it carries out."""
     words = [loadline, "run", plan.name, "--variable", f"port={port}", "--no-save"]
-    environment = os.environ | {"XDG_DATA_HOME": str(plan.parent), "NO_COLOR": "1"}
+    environment = os.environ | {"XDG_DATA_HOME": str(plan.parent / "data"), "NO_COLOR": "1"}
     done = subprocess.run(
         words, cwd=plan.parent, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST, stdin=subprocess.DEVNULL
     )
     told = re.findall(r"^warning: of .*? is left out: (.*)$", done.stderr, re.MULTILINE)
-    told += re.findall(r"^error: .*: no request in it can be sent \((.*)\)$", done.stderr, re.MULTILINE)
-    if not told and "error:" in done.stderr:
-        raise RuntimeError(f"loadline: {done.stderr.strip()}")
     # A value that nothing gives is told, and sent as JMeter sends it.
-    return [line for line in told if not line.endswith("as JMeter does")]
+    told = [line for line in told if not line.endswith("as JMeter does")]
+    return told, re.findall(r"^error: (.*)$", done.stderr, re.MULTILINE)
 
 
 def compare(case, loadline, jmeter, server):
-    """Carries out a case with both."""
-    with tempfile.TemporaryDirectory() as folder:
-        plan = Path(folder) / f"{case.name}.jmx"
-        plan.write_text(case.plan)
-        for name, text in case.files.items():
-            plan.with_name(name).write_text(text)
-        try:
-            server.begin(case.answers)
-            jmeter.carry_out(server.port, plan)
-            theirs = server.seen
-            server.begin(case.answers)
-            told = told_of(loadline, server.port, plan)
-            ours = server.seen
-        except (RuntimeError, subprocess.TimeoutExpired) as why:
-            return Verdict(WRONG, str(why))
+    """Carries out a case with both, in JMeter's folder: some functions of it look for files there."""
+    folder = jmeter.folder
+    for left in folder.iterdir():
+        left.unlink()
+    plan = folder / f"{case.name}.jmx"
+    plan.write_text(case.plan)
+    for name, text in case.files.items():
+        (folder / name).write_text(text)
+    try:
+        server.begin(case.answers)
+        jmeter.carry_out(server.port, plan)
+        theirs = server.seen
+        server.begin(case.answers)
+        told, errors = told_of(loadline, server.port, plan)
+        ours = server.seen
+    except RuntimeError as why:
+        return Verdict(WRONG, str(why))
+    except subprocess.TimeoutExpired:
+        return Verdict(WRONG, f"loadline goes on for longer than {LONGEST} s")
     if not theirs:
         return Verdict(WRONG, "JMeter sends nothing")
-    return judged(case, theirs, ours, told)
+    return judged(case, theirs, ours, told or ([] if ours else errors))
 
 
 def judged(case, theirs, ours, told):
@@ -141,7 +145,8 @@ def judged(case, theirs, ours, told):
 
 def plain(told):
     """What is told, without where in the file it stands."""
-    return re.sub(r"^line \d+, .*?: ", "", told)
+    inner = re.search(r"no request in it can be sent \((.*)\)$", told)
+    return re.sub(r"^line \d+, .*?: ", "", inner[1] if inner else told)
 
 
 def listed(cases, verdicts):
@@ -191,13 +196,13 @@ def main(loadline, home, mode, *wanted):
     cases = [case for part in PARTS.values() for case in part.CASES]
     assert len({case.name for case in cases}) == len(cases), "two plans have one name"
     chosen = [case for case in cases if not wanted or case.name in wanted]
-    loadline = str(Path(loadline).resolve())
-    jmeter, server = Jmeter(Path(home)), Server()
-    verdicts = {}
-    for case in chosen:
-        verdicts[case.name] = verdict = compare(case, loadline, jmeter, server)
-        print(f"{verdict.kind:11} {case.name}{': ' if verdict.why else ''}{verdict.why}", flush=True)
-    jmeter.end()
+    loadline, server, verdicts = str(Path(loadline).resolve()), Server(), {}
+    with tempfile.TemporaryDirectory() as folder:
+        jmeter = Jmeter(Path(home), Path(folder))
+        for case in chosen:
+            verdicts[case.name] = verdict = compare(case, loadline, jmeter, server)
+            print(f"{verdict.kind:11} {case.name}{': ' if verdict.why else ''}{verdict.why}", flush=True)
+        jmeter.end()
     version = subprocess.run([loadline, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     kept = recorded() if mode == "check" else {}
     wrong = [f"{name}: {verdict.why}" for name, verdict in verdicts.items() if verdict.kind == WRONG]

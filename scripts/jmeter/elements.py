@@ -157,9 +157,10 @@ def get(path, *children, **more):
     return request("GET", path, *children, **more)
 
 
-def raw(method, path, *bodies, children=(), **more):
-    """A request whose body is as it is written."""
-    return request(method, path, *children, arguments=[argument("", body) for body in bodies], **({"postBodyRaw": True} | more))
+def raw(method, path, *bodies, kind="text/plain", children=(), **more):
+    """A request whose body is as it is written, of this type."""
+    typed = [headers(("Content-Type", kind))] if kind else []
+    return request(method, path, *typed, *children, arguments=[argument("", body) for body in bodies], **({"postBodyRaw": True} | more))
 
 
 def defaults(arguments=(), **more):
@@ -284,8 +285,9 @@ def run_for(seconds, *children):
     return Element("RunTime", "RunTimeGui", "Runtime Controller", {"RunTime.seconds": str(seconds)}, children)
 
 
-def for_each(source, name, *children, separator=True, start="", end=""):
-    of = {"inputVal": source, "returnVal": name, "useSeparator": separator, "startIndex": start, "endIndex": end}
+def for_each(source, name, *children, separator=True, **ends):
+    """`ends` are startIndex and endIndex, which JMeter writes only if they are given."""
+    of = {"inputVal": source, "returnVal": name, "useSeparator": separator, **ends}
     properties = {f"ForeachController.{key}": value for key, value in of.items()}
     return Element("ForeachController", "ForeachControlPanel", "ForEach Controller", properties, children)
 

@@ -39,14 +39,7 @@ CASES = [
         loops=2,
         answers={"/list": [as_json({"n": 3}), as_json({"n": 1})]},
     ),
-    one_user(
-        "loop-that-is-entered-once",
-        "LoopController",
-        "a loop that is not entered again",
-        loop(2, get("/a"), again=False),
-        get("/b"),
-        loops=2,
-    ),
+    one_user("loop-that-is-entered-once", "LoopController", "a loop that is not entered again", loop(2, get("/a"), again=False), get("/b"), loops=2),
     one_user(
         "index",
         "LoopController",
@@ -156,7 +149,7 @@ CASES = [
         "while-no-sample-fails",
         "WhileController",
         "until a sample fails",
-        repeat_while("", get("/try"), get("/then")),
+        repeat_while("", get("/then"), get("/try")),
         get("/after"),
         answers={"/try": [Answer(), Answer(), Answer(status=500)]},
     ),
@@ -311,7 +304,7 @@ CASES = [
         "for-each-part",
         "ForeachController",
         "some of the numbered variables",
-        for_each("word", "w", get("/w?w=${w}"), start="1", end="3"),
+        for_each("word", "w", get("/w?w=${w}"), startIndex="1", endIndex="3"),
         variables={"word_1": "a", "word_2": "b", "word_3": "c", "word_4": "d"},
     ),
     one_user(

@@ -52,6 +52,7 @@ CASES = [
         data_file("users.csv", "who,years", skip=True),
         get("/row?n=${who}&a=${years}"),
         loops=2,
+        called="the data file users.csv",
         files={"users.csv": USERS},
     ),
     one_user(
