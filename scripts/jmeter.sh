@@ -11,5 +11,10 @@ cd "$(dirname "$0")/.."
 
 scripts/tools.sh python3 javac mvn
 scripts/peers.sh jmeter
+mode=check
+if [ -n "${WRITE:-}" ]; then
+    [ $# -eq 1 ] || { echo "error: the page is written of all plans; leave the names out" >&2; exit 2; }
+    mode=write
+fi
 export PYTHONDONTWRITEBYTECODE=1
-python3 scripts/jmeter/compare.py "$1" "${CARGO_TARGET_DIR:-target}/peers/jmeter" "$([ -n "${WRITE:-}" ] && echo write || echo check)" "${@:2}"
+python3 scripts/jmeter/compare.py "$1" "${CARGO_TARGET_DIR:-target}/peers/jmeter" "$mode" "${@:2}"

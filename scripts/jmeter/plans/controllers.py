@@ -57,7 +57,7 @@ CASES = [
         when("${shout}", get("/shout")),
         when("${no}", get("/no")),
         when("${word}", get("/word")),
-        when("${nobody}", get("/nobody")),
+        when("${unset}", get("/unknown")),
         get("/last"),
         variables={"yes": "true", "shout": "TRUE", "no": "false", "word": "yes"},
     ),
