@@ -20,7 +20,7 @@ import org.apache.jorphan.collections.SearchByClass;
  * property {@code port} and a plan's file; what became of it is a line of the standard output. The first line there names the versions.
  */
 class Driver {
-    private static final long LONGEST = 30_000;
+    private static final long LONGEST = 15_000;
 
     public static void main(String[] words) throws Exception {
         PrintStream answers = System.out;

@@ -30,7 +30,7 @@ PARTS = {
 }
 EQUAL, DIFFERS, NOT_CARRIED, WRONG = KINDS = "equal", "differs", "not carried", "wrong"
 # Seconds that a plan may take.
-LONGEST = 30
+LONGEST = 15
 SHOWN = 160
 HEAD = """\
 # JMeter beside loadline

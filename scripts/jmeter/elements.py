@@ -275,7 +275,7 @@ def share(*children, percent=None, times=None, per_user=False):
     properties = {
         "ThroughputController.style": 1 if times is None else 0,
         "ThroughputController.perThread": per_user,
-        "ThroughputController.maxThroughput": times or 1,
+        "ThroughputController.maxThroughput": 1 if times is None else times,
         "ThroughputController.percentThroughput": Double(percent or 100.0, "FloatProperty"),
     }
     return Element("ThroughputController", "ThroughputControllerGui", "Throughput Controller", properties, children)

@@ -10,6 +10,8 @@ SWITCHED = [get("/zero", name="zero"), get("/one", name="one"), simple(get("/two
 PARTS = [simple(get("/a1"), get("/a2"), name="a"), get("/b"), simple(get("/c1"), get("/c2"), name="c")]
 FRAGMENT = fragment(get("/in-the-fragment"), simple(get("/deep"), name="Deep"))
 
+DEBUG = bean("DebugSampler", "Debug Sampler", {"displayJMeterProperties": False, "displayJMeterVariables": True, "displaySystemProperties": False})
+
 CASES = [
     one_user(
         "simple",
@@ -388,5 +390,92 @@ CASES = [
         get("/end"),
         loops=2,
         variables={"yes": "true"},
+    ),
+    one_user(
+        "debug-sampler-in-turn",
+        "DebugSampler InterleaveControl",
+        "a sampler that sends nothing has its turn",
+        interleave(get("/a"), DEBUG, get("/b")),
+        loops=6,
+    ),
+    one_user(
+        "debug-sampler-switched",
+        "DebugSampler SwitchController",
+        "a sampler that sends nothing has its number",
+        switch("1", DEBUG, get("/one"), get("/two")),
+        switch("0", DEBUG, get("/one")),
+        get("/after"),
+    ),
+    one_user(
+        "once-in-other-controllers",
+        "OnceOnlyController GenericController TransactionController IfController",
+        "once in a controller that is no loop",
+        simple(once(get("/simple"))),
+        transaction(once(get("/transaction"))),
+        when("${yes}", once(get("/if"))),
+        get("/each"),
+        loops=3,
+        variables={"yes": "true"},
+    ),
+    one_user(
+        "once-deep-in-a-loop",
+        "OnceOnlyController GenericController LoopController",
+        "once in a controller in a loop",
+        loop(3, simple(once(get("/once"))), get("/each")),
+        loops=2,
+    ),
+    one_user(
+        "share-of-everything",
+        "ThroughputController",
+        "all, nothing, and a share in a loop",
+        share(get("/all"), percent=100.0),
+        share(get("/none"), times=0),
+        loop(4, share(get("/half"), percent=50.0)),
+        get("/each"),
+        loops=3,
+    ),
+    one_user(
+        "if-jexl-in-words",
+        "IfController __jexl3",
+        "conditions in JEXL with words for signs, variables by name and patterns",
+        when('${__jexl3("${a}" eq "1" and ${n} ge 5,)}', get("/words")),
+        when('${__jexl3(vars.get("a") == "1",)}', get("/by-name")),
+        when('${__jexl3("${a}" =~ "[0-9]",)}', get("/pattern")),
+        when('${__jexl3(not ("${a}" ne "1"),)}', get("/not")),
+        when('${__jexl3(size("${a}") == 1,)}', get("/size")),
+        get("/after"),
+        variables={"a": "1", "n": "5"},
+    ),
+    one_user(
+        "if-in-spaces",
+        "IfController",
+        "a condition with spaces around it",
+        when(" ${yes} ", get("/yes")),
+        when("\n${__jexl3(1 == 1,)}\n", get("/jexl")),
+        get("/after"),
+        variables={"yes": "true"},
+    ),
+    one_user(
+        "switch-of-nothing",
+        "SwitchController",
+        "a switch without children, and one whose value nothing gives",
+        switch("0"),
+        switch("${unset}", get("/zero"), get("/one")),
+        get("/after"),
+    ),
+    one_user(
+        "while-false-at-once",
+        "WhileController",
+        "a loop whose condition is false from the start, as a word and in JEXL",
+        repeat_while("false", get("/never")),
+        repeat_while("${__jexl3(1 > 2,)}", get("/never")),
+        get("/after"),
+    ),
+    one_user(
+        "while-in-a-loop",
+        "WhileController LoopController JSONPostProcessor",
+        "a loop until an answer in a loop with a number",
+        loop(2, get("/begin", json_path("go", "$.go")), repeat_while('${__jexl3("${go}" == "yes",)}', get("/step", json_path("go", "$.go")))),
+        answers={"/begin": as_json({"go": "yes"}), "/step": [as_json({"go": "yes"}), as_json({"go": "no"})]},
     ),
 ]

@@ -1,6 +1,6 @@
 """What gives variables their values: variables of the plan, data files, counters."""
 
-from cases import Case, in_any_order, one_user, per_user
+from cases import Case, in_any_order, in_order, one_user, per_user
 from elements import *
 from server import as_json
 
@@ -198,5 +198,77 @@ CASES = [
         variables={"t": "start"},
         loops=2,
         answers={"/token": [as_json({"t": 1}), as_json({"t": 2})]},
+    ),
+    one_user(
+        "names-that-look-alike",
+        "Arguments",
+        "names that differ in a sign or in a capital letter only",
+        raw("POST", "/v", "${a.b} ${a_b} ${a-b} ${A_B} ${a b}"),
+        variables={"a.b": "1", "a_b": "2", "a-b": "3", "A_B": "4", "a b": "5"},
+    ),
+    one_user(
+        "variables-of-the-same-list",
+        "Arguments",
+        "a variable that names one of the same list",
+        raw("POST", "/v", "${b}"),
+        variables={"a": "1", "b": "${a}2"},
+    ),
+    one_user(
+        "variables-of-columns",
+        "Arguments CSVDataSet",
+        "a variable that names a column is made before there is a row",
+        data_file("users.csv"),
+        raw("POST", "/v", "${b} ${name}"),
+        variables={"b": "${name}!"},
+        files={"users.csv": USERS},
+    ),
+    one_user(
+        "data-with-other-ends-of-lines",
+        "CSVDataSet",
+        "lines that end as on Windows, and spaces",
+        data_file("users.csv"),
+        raw("POST", "/row", "[${name}|${age}]"),
+        loops=4,
+        files={"users.csv": "name,age\r\nAnn , 30\r\nBob,41\r\n"},
+    ),
+    one_user(
+        "data-with-an-empty-line",
+        "CSVDataSet",
+        "an empty line between rows",
+        data_file("users.csv"),
+        raw("POST", "/row", "${name}"),
+        loops=3,
+        files={"users.csv": "name,age\nAnn,30\n\nBob,41\n"},
+        differs="it is passed over; in JMeter it is a row whose columns are all <EOF>",
+        loosely=lambda asked: in_order(asked)[:1],
+    ),
+    one_user(
+        "data-with-short-rows",
+        "CSVDataSet",
+        "rows with fewer and with more columns than names",
+        data_file("users.csv"),
+        raw("POST", "/row", "[${name}|${age}]"),
+        loops=3,
+        files={"users.csv": "name,age\nAnn\nBob,41,more\nCid,\n"},
+        called="users.csv, line 2",
+    ),
+    one_user(
+        "data-of-another-delimiter",
+        "CSVDataSet",
+        "columns between bars",
+        data_file("users.csv", delimiter="|"),
+        raw("POST", "/row", "${name} ${age}"),
+        loops=2,
+        files={"users.csv": "name|age\nAnn|30\nBob|41\n"},
+    ),
+    one_user(
+        "data-of-two-files",
+        "CSVDataSet",
+        "two files of different lengths",
+        data_file("users.csv"),
+        data_file("words.csv"),
+        get("/row?n=${name}&w=${word}"),
+        loops=5,
+        files={"users.csv": USERS, "words.csv": "word\nx\ny\n"},
     ),
 ]
