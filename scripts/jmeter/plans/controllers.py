@@ -478,4 +478,21 @@ CASES = [
         loop(2, get("/begin", json_path("go", "$.go")), repeat_while('${__jexl3("${go}" == "yes",)}', get("/step", json_path("go", "$.go")))),
         answers={"/begin": as_json({"go": "yes"}), "/step": [as_json({"go": "yes"}), as_json({"go": "no"})]},
     ),
+    one_user(
+        "for-each-match-of-others",
+        "ForeachController RegexExtractor BoundaryExtractor HtmlExtractor",
+        "each of all matches of other extractors",
+        get("/page", regex("r", "<b>(\\w)", match_number="-1"), between("d", "<b>", "</b>", match_number="-1"), css("c", "b", number="-1")),
+        *[for_each(name, "one", get(f"/{name}/${{one}}")) for name in "rdc"],
+        answers={"/page": Answer("<p><b>x</b> <b>y</b></p>", kind="text/html")},
+    ),
+    one_user(
+        "loops-of-variables",
+        "LoopController __P",
+        "numbers of rounds that are variables and properties, and one that is no number",
+        loop("${n}", get("/n")),
+        loop("${__P(rounds,3)}", get("/rounds")),
+        get("/after"),
+        variables={"n": "2"},
+    ),
 ]

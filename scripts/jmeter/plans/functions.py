@@ -105,4 +105,5 @@ CASES = [
         body=r"\d{13} \d{13} \d{8}",
         called="START.MS",
     ),
+    function("__P", "${__P(none,a\\,b)} ${__P( none , d )} ${__P(none,(a))}", "commas, spaces and brackets in arguments", name="arguments"),
 ]

@@ -2,8 +2,9 @@
 
 from cases import Case, in_any_order, in_order, one_user, paths
 from elements import *
-from server import Answer, as_html, behind_basic, behind_digest, cookies, redirect
+from server import Answer, as_html, as_json, behind_basic, behind_digest, cookies, redirect
 
+REDIRECTS = [301, 302, 303, 307, 308]
 JSON = '{"a": [1, "zwei ü"]}'
 WHOLE = "http://127.0.0.1:${__P(port)}"
 
@@ -128,19 +129,24 @@ CASES = [
     one_user(
         "redirects-followed",
         "HTTPSamplerProxy",
-        "redirects are followed: which method and body each hop has",
+        "redirects of a GET, one after the other, by whole paths and by parts of one",
         get("/from"),
-        request("POST", "/posted", arguments=[argument("a", "b")]),
-        raw("POST", "/kept", "body"),
         get("/chain"),
         answers={
             "/from": redirect("/to?x=1"),
-            "/posted": redirect("/done", 303),
-            "/kept": redirect("/again", 307),
             "/chain": redirect("hop/1", 301),
             "/hop/1": redirect("2", 308),
-            "/hop/2": redirect("/end"),
+            "/hop/2": redirect("./3", 307),
+            "/hop/3": redirect("/end", 303),
         },
+    ),
+    one_user(
+        "redirects-of-other-methods",
+        "HTTPSamplerProxy",
+        "which method follows a redirect",
+        *[request(method, f"/{method}/{code}") for method in ["HEAD", "POST", "PUT", "DELETE"] for code in REDIRECTS],
+        answers={f"/{method}/{code}": redirect("/there", code) for method in ["HEAD", "POST", "PUT", "DELETE"] for code in REDIRECTS},
+        view=lambda asked: [f"{request.method} {request.target}" for request, _ in asked],
     ),
     one_user(
         "redirects-by-the-client",
@@ -499,5 +505,31 @@ CASES = [
         group(get("/d", name="same"), name="Users"),
         group(get("/e", name=""), name=""),
         view=in_any_order,
+    ),
+    one_user(
+        "whole-url-of-a-variable",
+        "HTTPSamplerProxy",
+        "a path that is a whole URL because of its variable",
+        get("${base}/a"),
+        get("${base}/b?x=1", arguments=[argument("y", "2")]),
+        variables={"base": WHOLE},
+    ),
+    one_user(
+        "redirects-to-whole-urls",
+        "HTTPSamplerProxy",
+        "redirects that name the server",
+        get("/from"),
+        answers={"/from": lambda request: redirect(f"http://{request.header('host')}/to?x=1")},
+    ),
+    one_user(
+        "header-of-an-answer",
+        "HeaderManager JSONPostProcessor",
+        "a header whose value is taken out of an answer, in each iteration anew",
+        headers(("X-Token", "${token}")),
+        get("/token", json_path("token", "$.t")),
+        get("/with"),
+        loops=2,
+        variables={"token": "none"},
+        answers={"/token": [as_json({"t": "a"}), as_json({"t": "b"})]},
     ),
 ]

@@ -271,4 +271,13 @@ CASES = [
         loops=5,
         files={"users.csv": USERS, "words.csv": "word\nx\ny\n"},
     ),
+    one_user(
+        "random-variable-of-all",
+        "RandomVariableConfig",
+        "a number by chance that users share",
+        random_variable("n", "-2", "2", per_thread=False),
+        get("/n?n=${n}"),
+        loops=4,
+        values={"n": "-?[0-2]"},
+    ),
 ]
