@@ -31,6 +31,7 @@ PARTS = {
 EQUAL, DIFFERS, NOT_CARRIED, WRONG = KINDS = "equal", "differs", "not carried", "wrong"
 # Seconds that a plan may take.
 LONGEST = 15
+# Letters of a line that is not equal.
 SHOWN = 160
 HEAD = """\
 # JMeter beside loadline
@@ -41,11 +42,12 @@ Compared on {date}: {jmeter}; {loadline}; {system}.
 
 Each test plan is carried out twice against a server on this machine that writes down what it is asked: by JMeter, and by `loadline run`. Method, path, query,
 headers and body of all requests are compared, in the order of each user; where chance rules, numbers and ranges; where users wait, the pauses between requests.
-Not compared are headers that say how a client is built (`Connection`, `Accept-Encoding`, the client's own `User-Agent`). The plans are made by
+Not compared are headers that say how a client is built (`Connection`, `Accept-Encoding`, `Accept: */*`, the client's own
+`User-Agent`). The plans are made by
 [scripts/jmeter/plans](../scripts/jmeter/plans). How loadline reads test plans: [Test plans of JMeter](guide/jmeter.md).
 
 Of {total} plans {equal} are sent as JMeter sends them; {differs} differ for the reason that is given; {not_carried} hold something that is not carried over, which
-loadline tells before it sends anything; {wrong} are wrong: they differ without a reason.
+loadline tells by name; {wrong} are wrong: they differ without a reason.
 """
 
 
