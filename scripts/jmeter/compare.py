@@ -47,7 +47,7 @@ Not compared are headers that say how a client is built (`Connection`, `Accept-E
 [scripts/jmeter/plans](../scripts/jmeter/plans). How loadline reads test plans: [Test plans of JMeter](guide/jmeter.md).
 
 Of {total} plans {equal} are sent as JMeter sends them; {differs} differ for the reason that is given; {not_carried} hold something that is not carried over, which
-loadline tells by name; {wrong} are wrong: they differ without a reason.
+loadline tells by name, and sends nothing with `--strict`; {wrong} are wrong: they differ without a reason.
 """
 
 
@@ -91,9 +91,9 @@ class Verdict:
     why: str = ""
 
 
-def told_of(loadline, port, plan):
+def told_of(loadline, port, plan, *more):
     """What loadline says of a plan that it carries out."""
-    words = [loadline, "run", plan.name, "--variable", f"port={port}", "--no-save"]
+    words = [loadline, "run", plan.name, "--variable", f"port={port}", "--no-save", *more]
     environment = os.environ | {"XDG_DATA_HOME": str(plan.parent / "data"), "NO_COLOR": "1"}
     done = subprocess.run(
         words, cwd=plan.parent, env=environment, capture_output=True, text=True, check=False, timeout=LONGEST, stdin=subprocess.DEVNULL
@@ -122,7 +122,13 @@ def compare(case, loadline, jmeter, server):
         told, errors = told_of(loadline, server.port, plan)
     except subprocess.TimeoutExpired:
         return Verdict(WRONG, f"loadline goes on for longer than {LONGEST} s")
-    return judged(case, theirs, server.seen, told or ([] if server.seen else errors))
+    verdict = judged(case, theirs, server.seen, told or ([] if server.seen else errors))
+    if verdict.kind == NOT_CARRIED:
+        server.begin(case.answers)
+        told_of(loadline, server.port, plan, "--strict")
+        if server.seen:
+            return Verdict(WRONG, "with --strict something is sent all the same")
+    return verdict
 
 
 def judged(case, theirs, ours, told):
