@@ -42,12 +42,11 @@ Compared on {date}: {jmeter}; {loadline}; {system}.
 
 Each test plan is carried out twice against a server on this machine that writes down what it is asked: by JMeter, and by `loadline run`. Method, path, query,
 headers and body of all requests are compared, in the order of each user; where chance rules, numbers and ranges; where users wait, the pauses between requests.
-Not compared are headers that say how a client is built (`Connection`, `Accept-Encoding`, `Accept: */*`, the client's own
-`User-Agent`). The plans are made by
+Not compared are headers that say how a client is built (`Connection`, `Accept-Encoding`, `Accept: */*`, the client's own `User-Agent`). The plans are made by
 [scripts/jmeter/plans](../scripts/jmeter/plans). How loadline reads test plans: [Test plans of JMeter](guide/jmeter.md).
 
-Of {total} plans {equal} are sent as JMeter sends them; {differs} differ for the reason that is given; {not_carried} hold something that is not carried over, which
-loadline tells by name, and sends nothing with `--strict`; {wrong} are wrong: they differ without a reason.
+Of {total} plans {equal} are sent as JMeter sends them; {differs} differ for the reason that is given; {not_carried} hold something that is not carried over:
+loadline tells it by name, and sends nothing with `--strict`; {wrong} are wrong: they differ without a reason.
 """
 
 
