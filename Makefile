@@ -84,7 +84,7 @@ kubernetes-test: ## hold the Helm chart and the plain manifests in deploy/ again
 	$(CARGO) test --workspace --locked --no-run --quiet
 	scripts/kubernetes.sh test $(BUILT)/debug/loadline
 
-jmeter-test: ## hold the reader of test plans against JMeter itself and docs/jmeter.md (PLANS="once switch" chooses, WRITE=1 writes the page anew)
+jmeter-test: ## hold the reader of test plans against JMeter itself and docs/jmeter.md (about 3 minutes; PLANS="once switch" chooses, WRITE=1 writes the page anew)
 	$(CARGO) test --workspace --locked --no-run --quiet
 	scripts/jmeter.sh $(BUILT)/debug/loadline $(PLANS)
 
