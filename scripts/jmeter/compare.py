@@ -141,8 +141,13 @@ def judged(case, theirs, ours, told):
     if case.loosely and case.seen(theirs, case.loosely) == case.seen(ours, case.loosely):
         return Verdict(DIFFERS, case.differs)
     at = next(at for at in range(len(expected) + len(found)) if expected[at : at + 1] != found[at : at + 1])
-    first, second = [lines[at][:SHOWN] if at < len(lines) else "nothing" for lines in (expected, found)]
+    first, second = [without_port(lines[at])[:SHOWN] if at < len(lines) else "nothing" for lines in (expected, found)]
     return Verdict(WRONG, f"at {at + 1} of {len(expected)}, JMeter: `{first}`; loadline: `{second}`")
+
+
+def without_port(line):
+    """A line without the port, which is another one each time."""
+    return re.sub(r"(127\.0\.0\.1(?::|%3A))\d+", r"\1…", line)
 
 
 def plain(told):

@@ -208,7 +208,7 @@ CASES = [
     Case(
         "interleave-over-users",
         "InterleaveControl",
-        "one child with each iteration, in turn over all users",
+        "one child with each iteration, and each user begins with another one",
         group(interleave(get("/a"), get("/b"), across=True), threads=2, loops=3),
         view=in_any_order,
     ),

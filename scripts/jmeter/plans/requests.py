@@ -354,9 +354,9 @@ CASES = [
         answers={"/private/a": behind_basic},
     ),
     one_user(
-        "basic-nearest",
+        "basic-of-two",
         "AuthManager",
-        "of two authorization managers the nearest holds",
+        "of two authorization managers the outer one holds",
         logins((WHOLE + "/", "far", "x", "BASIC")),
         simple(logins((WHOLE + "/", "near", "y", "BASIC")), get("/inner")),
         get("/outer"),
