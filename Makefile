@@ -14,7 +14,7 @@ IMAGE  ?= loadline:$(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
-.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean image kubernetes kubernetes-test targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean image kubernetes kubernetes-test jmeter-test targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -83,6 +83,10 @@ api-test: ## hold the API of loadline serve against its description (docs/api/op
 kubernetes-test: ## hold the Helm chart and the plain manifests in deploy/ against Helm and Kubernetes' own descriptions
 	$(CARGO) test --workspace --locked --no-run --quiet
 	scripts/kubernetes.sh test $(BUILT)/debug/loadline
+
+jmeter-test: ## hold the reader of test plans against JMeter itself and docs/jmeter.md (about 3 minutes; PLANS="once switch" chooses, WRITE=1 writes the page anew)
+	$(CARGO) test --workspace --locked --no-run --quiet
+	scripts/jmeter.sh $(BUILT)/debug/loadline $(PLANS)
 
 screenshots: ## take pictures of every kind of page, for the guide
 	scripts/tools.sh chromium

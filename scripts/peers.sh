@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Builds programs that are written in Go into target/peers: load testers, for the tests that compare reports and exchange results, and Helm.
+# Puts programs that Debian does not have in the version that is wanted into target/peers: load testers, for the tests that compare reports
+# and exchange results, Helm, and JMeter, against which the reader of test plans is held.
 #
-#   scripts/peers.sh hey vegeta
+#   scripts/peers.sh hey vegeta jmeter
 #
-# Debian has none of them in the version that is wanted, so they come from the Go module proxy, at a fixed version, and
-# are kept: a second call does nothing.
+# Those in Go are built from the Go module proxy; JMeter is put together from its Maven artifacts as its own archive has it. Each has
+# a fixed version and is kept: a second call does nothing.
 set -euo pipefail
 
 PATH="$PATH:/usr/local/go/bin"
@@ -16,34 +17,57 @@ case "$peers" in
 esac
 mkdir -p "$peers"
 
-# A module at its version, and where in it the program is.
-module_of() {
+# A source at its version, and where in it the program is.
+source_of() {
     case "$1" in
         helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;
+        jmeter) echo org.apache.jmeter@5.6.3 ;;
         vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;
-        *) echo "peers.sh: no module is known for '$1'" >&2; exit 2 ;;
+        *) echo "peers.sh: no source is known for '$1'" >&2; exit 2 ;;
     esac
 }
 
+# Not `go install`, which asks the proxy for all versions first; the version is known.
+build_with_go() {
+    cd "$work" && go mod init peers && go mod edit -require "$source" && go build -mod=mod -o "$peers/$peer" "${source%@*}$place"
+}
+
+build_with_mvn() {
+    local part home=$peers/$peer
+    {
+        echo "<project><modelVersion>4.0.0</modelVersion><groupId>peers</groupId><artifactId>$peer</artifactId><version>1</version>"
+        echo "<packaging>pom</packaging><dependencies>"
+        for part in '' _core _http _java _components _functions _config; do
+            echo "<dependency><groupId>${source%@*}</groupId><artifactId>ApacheJMeter$part</artifactId><version>${source#*@}</version></dependency>"
+        done
+        echo "</dependencies></project>"
+    } > "$work/pom.xml"
+    rm -rf "$home" && mkdir -p "$home/bin" "$home/lib/ext" "$home/lib/junit" && cd "$work" \
+        && mvn -q -B dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$home/lib" \
+        && mv "$home"/lib/ApacheJMeter_*.jar "$home/lib/ext" && mv "$home"/lib/ApacheJMeter-*.jar "$home/bin/ApacheJMeter.jar" \
+        && (cd "$home" && jar xf lib/ext/ApacheJMeter_config-*.jar bin) && java -jar "$home/bin/ApacheJMeter.jar" -v
+}
+
 for peer in "$@"; do
-    found=$(module_of "$peer")
-    read -r module place <<< "$found"
+    found=$(source_of "$peer")
+    read -r source place <<< "$found"
     # The version is part of the mark, so that another one is built when this file names another one.
-    mark="$peers/.$peer-${module##*@}"
+    mark="$peers/.$peer-${source##*@}"
     if [ -x "$peers/$peer" ] && [ -e "$mark" ]; then
         continue
     fi
-    if ! command -v go > /dev/null; then
-        echo "error: $peer cannot be built: there is no Go" >&2
-        echo "  help: scripts/tools.sh go" >&2
+    tool=go
+    [ "$peer" != jmeter ] || tool=mvn
+    if ! command -v $tool > /dev/null; then
+        echo "error: $peer cannot be built: there is no $tool" >&2
+        echo "  help: scripts/tools.sh $tool" >&2
         exit 1
     fi
-    echo "building $module" >&2
-    # Not `go install`, which asks the proxy for all versions first; the version is known.
+    echo "building $source" >&2
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    (cd "$work" && go mod init peers && go mod edit -require "$module" && go build -mod=mod -o "$peers/$peer" "${module%@*}$place") 2> "$work/log" || {
+    ("build_with_$tool") > "$work/log" 2>&1 || {
         cat "$work/log" >&2
         exit 1
     }

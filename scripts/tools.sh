@@ -36,7 +36,8 @@ package_of() {
         prometheus) echo prometheus ;;
         python3) echo python3-venv ;;
         node) echo nodejs ;;
-        java) echo default-jdk-headless ;;
+        java|javac) echo default-jdk-headless ;;
+        mvn) echo maven ;;
         npm) echo npm ;;
         initdb) echo postgresql ;;
         psql) echo postgresql-client ;;

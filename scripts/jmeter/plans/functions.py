@@ -1,0 +1,109 @@
+"""Functions in texts, each as the body of a request."""
+
+from cases import Case, in_any_order, one_user
+from elements import *
+
+DATE = r"\d{4}-\d\d-\d\d"
+LINES = {"lines.txt": "first\nsecond\n", "rows.csv": "a,1\nb,2\n", "shop.xml": "<shop><item>One</item><item>Two</item></shop>"}
+
+
+def function(covers, text, says, name=None, **more):
+    """What `text` becomes is sent."""
+    return one_user(name or f"function-{covers.strip('_').lower()}", covers, says, raw("POST", "/f", f"[{text}]"), **more)
+
+
+CASES = [
+    function("__P", "${__P(none)} ${__P(none,d)} ${__P(none,${__P(other,e)})} ${__P(empty,)}", "properties with defaults, also in each other"),
+    function("__property", "${__property(none)} ${__property(none,,d)}", "properties that have their own name for a default"),
+    function("__setProperty", "${__setProperty(a,1)}${__P(a)}", "a property that the plan sets"),
+    function(
+        "__V", "${__V(a)} ${__V(a${n})} ${__V(no)} ${__V(no,d)}", "a variable whose name is put together", variables={"a": "A", "a1": "A1", "n": "1"}
+    ),
+    function("__eval", "${__eval(x ${a} y)} ${__eval(${t})}", "texts in which variables stand", variables={"a": "A", "t": "<${a}>"}),
+    function("__evalVar", "${__evalVar(t)}", "a variable in whose text variables stand", variables={"a": "A", "t": "<${a}>"}),
+    function(
+        "__UUID",
+        "${__UUID}|${__UUID()}",
+        "an identifier by chance",
+        body=r"\[[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\|[-0-9a-f]{36}\]",
+    ),
+    function("__Random", "${__Random(1,6)} ${__Random(7,7)}", "a whole number by chance", loops=5, body=r"\[[1-6] 7\]"),
+    function("__Random", "${__Random(5,6,dice)} ${dice}", "a number by chance that a variable keeps", name="random-kept", body=r"\[([56]) \1\]"),
+    function("__RandomString", "${__RandomString(5,ab)}", "letters by chance", body=r"\[[ab]{5}\]"),
+    function("__RandomDate", "${__RandomDate(,2024-01-01,2024-01-31,,)}", "a date by chance", body=r"\[2024-01-\d\d\]"),
+    function(
+        "__RandomFromMultipleVars",
+        "${__RandomFromMultipleVars(a|b)}",
+        "one of several variables by chance",
+        body=r"\[(A|B)\]",
+        variables={"a": "A", "b": "B"},
+    ),
+    function(
+        "__time",
+        "${__time} ${__time()} ${__time(/1000)} ${__time(yyyy-MM-dd)}",
+        "times in milliseconds and seconds, and a date",
+        body=rf"\[\d{{13}} \d{{13}} \d{{10}} {DATE}\]",
+    ),
+    function(
+        "__time",
+        "${__time(YMD)} ${__time(HH:mm)} ${__time(dd.MM.yyyy HH:mm:ss)} ${__time(/60000)}",
+        "times in other forms",
+        name="time-in-forms",
+        body=r"\[\d{8} \d\d:\d\d \d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d \d{8}\]",
+    ),
+    function("__timeShift", "${__timeShift(yyyy-MM-dd,2024-02-28,P2D,,)}", "a date and some days"),
+    function("__dateTimeConvert", "${__dateTimeConvert(01212018,MMddyyyy,dd/MM/yyyy,)}", "a date in another form"),
+    Case("threadnum", "__threadNum", "the number of a user in its group", group(raw("POST", "/f", "${__threadNum}"), threads=2), view=in_any_order),
+    function("__threadGroupName", "${__threadGroupName}", "the name of the group"),
+    function("__samplerName", "${__samplerName()}", "the name of the sampler"),
+    function("__TestPlanName", "${__TestPlanName}", "what the plan's file is called"),
+    function("__counter", "${__counter(TRUE,)} ${__counter(FALSE,)}", "how often it was asked", loops=3),
+    function("__intSum", "${__intSum(1,-2,${n})}", "sums", variables={"n": "4"}),
+    function("__longSum", "${__longSum(9999999999,1)}", "sums of great numbers"),
+    function("__split", "${__split(a|b||c,part,|)} ${part_2} ${part_3} ${part_n}", "the parts of a text as variables"),
+    function("__regexFunction", "${__regexFunction(b(.),$1$,,,none,,text)}", "a match in a variable", variables={"text": "a1b2"}),
+    function(
+        "__CSVRead",
+        "${__CSVRead(rows.csv,0)} ${__CSVRead(rows.csv,1)}${__CSVRead(rows.csv,next)}",
+        "columns of a file, row by row",
+        loops=3,
+        files=LINES,
+    ),
+    function("__StringFromFile", "${__StringFromFile(lines.txt)}", "a file line by line", loops=3, files=LINES),
+    function("__FileToString", "${__FileToString(lines.txt)}", "a whole file", files=LINES),
+    function("__StringToFile", "${__StringToFile(written.txt,text,false)}", "a file that is written"),
+    function("__XPath", "${__XPath(shop.xml,//item/text())}", "a match in a file", loops=2, files=LINES),
+    function("__char", "${__char(65,0x42,C)}", "letters by their codes"),
+    function("__unescape", "${__unescape(a\\tb)}", "a text with its escapes carried out"),
+    function("__unescapeHtml", "${__unescapeHtml(&lt;a&gt;)}", "HTML as text"),
+    function("__escapeHtml", "${__escapeHtml(<a>)}", "text as HTML"),
+    function("__escapeXml", "${__escapeXml(<a b='c'>)}", "text as XML"),
+    function("__urlencode", "${__urlencode(a b&c/ü~*)}", "text as part of a URL"),
+    function("__urlencode", "${__urlencode(${a})}", "a variable as part of a URL", name="urlencode-of-a-variable", variables={"a": "x y"}),
+    function("__urldecode", "${__urldecode(a+b%26c)}", "part of a URL as text"),
+    function("__escapeOroRegexpChars", "${__escapeOroRegexpChars([a.b],)}", "a text as an expression that finds it"),
+    function(
+        "__changeCase", "${__changeCase(Ann lee,UPPER,)} ${__changeCase(Ann,LOWER,)} ${__changeCase(ann,CAPITALIZE,)}", "letters of either case"
+    ),
+    function("__digest", "${__digest(MD5,ok,,,)} ${__digest(SHA-256,ok,salt,true,)}", "sums of a text"),
+    function("__machineName", "${__machineName()}", "what this machine is called"),
+    function("__machineIP", "${__machineIP()}", "the address of this machine"),
+    function("__isVarDefined", "${__isVarDefined(a)} ${__isVarDefined(no)}", "whether there is a variable", variables={"a": "A"}),
+    function("__isPropDefined", "${__isPropDefined(port)} ${__isPropDefined(no)}", "whether there is a property"),
+    function("__log", "${__log(text)}", "a text that is logged"),
+    function("__logn", "${__logn(text)}", "a text that is only logged"),
+    function("__groovy", '${__groovy(1 + 1)} ${__groovy(vars.get("a"))}', "an expression in Groovy", variables={"a": "A"}),
+    function("__jexl2", "${__jexl2(1 + 1)}", "an expression in the older JEXL"),
+    function("__jexl3", "${__jexl3(${n} + 1)}", "an expression in JEXL", variables={"n": "4"}),
+    function("__javaScript", "${__javaScript(1 + 1)}", "an expression in JavaScript"),
+    function("__BeanShell", "${__BeanShell(1 + 1)}", "an expression in BeanShell"),
+    one_user(
+        "predefined",
+        "TestPlan",
+        "when the test began",
+        raw("POST", "/f", "${START.MS} ${TESTSTART.MS} ${START.YMD}"),
+        body=r"\d{13} \d{13} \d{8}",
+        called="START.MS",
+    ),
+    function("__P", "${__P(none,a\\,b)} ${__P( none , d )} ${__P(none,(a))}", "commas, spaces and brackets in arguments", name="arguments"),
+]
