@@ -117,8 +117,9 @@ licences: ## check the licence and origin of every dependency against deny.toml
 deny: ## check the same, and security advisories, with cargo-deny (cargo install cargo-deny)
 	$(CARGO) deny --locked check
 
-bench: dist ## measure beside wrk, ab and h2load on this machine and write docs/benchmarks.md (about 23 minutes)
+bench: dist ## measure beside wrk, ab, h2load and JMeter on this machine and write docs/benchmarks.md (about 33 minutes)
 	scripts/tools.sh nginx wrk ab h2load goaccess
+	scripts/peers.sh jmeter
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(DIST) docs/benchmarks.md
 
 bench-against: dist ## measure beside another build of loadline in turns: OTHER=path/to/loadline (about 15 minutes)
