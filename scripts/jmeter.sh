@@ -17,4 +17,5 @@ if [ -n "${WRITE:-}" ]; then
     mode=write
 fi
 export PYTHONDONTWRITEBYTECODE=1
+[ $# -gt 1 ] || python3 scripts/jmeter/dashboard.py "$1" "${CARGO_TARGET_DIR:-target}/peers/jmeter"
 python3 scripts/jmeter/compare.py "$1" "${CARGO_TARGET_DIR:-target}/peers/jmeter" "$mode" "${@:2}"
