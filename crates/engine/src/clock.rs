@@ -23,7 +23,7 @@ pub trait Clock: Clone + 'static {
     /// Now.
     fn now(&self) -> Nanos;
 
-    /// When the run started, since 1970, by the machine's calendar as it is now.
+    /// When the run started, since 1970: for people, and for no time of a request.
     fn began(&self) -> Nanos;
 
     /// Processor time this thread has used so far.
@@ -53,6 +53,8 @@ pub trait Alarm {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Monotonic {
     start: u64,
+    /// When the clock stood at 0, since 1970.
+    zero: Nanos,
 }
 
 fn read(clock: ClockId) -> u64 {
@@ -69,13 +71,18 @@ pub fn monotonic_now() -> Nanos {
 impl Monotonic {
     /// A start line this much in the future.
     pub(crate) fn starting_in(span: Nanos) -> Self {
-        Self { start: read(ClockId::Monotonic) + span.0 }
+        Self { start: read(ClockId::Monotonic) + span.0, zero: Nanos::ZERO }
     }
 
     /// A start line at this time, which is waited for.
     pub(crate) fn starting_at(start: Nanos) -> Self {
         std::thread::sleep(start.since(monotonic_now()).into());
-        Self { start: start.0 }
+        Self { start: start.0, zero: Nanos::ZERO }
+    }
+
+    /// The same of a machine whose clock stood at 0 then, since 1970.
+    pub(crate) fn dated(self, zero: Nanos) -> Self {
+        Self { zero, ..self }
     }
 }
 
@@ -88,7 +95,7 @@ impl Clock for Monotonic {
     }
 
     fn began(&self) -> Nanos {
-        Nanos(read(ClockId::Realtime)).since(self.now())
+        self.zero.plus(Nanos(self.start))
     }
 
     fn cpu(&self) -> Nanos {

@@ -12,7 +12,7 @@ use measure::{Site, SourceId};
 use plan::{Nanos, Part};
 use tokio::task::LocalSet;
 
-use crate::clock::Monotonic;
+use crate::clock::{Monotonic, monotonic_now};
 use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::neighbours::Sought;
@@ -90,7 +90,8 @@ impl Threads {
         let unix_socket = tasks[0].plan.connection().unix_socket.as_deref();
         let neighbours = neighbours.map(|ours| Sought::begin(network.addresses(), unix_socket, ours));
         let started = jiff::Timestamp::now();
-        let line = Arc::new(StartLine::new(parts.len() as u32, role.map(|role| role.gate.clone())));
+        let zero = Nanos(u64::try_from(started.as_nanosecond()).unwrap_or_default()).since(monotonic_now());
+        let line = Arc::new(StartLine::new(parts.len() as u32, role.map(|role| role.gate.clone()), zero));
         let behaviour = Arc::new(behaviour);
         let (sender, messages) = channel();
         let began = Instant::now();
@@ -223,6 +224,8 @@ struct StartLine {
     complete: Condvar,
     /// Where several processes begin at the same moment.
     gate: Option<Gate>,
+    /// When the machine's clock stood at 0, since 1970.
+    zero: Nanos,
     /// `None` inside: they do not begin.
     clock: OnceLock<Option<Monotonic>>,
     /// When it was started.
@@ -230,8 +233,8 @@ struct StartLine {
 }
 
 impl StartLine {
-    fn new(workers: u32, gate: Option<Gate>) -> Self {
-        Self { awaited: Mutex::new(Some(workers)), complete: Condvar::new(), gate, clock: OnceLock::new(), crossed: OnceLock::new() }
+    fn new(workers: u32, gate: Option<Gate>, zero: Nanos) -> Self {
+        Self { awaited: Mutex::new(Some(workers)), complete: Condvar::new(), gate, zero, clock: OnceLock::new(), crossed: OnceLock::new() }
     }
 
     /// Waits until all workers are here, and starts the clock; `None` if the run is called off.
@@ -248,6 +251,7 @@ impl StartLine {
             None => Some(Monotonic::starting_in(Nanos::ZERO)),
             Some(gate) => gate.wait().map(Monotonic::starting_at),
         });
+        let clock = clock.map(|clock| clock.dated(self.zero));
         self.crossed.get_or_init(Instant::now);
         clock
     }
@@ -325,15 +329,15 @@ mod tests {
 
     #[test]
     fn who_waits_at_a_line_that_is_called_off_goes_home() {
-        let line = StartLine::new(3, None);
+        let line = StartLine::new(3, None, Nanos::ZERO);
         thread::scope(|threads| {
             let waiting: Vec<_> = (0..2).map(|_| threads.spawn(|| line.cross(Place(&line)).is_some())).collect();
             line.call_off();
             assert!(waiting.into_iter().all(|crossed| !crossed.join().unwrap()));
         });
-        let whole = StartLine::new(1, None);
+        let whole = StartLine::new(1, None, Nanos::ZERO);
         assert!(whole.cross(Place(&whole)).is_some());
-        let never = StartLine::new(1, Some(Gate::new(|| None)));
+        let never = StartLine::new(1, Some(Gate::new(|| None)), Nanos::ZERO);
         assert!(never.cross(Place(&never)).is_none());
     }
 
