@@ -417,23 +417,6 @@ fn plans_of_old_versions_and_odd_values_are_read() {
 }
 
 #[test]
-fn a_large_plan_takes_time_as_it_is_long() {
-    // Each name is one of its own, and nothing gives any of them a value.
-    let took = |count: usize| {
-        let samplers: Vec<String> =
-            (0..count).map(|number| get("a", &format!("/${{nobody{number}}}/${{__P(p{number},1)}}"), &[])).collect();
-        let text = plan_of(&[], &[group(&[], &samplers)]);
-        let began = std::time::Instant::now();
-        // More requests than a scenario has are refused, when all of them have been read.
-        let _ = Collection::read(Kind::Jmeter, text.as_bytes(), &Wishes::default());
-        began.elapsed()
-    };
-    let (small, large) = (took(2_000), took(16_000));
-    // Eight times as long, and never the 64 times of quadratic work.
-    assert!(large < small * 32, "{small:?}, {large:?}");
-}
-
-#[test]
 fn conditions_are_read_and_others_leave_out_what_depends_on_them() {
     let token = element("RegexExtractor", "x", &[("RegexExtractor.refname", "token"), ("RegexExtractor.regex", "t=(.)")], &[]);
     let of = |class: &str, key: &str, condition: &str| {
