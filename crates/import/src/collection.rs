@@ -30,7 +30,7 @@ pub mod urls;
 mod words;
 mod work;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use plan::setting::{EXCEPT, ONLY, PROPERTY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
@@ -259,6 +259,10 @@ pub struct Wishes {
     pub only: Vec<String>,
     /// Without requests that hold one of these.
     pub except: Vec<String>,
+    /// What the file is called; empty where nobody knows.
+    pub file: String,
+    /// Files that the file includes, by the paths that it names: what they hold, or why they cannot be read.
+    pub included: BTreeMap<String, Result<String, String>>,
 }
 
 /// A file is at most so large: it is read into memory whole.
@@ -275,6 +279,15 @@ const URL_BYTES_MAX: usize = 64 * 1024;
 const LEFT_OUT_MAX: usize = 1000;
 
 impl Collection {
+    /// The files that a file includes, and those that these include, by the paths that they name, as far as the wishes do not hold them.
+    #[must_use]
+    pub fn includes(kind: Kind, bytes: &[u8], wishes: &Wishes) -> Vec<String> {
+        match (kind, utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))) {
+            (Kind::Jmeter, Ok(text)) => jmeter::includes(text, wishes),
+            _ => Vec::new(),
+        }
+    }
+
     /// Reads a file.
     ///
     /// # Errors

@@ -43,7 +43,8 @@ pub(crate) fn from_base64(text: &str) -> Option<String> {
 }
 
 /// The bytes that base64 stands for, with or without its padding; `None` if it is none.
-pub(crate) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
+#[must_use]
+pub fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(text).ok()
 }
 

@@ -45,7 +45,7 @@ pub use bounds::{Also, Bounds};
 pub use carets::carets;
 pub use draft::Draft;
 
-pub use encoding::{base64, percent_decoded, percent_encoded, write_percent_encoded};
+pub use encoding::{base64, base64_bytes, percent_decoded, percent_encoded, write_percent_encoded};
 pub use error::{PlanError, PlanErrors, plainly, steers};
 pub use experiment::{ComparisonDraft, SearchDraft};
 pub use given::Setting;
@@ -69,6 +69,6 @@ pub use ssh::{SSH_CONNECT_SECONDS, SshHost, sh_quoted};
 pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, server_in};
 pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};
-pub use variation::{DataEnd, DataFile, Mix, Placeholder, Route, RowOrder, Templating, Turns, Variation};
+pub use variation::{DataEnd, DataFile, Mix, Placeholder, Route, RowOrder, RowsAt, Templating, Turns, Variation};
 pub use wording::{Spelling, Wording};
 pub use written::DecodeError;

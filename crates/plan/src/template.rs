@@ -10,6 +10,7 @@
 //!
 //! Invariant: printing what was parsed and parsing it again gives the same template.
 
+mod form;
 mod splice;
 
 use std::collections::VecDeque;
@@ -17,6 +18,8 @@ use std::fmt;
 
 use crate::Wording;
 use crate::setting::DATA_FILE;
+
+pub use form::{Day, Form, TimeForm};
 
 /// A text and the values in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,8 +56,29 @@ pub enum Value {
     },
     /// One of these, each as likely.
     Choice(Vec<Piece>),
-    /// When the request is written.
-    Now(Moment),
+    /// Letters by chance, so many of these.
+    RandomText {
+        /// How many.
+        length: u32,
+        /// Each as likely; one that stands in it twice is twice as likely.
+        letters: String,
+    },
+    /// A day by chance, each as likely.
+    RandomDate {
+        /// The first of them.
+        first: Day,
+        /// The last.
+        last: Day,
+        /// How it is written.
+        form: Form,
+    },
+    /// When the request is written, or so long after that.
+    Now {
+        /// How it is written.
+        form: TimeForm,
+        /// So many seconds later; earlier below 0.
+        shift: i64,
+    },
     /// A variable of the environment, read before the run.
     Env(String),
     /// What is in a file, read before the run.
@@ -146,8 +170,23 @@ pub struct Mistake {
     pub help: Wording,
 }
 
-const WORDS: [&str; 13] =
-    ["uuid", "random", "sequence", "choice", "weighted", "now", "env", "file", "base64", "hmac", "raw", "body", "NAME.COLUMN"];
+const WORDS: [&str; 15] = [
+    "uuid",
+    "random",
+    "random-text",
+    "random-date",
+    "sequence",
+    "choice",
+    "weighted",
+    "now",
+    "env",
+    "file",
+    "base64",
+    "hmac",
+    "raw",
+    "body",
+    "NAME.COLUMN",
+];
 const MOMENTS: [(&str, Moment); 6] = [
     ("rfc3339", Moment::Rfc3339),
     ("date", Moment::Date),
@@ -162,6 +201,11 @@ const CODINGS: [(&str, Coding); 2] = [("hex", Coding::Hex), ("base64", Coding::B
 
 /// Chance has 53 bits a draw: of more numbers than that, some would never be drawn.
 const RANGE_MAX: u64 = 1 << 53;
+
+/// What a random text is made of where nothing is said.
+pub const LETTERS_AND_DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+/// A longer random text is a file.
+pub const RANDOM_LETTERS_MAX: u32 = 100_000;
 
 /// Expressions in expressions, so deep.
 const DEPTH_MAX: usize = 16;
@@ -599,7 +643,9 @@ impl Reading<'_> {
             "random" => self.random(first.to, &rest),
             "sequence" => self.sequence(&rest),
             "choice" => self.some(&word, first.from, first.to, rest).map(Value::Choice),
-            "now" => self.one_of(&word, &MOMENTS, &rest).map(|moment| Value::Now(moment.unwrap_or(Moment::Rfc3339))),
+            "random-text" => self.random_text(first.to, &rest),
+            "random-date" => self.random_date(first.to, &rest),
+            "now" => self.now(&rest),
             "env" => self.name(&word, "a variable, such as env TOKEN", first.to, rest).map(Value::Env),
             "file" => self.name(&word, "a file, such as file body.txt", first.to, rest).map(Value::File),
             "base64" => self.parts(&word, first.from, first.to, rest).map(Value::Base64),
@@ -690,6 +736,86 @@ impl Reading<'_> {
                 None
             }
         }
+    }
+
+    /// `random-text N [LETTERS]`
+    fn random_text(&mut self, after: usize, rest: &[Argument]) -> Option<Value> {
+        let help = "give how many letters, and if you like which, such as random-text 8 abcdef";
+        let (count, letters) = match rest {
+            [count] => (count, LETTERS_AND_DIGITS),
+            [count, Argument { kind: Kind::Word(letters) | Kind::Quoted(letters), .. }] if !letters.is_empty() => (count, letters.as_str()),
+            _ => {
+                let (from, to) = rest.get(1).map_or((after, after), |argument| (argument.from, rest[rest.len() - 1].to));
+                self.wrong(from, to, "'random-text' takes a number of letters, and the letters", help);
+                return None;
+            }
+        };
+        let length = if let Kind::Word(word) = &count.kind { word.parse().ok() } else { None };
+        let length = length.filter(|length| (1..=RANDOM_LETTERS_MAX).contains(length));
+        if length.is_none() {
+            self.wrong(count.from, count.to, format!("this is not a whole number from 1 to {RANDOM_LETTERS_MAX}"), help);
+        }
+        Some(Value::RandomText { length: length?, letters: letters.to_owned() })
+    }
+
+    /// `random-date FIRST LAST [FORM]`
+    fn random_date(&mut self, after: usize, rest: &[Argument]) -> Option<Value> {
+        let help = "give the first and the last day, and if you like a form, such as random-date 1960-01-01 2005-12-31 %d.%m.%Y";
+        let (first, last, form) = match rest {
+            [first, last] => (first, last, None),
+            [first, last, form] => (first, last, Some(form)),
+            _ => {
+                let (from, to) = rest.get(3).map_or((after, after), |argument| (argument.from, rest[rest.len() - 1].to));
+                self.wrong(from, to, "'random-date' takes two days and a form", help);
+                return None;
+            }
+        };
+        let mut day = |argument: &Argument| {
+            let text = if let Kind::Word(text) | Kind::Quoted(text) = &argument.kind { text.as_str() } else { "" };
+            text.parse::<Day>().map_err(|why| self.wrong(argument.from, argument.to, why, help)).ok()
+        };
+        let (first_day, last_day) = (day(first), day(last));
+        let form = match form {
+            Some(form) => self.form(form, help),
+            None => Some(Form::of_days()),
+        };
+        let (first_day, last_day) = (first_day?, last_day?);
+        if first_day > last_day {
+            self.wrong(first.from, last.to, format!("there is no day from {first_day} to {last_day}"), "give the first one first");
+            return None;
+        }
+        Some(Value::RandomDate { first: first_day, last: last_day, form: form? })
+    }
+
+    /// `now [FORM] [SHIFT]`
+    fn now(&mut self, rest: &[Argument]) -> Option<Value> {
+        let (mut form, mut shift) = (None, None);
+        for argument in rest {
+            let is_form = matches!(&argument.kind, Kind::Word(text) if text.contains('%')) || matches!(argument.kind, Kind::Quoted(_));
+            match &argument.kind {
+                Kind::Word(word) if !is_form && shift.is_none() && word.starts_with(['+', '-']) => {
+                    shift = form::shift_seconds(word);
+                    if shift.is_none() {
+                        let help = "give a whole number of s, m, h, d or w, such as +1d or -90m; at most a hundred years";
+                        self.wrong(argument.from, argument.to, format!("'{word}' is no shift of a time"), help);
+                        return None;
+                    }
+                }
+                _ if form.is_some() || shift.is_some() => {
+                    let help = "leave the rest out, or put the form between quotation marks, such as now \"%d.%m.%Y %H:%M\" +1d";
+                    self.wrong(argument.from, rest[rest.len() - 1].to, "'now' takes a form, and behind it a shift", help);
+                    return None;
+                }
+                _ if is_form => form = Some(TimeForm::Written(self.form(argument, "write it as in now \"%Y-%m-%d %H:%M:%S\"")?)),
+                _ => form = self.one_of("now", &MOMENTS, std::slice::from_ref(argument))?.map(TimeForm::Usual),
+            }
+        }
+        Some(Value::Now { form: form.unwrap_or(TimeForm::Usual(Moment::Rfc3339)), shift: shift.unwrap_or(0) })
+    }
+
+    fn form(&mut self, argument: &Argument, help: &str) -> Option<Form> {
+        let text = if let Kind::Word(text) | Kind::Quoted(text) = &argument.kind { text.as_str() } else { "" };
+        text.parse().map_err(|why: String| self.wrong(argument.from, argument.to, why, help)).ok()
     }
 
     fn sequence(&mut self, rest: &[Argument]) -> Option<Value> {
@@ -922,8 +1048,19 @@ impl fmt::Display for Value {
             Self::Sequence { from: 1 } => f.write_str("sequence"),
             Self::Sequence { from } => write!(f, "sequence {from}"),
             Self::Choice(pieces) => write!(f, "choice{}", Arguments(pieces)),
-            Self::Now(Moment::Rfc3339) => f.write_str("now"),
-            Self::Now(moment) => write!(f, "now {}", named(&MOMENTS, moment)),
+            Self::RandomText { length, letters } if letters == LETTERS_AND_DIGITS => write!(f, "random-text {length}"),
+            Self::RandomText { length, letters } => write!(f, "random-text {length} {}", Argued(letters)),
+            Self::RandomDate { first, last, form } if *form == Form::of_days() => write!(f, "random-date {first} {last}"),
+            Self::RandomDate { first, last, form } => write!(f, "random-date {first} {last} {}", Argued(form.text())),
+            Self::Now { form, shift } => {
+                f.write_str("now")?;
+                match form {
+                    TimeForm::Usual(Moment::Rfc3339) => {}
+                    TimeForm::Usual(moment) => write!(f, " {}", named(&MOMENTS, moment))?,
+                    TimeForm::Written(form) => write!(f, " {}", Argued(form.text()))?,
+                }
+                if *shift == 0 { Ok(()) } else { write!(f, " {}", form::shift_text(*shift)) }
+            }
             Self::Env(name) => write!(f, "env {}", Argued(name)),
             Self::File(path) => write!(f, "file {}", Argued(path)),
             Self::Weighted { path, group: None } => write!(f, "weighted {}", Argued(path)),
@@ -1015,6 +1152,18 @@ mod tests {
         Piece::Text(text.to_owned())
     }
 
+    fn now(form: TimeForm, shift: i64) -> Value {
+        Value::Now { form, shift }
+    }
+
+    fn written(form: &str) -> TimeForm {
+        TimeForm::Written(form.parse().unwrap())
+    }
+
+    fn random_date(form: &str) -> Value {
+        Value::RandomDate { first: "1960-01-01".parse().unwrap(), last: "2005-12-31".parse().unwrap(), form: form.parse().unwrap() }
+    }
+
     #[test]
     fn letters_that_changed_places_are_one_slip() {
         for (word, known, meant) in [
@@ -1036,8 +1185,15 @@ mod tests {
             ("sequence", Value::Sequence { from: 1 }),
             ("sequence 1000", Value::Sequence { from: 1000 }),
             ("choice a \"b c\" (uuid)", Value::Choice(vec![text("a"), text("b c"), Piece::Value(Value::Uuid)])),
-            ("now", Value::Now(Moment::Rfc3339)),
-            ("now unix-ms", Value::Now(Moment::UnixMillis)),
+            ("random-text 8", Value::RandomText { length: 8, letters: LETTERS_AND_DIGITS.to_owned() }),
+            ("random-text 3 \"a b\"", Value::RandomText { length: 3, letters: "a b".to_owned() }),
+            ("random-date 1960-01-01 2005-12-31", random_date("%Y-%m-%d")),
+            ("random-date 1960-01-01 2005-12-31 %d.%m.%Y", random_date("%d.%m.%Y")),
+            ("now", now(TimeForm::Usual(Moment::Rfc3339), 0)),
+            ("now unix-ms", now(TimeForm::Usual(Moment::UnixMillis), 0)),
+            ("now +1d", now(TimeForm::Usual(Moment::Rfc3339), 86_400)),
+            ("now %H:%M -90m", now(written("%H:%M"), -5400)),
+            ("now \"%d. %B\"", now(written("%d. %B"), 0)),
             ("env TOKEN", Value::Env("TOKEN".to_owned())),
             ("file \"a b.txt\"", Value::File("a b.txt".to_owned())),
             ("weighted p.csv", Value::Weighted { path: "p.csv".to_owned(), group: None }),
@@ -1079,6 +1235,14 @@ mod tests {
             ("{{random 1 x}}", 11, 1, "'x' is not a whole number", "random 1 1000"),
             ("{{random -9223372036854775808 9223372036854775807}}", 9, 40, "2^53", "uuid"),
             ("{{now unix_ms}}", 6, 7, "does not know this form", "did you mean 'unix-ms'?"),
+            ("{{now %Q}}", 6, 2, "'%Q' means nothing", "%Y-%m-%d"),
+            ("{{now +1y}}", 6, 3, "is no shift", "+1d"),
+            ("{{now date unix}}", 11, 4, "takes a form", "leave the rest out"),
+            ("{{random-text 0}}", 14, 1, "not a whole number from 1", "random-text 8"),
+            ("{{random-text}}", 13, 0, "takes a number of letters", "random-text 8"),
+            ("{{random-date 2000-01-01}}", 13, 0, "takes two days", "random-date 1960-01-01"),
+            ("{{random-date 2000-02-30 2001-01-01}}", 14, 10, "is no day", "random-date 1960-01-01"),
+            ("{{random-date 2002-01-01 2001-01-01}}", 14, 21, "no day from", "the first one first"),
             ("{{user.id}}", 2, 4, "no data file is called 'user'", "did you mean 'users.id'?"),
             ("{{base64 users.id}}", 9, 8, "taken as text", "(users.id)"),
             ("{{base64 (users.id}}", 18, 2, "parenthesis is not closed", "close it"),
@@ -1124,7 +1288,14 @@ mod tests {
             Just(Value::Body),
             (-1000i64..1000, 0i64..1000).prop_map(|(low, more)| Value::Random { low, high: low + more }),
             (0u64..5).prop_map(|from| Value::Sequence { from }),
-            (0..MOMENTS.len()).prop_map(|at| Value::Now(MOMENTS[at].1)),
+            (0..MOMENTS.len(), -100_000i64..100_000).prop_map(|(at, shift)| now(TimeForm::Usual(MOMENTS[at].1), shift)),
+            ("[ a\"%]{0,3}%[YmdHMS]", -9i64..9)
+                .prop_filter_map("a form", |(form, shift)| Some(now(TimeForm::Written(form.parse().ok()?), shift))),
+            (1u32..9, "[ -~é]{1,8}").prop_map(|(length, letters)| Value::RandomText { length, letters }),
+            (1900i16..2100, 1i8..13, 1i8..29).prop_map(|(year, month, day)| {
+                let first = Day { year, month, day };
+                Value::RandomDate { first, last: Day { year: year + 1, ..first }, form: Form::of_days() }
+            }),
             "[A-Za-z \"\\\\]{1,8}".prop_map(Value::Env),
             "[a-z/. {}()]{1,8}".prop_map(Value::File),
             ("[a-z/. {}()]{1,8}", prop::option::of("[A-Za-z /{}\"]{0,8}")).prop_map(|(path, group)| Value::Weighted { path, group }),

@@ -17,7 +17,7 @@ use crate::template::{Piece, Template, Value};
 use crate::{Nanos, Target};
 
 pub use answer::{Kind, Subject, Which};
-pub use expression::{Expression, Function, Operator};
+pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
 
 /// The work: what users do, and what is done around it.
@@ -244,6 +244,8 @@ pub struct Step {
     pub timeout: Option<Nanos>,
     /// Whether a failure ends the journey.
     pub must_succeed: bool,
+    /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one that must succeed.
+    pub may_fail: bool,
 }
 
 /// What follows the head of a request.
@@ -358,6 +360,12 @@ pub struct Extraction {
 /// The variable that every user has: the status of its last answer.
 pub const STATUS: &str = "status";
 
+/// The variable that holds the number of the user in its population, from 1; only where something names it and nothing else sets it.
+pub const USER_NUMBER: &str = "user_number";
+
+/// The variable that holds the number of the journey in the run, from 1, over all users; likewise.
+pub const JOURNEY_NUMBER: &str = "journey_number";
+
 /// What the maker of a work tells those who go on with it, by where it stands in a printed file; a text is a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Notes {
@@ -388,6 +396,20 @@ impl Work {
         }
     }
 
+    /// Whether users are to know this number of theirs: something names it, and nothing else has that name.
+    #[must_use]
+    pub fn asks_for(&self, number: &str) -> bool {
+        let mut is_named = false;
+        self.each_template(&mut |template| {
+            template.each_value(&mut |value| is_named |= matches!(value, Value::Variable(name) if name == number));
+        });
+        let mut is_set = self.variables.iter().any(|variable| variable.name == number);
+        for items in self.parts() {
+            each_item(items, &mut |item| is_set |= item.assigned().contains(&number));
+        }
+        is_named && !is_set
+    }
+
     /// Every variable, each once: the status of the last answer, those that are declared, and those that are set on the way.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -401,6 +423,7 @@ impl Work {
         for items in self.parts() {
             each_item(items, &mut |item| item.assigned().into_iter().for_each(&mut add));
         }
+        [USER_NUMBER, JOURNEY_NUMBER].into_iter().filter(|number| self.asks_for(number)).for_each(&mut add);
         names
     }
 
@@ -546,6 +569,7 @@ impl Step {
             redirects: 0,
             timeout: None,
             must_succeed: false,
+            may_fail: false,
         }
     }
 

@@ -191,7 +191,7 @@ impl Plan {
         let data_order = (!files.is_empty()).then_some(Setting::Value(order));
         let data_end = (!files.is_empty()).then_some(Setting::Value(end));
         let data_file_sha256 = files.iter().map(|file| file.sha256.clone()).collect::<Option<Vec<String>>>().unwrap_or_default();
-        let data_file = files.into_iter().map(|file| format!("{}={}", file.name, file.path)).collect();
+        let data_file = files.iter().map(ToString::to_string).collect();
         let has = |name: &str| request.headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
         let mut header: Vec<String> = request
             .headers

@@ -11,6 +11,34 @@ use plan::{Draft, PlanError, Scheme, Target, plainly};
 
 use crate::{Reader, fingerprint, is_scenario_file};
 
+/// A file names so many others at most, those of these included.
+const INCLUDED_MAX: usize = 100;
+
+/// What the user says about a file, with the files that it includes; they stand beside it.
+#[must_use]
+pub fn with_included(path: &str, kind: Kind, bytes: &[u8], wishes: &Wishes, reader: &Reader) -> Wishes {
+    let file = path.rsplit('/').next().unwrap_or(path).to_owned();
+    let mut wishes = Wishes { file, ..wishes.clone() };
+    loop {
+        let named = Collection::includes(kind, bytes, &wishes);
+        if named.is_empty() {
+            return wishes;
+        }
+        for name in named {
+            let beside = path
+                .rsplit_once('/')
+                .filter(|_| !name.starts_with('/'))
+                .map_or_else(|| name.clone(), |(folder, _)| format!("{folder}/{name}"));
+            let held = if wishes.included.len() < INCLUDED_MAX {
+                reader.whole(&beside, FILE_BYTES_MAX).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            } else {
+                Err(format!("more than {INCLUDED_MAX} files are included"))
+            };
+            wishes.included.insert(name, held);
+        }
+    }
+}
+
 /// What a file holds, as it is sent; `None` if it is no other tool's.
 #[must_use]
 pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) -> Option<Result<Collection, PlanError>> {
@@ -26,6 +54,7 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) ->
     if is_scenario_file(path) && !matches!(kind, Kind::OpenApi | Kind::Insomnia) {
         return None;
     }
+    let wishes = &with_included(path, kind, bytes, wishes, reader);
     let mut read = match Collection::read(kind, bytes, wishes) {
         Ok(read) => read,
         Err(why) => {

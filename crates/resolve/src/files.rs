@@ -125,8 +125,9 @@ fn read_data_files(resolved: &mut Resolved, reader: &Reader, errors: &mut PlanEr
     let mut now = Vec::new();
     for (place, text) in resolved.draft.data_file.iter().enumerate() {
         // What cannot be opened is told when the plan is decided.
-        let (_, path) = DataFile::parts(text);
-        let Ok(data) = reader.data(path) else { continue };
+        let (_, rows) = DataFile::parts(text);
+        let path = rows.path;
+        let Ok(data) = reader.data(rows) else { continue };
         note(DATA_FILE, text, path, resolved.sources.data_file_sha256.get(place), data.fingerprint(), errors);
         now.push(data.fingerprint().to_owned());
         if let Ok(Some(bytes)) = reader.data_bytes(path) {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::body::all;
-use plan::{LargeFile, Plan, ReadFrom};
+use plan::{LargeFile, Plan, ReadFrom, RowsAt};
 use template::{Data, DataError, MEMORY_BYTES_MAX};
 
 /// What a load is read from.
@@ -37,7 +37,7 @@ pub trait Inputs {
     ///
     /// # Errors
     /// All its mistakes.
-    fn rows(&self, path: &str) -> Result<Data, Vec<DataError>>;
+    fn rows(&self, rows: RowsAt<'_>) -> Result<Data, Vec<DataError>>;
 
     /// All of standard input, at most so many bytes, a number of MiB.
     ///
@@ -91,8 +91,8 @@ impl Inputs for LocalInputs {
         Ok(held)
     }
 
-    fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {
-        Data::open(path)
+    fn rows(&self, rows: RowsAt<'_>) -> Result<Data, Vec<DataError>> {
+        Data::open(rows)
     }
 
     fn standard_input(&self, bytes_max: u64) -> io::Result<Vec<u8>> {
@@ -209,18 +209,19 @@ impl Inputs for MemoryInputs {
         Ok(held[..held.len().min(bytes as usize)].to_vec())
     }
 
-    fn rows(&self, path: &str) -> Result<Data, Vec<DataError>> {
+    fn rows(&self, rows: RowsAt<'_>) -> Result<Data, Vec<DataError>> {
+        let path = rows.path;
         if self.is_local(path) {
-            return LocalInputs.rows(path);
+            return LocalInputs.rows(rows);
         }
         if let Some(file) = self.large.get(path) {
-            return Data::of_large(path, file, MEMORY_BYTES_MAX);
+            return Data::of_large(rows, file, MEMORY_BYTES_MAX);
         }
         let unreadable = |why: io::Error| {
             let message = format!("the data file {path} cannot be read: {}", plan::plainly(&why));
             vec![DataError { message, help: "check the path".to_owned() }]
         };
-        Data::of_bytes(path, self.file(path).map_err(unreadable)?)
+        Data::of_bytes(rows, self.file(path).map_err(unreadable)?)
     }
 
     fn standard_input(&self, bytes_max: u64) -> io::Result<Vec<u8>> {

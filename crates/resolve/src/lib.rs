@@ -17,7 +17,7 @@ mod other_tools;
 mod reader;
 mod scenarios;
 
-pub use collection::{behind_host, collection, environment, hidden, leave_tls, leave_ways, placed, server};
+pub use collection::{behind_host, collection, environment, hidden, leave_tls, leave_ways, placed, server, with_included};
 pub use files::read_standard_input;
 pub use inputs::{FileInfo, Inputs, LocalInputs, MemoryInputs, whole};
 pub use known::KnownSecrets;

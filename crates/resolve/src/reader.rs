@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use plan::plainly;
+use plan::{RowsAt, plainly};
 use ring::digest;
 use template::{Data, DataError, MEMORY_BYTES_MAX};
 
@@ -104,11 +104,14 @@ impl Reader {
     ///
     /// # Errors
     /// All its mistakes.
-    pub fn data(&self, path: &str) -> Result<Arc<Data>, Vec<DataError>> {
-        self.once(path, &self.data, || {
-            let data = match self.data_bytes(path)? {
-                Some(bytes) => Data::of_bytes(path, &bytes),
-                None => self.inputs.rows(path),
+    pub fn data<'a>(&self, rows: impl Into<RowsAt<'a>>) -> Result<Arc<Data>, Vec<DataError>> {
+        let rows = rows.into();
+        // The same file under other names of its columns is another.
+        let known_as = rows.header.map_or_else(|| rows.path.to_owned(), |header| format!("({header}){}", rows.path));
+        self.once(&known_as, &self.data, || {
+            let data = match self.data_bytes(rows.path)? {
+                Some(bytes) => Data::of_bytes(rows, &bytes),
+                None => self.inputs.rows(rows),
             };
             data.map(Arc::new)
         })

@@ -13,7 +13,7 @@ use engine::RunError;
 use import::collection::{Collection, FILE_BYTES_MAX, Import, Wishes};
 use plan::setting::{DATA_FILE, SCENARIO};
 use plan::work::Notes;
-use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, SCENARIO_TEXT, plainly};
+use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, RowsAt, SCENARIO_TEXT, plainly};
 use scenario::{Mistake, Reach, Scenario, Surroundings};
 use template::{Data, DataError};
 
@@ -272,7 +272,7 @@ impl Scenarios {
     fn rows_of(&self, plan: &Plan) -> Result<Vec<Arc<Data>>, PlanErrors> {
         let (mut errors, mut rows) = (PlanErrors::default(), Vec::new());
         for file in &plan.variation().files {
-            match self.0.reader.data(&file.path) {
+            match self.0.reader.data(file) {
                 Ok(data) => rows.push(data),
                 Err(mistakes) => {
                     mistakes.into_iter().for_each(|DataError { message, help }| errors.push(PlanError::new(DATA_FILE, message, help)));
@@ -317,12 +317,12 @@ struct Here<'a> {
 }
 
 impl Surroundings for Here<'_> {
-    fn columns(&self, path: &str) -> Result<Option<Vec<String>>, Vec<(String, String)>> {
+    fn columns(&self, rows: RowsAt<'_>) -> Result<Option<Vec<String>>, Vec<(String, String)>> {
         if !self.own_data {
             return Ok(None);
         }
         let told = |DataError { message, help }| (message, help);
-        let data = self.reader.data(path).map_err(|mistakes| mistakes.into_iter().map(told).collect::<Vec<_>>())?;
+        let data = self.reader.data(rows).map_err(|mistakes| mistakes.into_iter().map(told).collect::<Vec<_>>())?;
         Ok(Some(data.columns().to_vec()))
     }
 

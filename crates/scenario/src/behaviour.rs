@@ -222,21 +222,33 @@ impl Journeys {
         user.began = None;
         user.failed = false;
         user.is_lost = false;
-        if !compiled.keeps_variables || user.begun == 1 {
+        let begins_anew = !compiled.keeps_variables || user.begun == 1;
+        if begins_anew {
             for (variable, kept) in user.variables.iter_mut().zip(&user.kept) {
                 if !kept {
                     variable.clear();
                 }
             }
-            for (place, text) in &compiled.variables {
-                if !user.kept[*place] {
-                    let mut value = std::mem::take(&mut user.variables[*place]);
-                    self.write(text, user, &mut value);
-                    user.variables[*place] = value;
-                }
+        }
+        self.know(user, [user.number - self.part.first_user, self.position.journeys + number]);
+        for (place, text) in compiled.variables.iter().filter(|_| begins_anew) {
+            if !user.kept[*place] {
+                let mut value = std::mem::take(&mut user.variables[*place]);
+                self.write(text, user, &mut value);
+                user.variables[*place] = value;
             }
         }
         self.advance(user)
+    }
+
+    /// Lets a user know its number and that of its journey, which count from 0 here.
+    fn know(&self, user: &mut User, numbers: [u64; 2]) {
+        for (place, number) in self.compiled.numbers.iter().zip(numbers) {
+            if let Some(place) = place {
+                user.variables[*place].clear();
+                write!(user.variables[*place], "{}", number + 1).expect("memory takes it");
+            }
+        }
     }
 
     /// Writes a text as the user has it.
@@ -868,7 +880,13 @@ impl Journeys {
                 recorder.step_failed(step, failure, outcome.done, || self.unanswered(step, failure));
                 user.failed = true;
                 self.tell(user, || failure.about().to_owned());
-                Some(failure)
+                // What cannot be sent would not be sent the next time either, and the end of the run is one.
+                let is_final = matches!(failure, Failure::ClientInterrupted | Failure::RequestValue);
+                let goes_on = self.compiled.steps[step].step.may_fail && !is_final;
+                if goes_on {
+                    self.go_without_answer(user);
+                }
+                (!goes_on).then_some(failure)
             }
             Ok(status) => {
                 user.variables[STATUS_PLACE].clear();
@@ -883,7 +901,8 @@ impl Journeys {
                     recorder.step_failed(step, Failure::CheckStatus, outcome.done, || format!("{name}: answered with the status {status}"));
                     self.tell(user, || format!("it was answered with the status {status}"));
                 }
-                ends.or(failure.filter(|_| self.compiled.steps[step].step.must_succeed))
+                let about = &self.compiled.steps[step].step;
+                ends.filter(|_| !about.may_fail).or(failure.filter(|_| about.must_succeed))
             }
         };
         user.had_answer(outcome, recorder);
@@ -908,6 +927,16 @@ impl Journeys {
             }
         }
         Ok(())
+    }
+
+    /// What an answer that did not come leaves: no status, and what is to be extracted as it is if nothing is found.
+    fn go_without_answer(&self, user: &mut User) {
+        user.variables[STATUS_PLACE].clear();
+        for extraction in &self.compiled.steps[user.step].extractions {
+            let value = &mut user.variables[extraction.variable];
+            value.clear();
+            value.extend_from_slice(extraction.default.as_deref().unwrap_or_default().as_bytes());
+        }
     }
 
     /// Whether the journey is over, behind an answer or a wait.

@@ -11,7 +11,10 @@ use engine::protocol::Layout;
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
-use plan::work::{self, Amount, Auth, Body, Duration, FieldValue, Item, Kind, List, Operator, STATUS, Step, Think, Weights, each_item};
+use plan::work::{
+    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, STATUS, Step, Think, USER_NUMBER, Weights,
+    each_item,
+};
 use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
@@ -44,6 +47,8 @@ pub(crate) struct Compiled {
     /// Set at the beginning of each journey.
     pub(crate) variables: Vec<(usize, Text)>,
     pub(crate) variables_count: usize,
+    /// The places of the variables that hold the numbers of a user and of its journey, as far as something names them.
+    pub(crate) numbers: [Option<usize>; 2],
     /// So many things that are done only once a user.
     pub(crate) onces: usize,
     /// So many loops stand in each other or beside each other at most.
@@ -383,6 +388,8 @@ pub(crate) fn compile(
         weights,
         variables: set,
         variables_count: variables.len(),
+        numbers: [USER_NUMBER, JOURNEY_NUMBER]
+            .map(|number| variables.iter().position(|name| name == number).filter(|_| scenario.work.asks_for(number))),
         onces,
         loops,
         order,

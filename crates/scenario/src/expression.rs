@@ -127,6 +127,24 @@ fn call(function: Function, values: &[Expression], evaluation: &mut Evaluation<'
             letters(text).chars().flat_map(char::to_uppercase).for_each(|letter| push(letter, out));
             Ok(())
         }),
+        Function::Capitalize => one.with(evaluation, |text, _| {
+            let text = letters(text);
+            let mut rest = text.chars();
+            rest.next().into_iter().flat_map(char::to_uppercase).for_each(|letter| push(letter, out));
+            out.extend_from_slice(rest.as_str().as_bytes());
+            Ok(())
+        }),
+        Function::Encode | Function::Decode | Function::Digest => one.with(evaluation, |text, evaluation| {
+            values[1].with(evaluation, |word, _| {
+                let word = letters(word);
+                let written = match function {
+                    Function::Encode => step::coding::encode(&word, &letters(text), out),
+                    Function::Decode => step::coding::decode(&word, &letters(text), out),
+                    _ => step::coding::digest(&word, text, out),
+                };
+                written.ok_or(NoValue)
+            })
+        }),
         Function::Trim => one.with(evaluation, |text, _| {
             out.extend_from_slice(letters(text).trim().as_bytes());
             Ok(())
@@ -392,6 +410,10 @@ mod tests {
             ("{{name}} contains ada", "false"),
             ("length(trim({{name}}))", "12"),
             ("upper({{name}})", " ADA LOVELACE "),
+            ("capitalize(lower(trim({{name}})))", "Ada lovelace"),
+            ("encode({{name}}, form)", "+Ada+Lovelace+"),
+            ("decode(encode({{name}}, base64), base64)", " Ada Lovelace "),
+            ("digest({{a}} + 0, md5)", "eccbc87e4b5ce2fe28308fd9f2a7baf3"),
             ("lower(substring({{name}}, 1, 4))", "ada"),
             ("substring({{name}}, 5)", "Lovelace "),
             ("substring({{name}}, 50)", ""),
@@ -432,6 +454,7 @@ mod tests {
             "item({{name}}, 0)",
             "1e308 * {{a}} * 10",
             "round({{none}})",
+            "decode({{name}}, base64)",
             "{{a}} > 1 and {{none}} + 1 > 2",
         ] {
             assert_eq!(value(written), Err(NoValue), "{written}");

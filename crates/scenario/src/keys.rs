@@ -30,6 +30,8 @@ pub enum Kind {
     Shapes(&'static Shape),
     /// One of these.
     Either(&'static [Kind]),
+    /// One of these, or some of them, one after the other.
+    AnyOf(&'static [Kind]),
 }
 
 /// A key, what stands after it, and what it is for.
@@ -61,6 +63,7 @@ const fn key(name: &'static str, kind: Kind, about: &'static str) -> Key {
 /// All mappings, the file itself first.
 pub const SHAPES: &[&Shape] = &[
     &SCENARIO,
+    &DATA,
     &LOAD,
     &POPULATION,
     &DEFAULTS,
@@ -94,7 +97,11 @@ pub static SCENARIO: Shape = Shape {
         ),
         key("variables", Kind::Named, "texts that `{{NAME}}` writes, set anew for each journey unless `keep_variables` says otherwise"),
         key("keep_variables", Kind::Truth, "whether a user's variables keep their values from journey to journey [default: false]"),
-        key("data", Kind::Texts, "files of rows, CSV or JSON lines: `{{users.id}}` is the column id of users.csv; each journey has a row"),
+        key(
+            "data",
+            Kind::AnyOf(&[Kind::Text, Kind::Shape(&DATA)]),
+            "files of rows, CSV or JSON lines: `{{users.id}}` is the column id of users.csv; each journey has a row",
+        ),
         key("data_order", Kind::Text, "the row of a journey: in-order (the default), random or per-user"),
         key("data_end", Kind::Text, "after the last row: wrap (the default), stop or error"),
         key("defaults", Kind::Shape(&DEFAULTS), "what all steps have in common"),
@@ -104,6 +111,18 @@ pub static SCENARIO: Shape = Shape {
         key("journeys", Kind::Shapes(&JOURNEY), "what users go through, chosen by weight"),
         key("populations", Kind::Shapes(&POPULATION), "kinds of users side by side, each with journeys and a load of its own"),
         key("steps", Kind::Shapes(&STEP), "the steps of the only journey, in place of `journeys`"),
+    ],
+};
+
+/// A data file with more than its name.
+pub static DATA: Shape = Shape {
+    name: "data",
+    about: "A file of rows, and what is said of it.",
+    keys: &[
+        key("file", Kind::Text, "where it is"),
+        key("name", Kind::Text, "how templates call it [default: the file's name without its ending]"),
+        key("columns", Kind::Texts, "the names of its columns, where it has no line with them; CSV alone"),
+        key("delimiter", Kind::Text, "what stands between its fields, with `columns`: one of , ; | : ^ ~ # and tab [default: ,]"),
     ],
 };
 
@@ -191,6 +210,7 @@ pub static DEFAULTS: Shape = Shape {
         key("redirects", Kind::Whole, "follow up to this many redirects; a followed chain is one request [default: 0]"),
         key("timeout", Kind::Text, "give a request up after this long [default: the `timeout` of `load`]"),
         key("must_succeed", Kind::Truth, "whether a step that fails ends the journey [default: false]"),
+        key("may_fail", Kind::Truth, "whether the journey goes on where a step has no answer, or not what is extracted [default: false]"),
     ],
 };
 
@@ -249,6 +269,7 @@ pub static STEP: Shape = Shape {
         key("timeout", Kind::Text, "give this request up after this long, such as 2s"),
         key("maximum_requests", Kind::Whole, "send it at most so often in the whole run; then it is left out"),
         key("must_succeed", Kind::Truth, "whether its failure ends the journey"),
+        key("may_fail", Kind::Truth, "whether the journey goes on where it has no answer, or not what is extracted"),
         key("once", Kind::Truth, "do it only on a user's first journey; what it extracts and its cookies are kept"),
         key("set", Kind::Named, "variables and what they become, computed one after the other, such as {n: '{{n}} + 1'}"),
         key("group", Kind::Text, "a name before those of `steps`"),

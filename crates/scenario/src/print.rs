@@ -107,6 +107,7 @@ struct Defaults {
     redirects: u8,
     timeout: Option<Nanos>,
     must_succeed: bool,
+    may_fail: bool,
 }
 
 impl Defaults {
@@ -126,6 +127,7 @@ impl Defaults {
             redirects: shared(&|first, other| first.redirects == other.redirects).map_or(0, |step| step.redirects),
             timeout: shared(&|first, other| first.timeout == other.timeout).and_then(|step| step.timeout),
             must_succeed: shared(&|first, other| first.must_succeed == other.must_succeed).is_some_and(|step| step.must_succeed),
+            may_fail: shared(&|first, other| first.may_fail == other.may_fail).is_some_and(|step| step.may_fail),
         }
     }
 
@@ -140,6 +142,9 @@ impl Defaults {
         map.put_some("timeout", self.timeout.map(|timeout| timeout.to_string()));
         if self.must_succeed {
             map.put("must_succeed", Value::Bare("true".to_owned()));
+        }
+        if self.may_fail {
+            map.put("may_fail", Value::Bare("true".to_owned()));
         }
         map.put_some("auth", self.auth.as_ref().map(auth));
         map.put_all("headers", named(&self.headers));
@@ -402,6 +407,9 @@ impl Steps<'_> {
         map.put_some("maximum_requests", step.requests_max.map(|most| Value::Bare(most.to_string())));
         if step.must_succeed != defaults.must_succeed {
             map.put("must_succeed", Value::Bare(step.must_succeed.to_string()));
+        }
+        if step.may_fail != defaults.may_fail {
+            map.put("may_fail", Value::Bare(step.may_fail.to_string()));
         }
         let mut extract = Map::default();
         step.extractions.iter().for_each(|extraction| extract.put(&extraction.variable, extracted(extraction)));

@@ -15,11 +15,11 @@ use std::collections::BTreeSet;
 use analysis::gate;
 use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
-use plan::work::{Auth, Item, Journey, List, STATUS, Variable, Weights, Work};
-use plan::{Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
+use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, STATUS, USER_NUMBER, Variable, Weights, Work};
+use plan::{DataFile, Draft, Nanos, PopulationDraft, RowsAt, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
-use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
+use crate::keys::{CHOICE, DATA, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
 use crate::mistake::Mistake;
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
@@ -34,6 +34,8 @@ const NOTED_MAX: usize = 4 * MISTAKES_MAX;
 /// Longer messages are shortened in the middle, as they show what somebody wrote; what to do may list every key there is.
 const MESSAGE_LETTERS_MAX: usize = 400;
 const HELP_LETTERS_MAX: usize = 1_000;
+/// What every user knows of itself.
+const OWN_NAMES: [&str; 3] = [STATUS, USER_NUMBER, JOURNEY_NUMBER];
 /// Steps are counted one by one.
 const STEPS_MAX: usize = 1_000;
 /// So many journeys, variables, data files, and headers of a request at most: each is looked for among the others.
@@ -107,6 +109,7 @@ struct Defaults<'n> {
     redirects: u8,
     timeout: Option<Nanos>,
     must_succeed: bool,
+    may_fail: bool,
 }
 
 struct Reading<'a> {
@@ -172,8 +175,8 @@ impl<'a> Reading<'a> {
             lines: text.lines().collect(),
             text,
             mistakes: Vec::new(),
-            names: vec![STATUS.to_owned()],
-            known: BTreeSet::from([STATUS.to_owned()]),
+            names: OWN_NAMES.map(str::to_owned).to_vec(),
+            known: BTreeSet::from(OWN_NAMES.map(str::to_owned)),
             files: Vec::new(),
             columns: Vec::new(),
             unset: BTreeSet::new(),
@@ -430,14 +433,16 @@ impl<'a> Reading<'a> {
         let data = top.value("data");
         for node in data.map_or_else(Vec::new, |node| self.each(node)) {
             self.reaches_out(node.spot, "this names a file of the machine that serves");
-            let Some(text) = self.plain(node) else { continue };
+            let written = if let Value::Map(_) = &node.value { self.described_data(node) } else { self.plain(node) };
+            let Some(text) = written else { continue };
             if self.files.len() == OTHERS_MAX {
                 self.wrong(node.spot, format!("the scenario has more than {OTHERS_MAX} data files"), "put rows together into one");
                 break;
             }
-            let (name, path) = match text.split_once('=') {
-                Some((name, path)) if !path.is_empty() => (name.to_owned(), path),
-                _ => (text.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned(), text.as_str()),
+            let (name, path, header) = match (DataFile::parts(&text), text.split_once('=')) {
+                ((Some(name), rows), _) => (name.to_owned(), rows.path, rows.header),
+                (_, Some((name, path))) if !path.is_empty() => (name.to_owned(), path, None),
+                _ => (text.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned(), text.as_str(), None),
             };
             let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
             if !is_name || self.names.contains(&name) || words().any(|word| word == name) {
@@ -451,10 +456,11 @@ impl<'a> Reading<'a> {
                 );
             } else {
                 let path = self.beside(path);
-                draft.data_file.push(format!("{name}={path}"));
-                self.files.push(name);
-                let columns = self.columns_of(node.spot, &path);
+                let columns = self.columns_of(node.spot, RowsAt { path: &path, header });
                 self.columns.push(columns);
+                let file = DataFile { name: name.clone(), header: header.map(str::to_owned), path, sha256: None };
+                draft.data_file.push(file.to_string());
+                self.files.push(name);
             }
         }
         for (key, setting) in [("data_order", "data-order"), ("data_end", "data-end")] {
@@ -481,6 +487,50 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A data file as it is typed, from what is said of it key by key.
+    fn described_data(&mut self, node: &Node) -> Option<String> {
+        let mut entries = self.shape(node, &DATA)?;
+        let columns: Option<Vec<(Spot, String)>> = entries
+            .value("columns")
+            .map(|node| self.each(node).into_iter().filter_map(|node| Some((node.spot, self.plain(node)?))).collect());
+        let delimiter = entries.take("delimiter").and_then(|(word, node)| Some((word.spot, self.plain(node)?)));
+        let name = entries.value("name").and_then(|node| self.plain(node));
+        let Some(path) = entries.value("file").and_then(|node| self.plain(node)).filter(|path| !path.is_empty()) else {
+            self.wrong(entries.spot, "the data file has no 'file'", "write file: PATH");
+            return None;
+        };
+        let between = match &delimiter {
+            None => ",",
+            Some((spot, _)) if columns.is_none() => {
+                self.wrong(*spot, "'delimiter' is about 'columns', and there are none", "leave it out: it is seen in the first line");
+                ","
+            }
+            Some((_, text)) if text.len() == 1 && ",;|:^~#\t".contains(text.as_str()) => text.as_str(),
+            Some((spot, text)) => {
+                let message = format!("'{}' is no sign that stands between fields", text.escape_debug());
+                self.wrong(*spot, message, "write one of , ; | : ^ ~ # or \"\\t\"");
+                ","
+            }
+        };
+        for (spot, column) in columns.iter().flatten() {
+            if column.contains([')', '\n']) || column.contains(between) {
+                self.wrong(*spot, format!("'{}' cannot be the name of a column here", column.escape_debug()), "call it otherwise");
+            }
+        }
+        let named = name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned());
+        let columns: Option<Vec<String>> = columns.map(|columns| columns.into_iter().map(|(_, column)| column).collect());
+        match columns.as_deref() {
+            None => Some(format!("{named}={path}")),
+            Some([]) => {
+                self.wrong(entries.spot, "there are no columns here", "name them, as in columns: [id, name]");
+                None
+            }
+            // A sign behind the only name says that fields are cut there at all.
+            Some([only]) => Some(format!("{named}({only}{between})={path}")),
+            Some(columns) => Some(format!("{named}({})={path}", columns.join(between))),
+        }
+    }
+
     fn variables(&mut self, node: &Node) -> Vec<Variable> {
         let mut variables = Vec::new();
         for (word, node) in self.named(node) {
@@ -497,11 +547,11 @@ impl<'a> Reading<'a> {
         let Some(mut entries) = node.and_then(|node| self.shape(node, &DEFAULTS)) else { return (Defaults::default(), true) };
         let headers = entries.value("headers");
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into())).unwrap_or(0);
-        let must_succeed = entries.value("must_succeed").and_then(|node| self.truth(node)).unwrap_or(false);
+        let (must_succeed, may_fail) = self.on_failure(&mut entries, (false, false));
         let timeout = entries.value("timeout").and_then(|node| self.timeout(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let auth = entries.value("auth").and_then(|node| self.auth(node));
-        (Defaults { headers, auth, redirects: u8::try_from(redirects).unwrap_or(u8::MAX), timeout, must_succeed }, cookies)
+        (Defaults { headers, auth, redirects: u8::try_from(redirects).unwrap_or(u8::MAX), timeout, must_succeed, may_fail }, cookies)
     }
 
     fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {

@@ -50,6 +50,7 @@ fn kind(of: Kind) -> Value {
         Kind::NamedOf(kinds) => json!({ "type": "object", "additionalProperties": kind(Kind::Either(kinds)) }),
         Kind::Shape(shape) => reference(shape),
         Kind::Shapes(shape) => json!({ "type": "array", "items": reference(shape) }),
+        Kind::AnyOf(kinds) => json!({ "anyOf": [kind(Kind::Either(kinds)), { "type": "array", "items": kind(Kind::Either(kinds)) }] }),
         Kind::Either(kinds) => json!({ "anyOf": kinds.iter().map(|one| kind(*one)).collect::<Vec<_>>() }),
     }
 }

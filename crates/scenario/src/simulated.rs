@@ -343,6 +343,61 @@ steps:
 }
 
 #[test]
+fn a_step_that_may_fail_ends_no_journey_and_leaves_what_nothing_was_found_for() {
+    let (server, log) = serving(|seen| match seen.line.as_str() {
+        "GET /hangs" => plain(1_000_000, ""),
+        _ => plain(1, "token=t1"),
+    });
+    let text = "\
+load: {users: 1, requests: 400}
+variables: {token: old, other: old}
+steps:
+  - {get: /hangs, timeout: 2s, may_fail: true, extract: {token: {regex: 'token=(.*)', default: none}}}
+  - {get: '/after/{{token}}/{{status}}', may_fail: true, extract: {other: regex nothing=(.*)}}
+  - {if: '{{status}} == 200', steps: [{get: '/end/{{other}}'}]}
+  - {get: /hangs, name: ends, timeout: 2s}
+";
+    let Collected { summary, .. } = run(&server, text);
+    let journeys = &summary.scenario.as_ref().unwrap().journeys[0];
+    assert_eq!((journeys.broke_off, journeys.completed), (100, 0));
+    assert_eq!(lines(&log)[..5], ["GET /hangs", "GET /after/none/", "GET /end/", "GET /hangs", "GET /hangs"]);
+    assert_eq!(failed(&summary, Failure::ExtractNothing), 100);
+    let mistakes = crate::read("s.yaml", "target: http://a.test\nsteps:\n  - {get: /, may_fail: true, must_succeed: true}\n").unwrap_err();
+    assert!(mistakes[0].message.contains("contradict"), "{mistakes:?}");
+    // What a step says goes over what all have.
+    let read = crate::read(
+        "s.yaml",
+        "target: http://a.test\ndefaults: {may_fail: true}\nsteps:\n  - {get: /, must_succeed: true}\n  - {get: /b}\n",
+    )
+    .unwrap();
+    let said: Vec<(bool, bool)> = read.work.steps().iter().map(|step| (step.must_succeed, step.may_fail)).collect();
+    assert_eq!(said, [(true, false), (false, true)]);
+}
+
+#[test]
+fn users_of_each_population_know_their_number() {
+    let (server, log) = serving(|_| plain(100, ""));
+    let text = "\
+load: {duration: 1s, threads: 2}
+populations:
+  - {name: a, users: 3, journeys: [a], iterations_per_user: 2}
+  - {name: b, users: 2, journeys: [b], iterations_per_user: 1}
+journeys:
+  - {name: a, steps: [{get: '/a/{{user_number}}'}]}
+  - {name: b, steps: [{set: {n: '{{user_number}} * 10'}}, {get: '/b/{{n}}', headers: {X-Journey: '{{journey_number}}'}}]}
+";
+    run(&server, text);
+    let journeys: std::collections::BTreeSet<String> = log.borrow().iter().map(|seen| seen.header("x-journey").to_owned()).collect();
+    assert_eq!(journeys.len(), 3, "those of one population have none, the two of the other each its own: {journeys:?}");
+    let mut seen = lines(&log);
+    seen.sort();
+    assert_eq!(seen, ["GET /a/1", "GET /a/1", "GET /a/2", "GET /a/2", "GET /a/3", "GET /a/3", "GET /b/10", "GET /b/20"]);
+    // Whoever calls a variable of theirs so has it.
+    let own = crate::read("s.yaml", "target: http://a.test\nvariables: {user_number: 7}\nsteps: [{get: '/{{user_number}}'}]\n").unwrap();
+    assert!(!own.work.asks_for(plan::work::USER_NUMBER) && own.work.names().len() == 2);
+}
+
+#[test]
 fn rows_run_out_as_the_scenario_says() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("users.csv");

@@ -15,6 +15,7 @@ mod answer;
 pub mod auth;
 pub mod body;
 pub mod check;
+pub mod coding;
 pub mod cookies;
 mod date;
 mod excerpt;

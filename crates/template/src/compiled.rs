@@ -13,7 +13,7 @@ use plan::{Body, Contents, FormValue, Placeholder, Plan, PlanError, PlanErrors, 
 use ring::hmac;
 
 use crate::data::{Data, DataError};
-use crate::write::{Part, Place, Writer};
+use crate::write::{Part, Place, Writer, civil, days_between};
 
 /// One route's request.
 pub(crate) struct Compiled {
@@ -262,7 +262,11 @@ impl<'a> Pieces<'a> {
             Value::Uuid => Writer::Uuid,
             Value::Random { low, high } => Writer::Random { low: *low, high: *high },
             Value::Sequence { from } => Writer::Sequence { from: *from },
-            Value::Now(moment) => Writer::Now(*moment),
+            Value::RandomText { length, letters } => Writer::RandomText { length: *length, letters: letters.chars().collect() },
+            Value::RandomDate { first, last, form } => {
+                Writer::RandomDate { first: civil(*first), days: days_between(*first, *last), form: form.clone() }
+            }
+            Value::Now { form, shift } => Writer::Now { form: form.clone(), shift: *shift },
             Value::Body => Writer::Body,
             Value::Choice(pieces) => {
                 // Each is in its own place, so that what is chosen needs no second look.

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use engine::StoredFile;
 use plan::template::nearest;
-use plan::{LargeFile, ReadFrom, plainly};
+use plan::{LargeFile, ReadFrom, RowsAt, plainly};
 use ring::digest;
 
-use crate::record::{Fields, Form, Record, Records, Wrong};
+use crate::record::{Fields, Form, Names, Record, Records, Wrong};
 
 /// Rows of at most so many bytes are taken into memory, with what it takes to find them.
 pub const MEMORY_BYTES_MAX: usize = 64 << 20;
@@ -71,15 +71,17 @@ impl Data {
     ///
     /// # Errors
     /// If it cannot be read, has no rows, no names of columns or one twice; and for the first rows that are none.
-    pub fn open(path: &str) -> Result<Self, Vec<DataError>> {
-        Self::open_within(path, MEMORY_BYTES_MAX)
+    pub fn open<'a>(rows: impl Into<RowsAt<'a>>) -> Result<Self, Vec<DataError>> {
+        Self::open_within(rows, MEMORY_BYTES_MAX)
     }
 
     /// The same with another limit on what is taken into memory.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn open_within(path: &str, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
+    pub fn open_within<'a>(rows: impl Into<RowsAt<'a>>, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
+        let rows = rows.into();
+        let path = rows.path;
         let unreadable = |why: io::Error| {
             let message = format!("the data file {path} cannot be read: {}", plainly(&why));
             vec![DataError { message, help: "check the path".to_owned() }]
@@ -92,29 +94,30 @@ impl Data {
         }
         if about.is_file() {
             let file: Arc<dyn LargeFile> = Arc::new(StoredFile::from(file));
-            return Self::of_large(path, &file, memory_bytes_max);
+            return Self::of_large(rows, &file, memory_bytes_max);
         }
-        Self::read(path, file, None)
+        Self::read(rows, file, None)
     }
 
     /// Of a file that is not in memory: rows up to this limit are taken there.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn of_large(path: &str, file: &Arc<dyn LargeFile>, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
-        Self::read(path, ReadFrom { file: &**file, offset: 0 }, Some((memory_bytes_max, file)))
+    pub fn of_large<'a>(rows: impl Into<RowsAt<'a>>, file: &Arc<dyn LargeFile>, memory_bytes_max: usize) -> Result<Self, Vec<DataError>> {
+        Self::read(rows.into(), ReadFrom { file: &**file, offset: 0 }, Some((memory_bytes_max, file)))
     }
 
     /// Of a file that was read before: all of its rows are in memory.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn of_bytes(path: &str, held: &[u8]) -> Result<Self, Vec<DataError>> {
-        Self::read(path, held, None)
+    pub fn of_bytes<'a>(rows: impl Into<RowsAt<'a>>, held: &[u8]) -> Result<Self, Vec<DataError>> {
+        Self::read(rows.into(), held, None)
     }
 
     /// Goes through a file once. Where there is a limit on what is taken into memory, more is read from that file when it is needed.
-    fn read(path: &str, source: impl Read, large: Option<(usize, &Arc<dyn LargeFile>)>) -> Result<Self, Vec<DataError>> {
+    fn read(at: RowsAt<'_>, source: impl Read, large: Option<(usize, &Arc<dyn LargeFile>)>) -> Result<Self, Vec<DataError>> {
+        let path = at.path;
         let wrong = |why: String, help: &str| vec![DataError { message: format!("the data file {path} {why}"), help: help.to_owned() }];
         let in_line = |wrong: &Wrong| DataError {
             message: format!("the data file {path}, line {}: {}", wrong.line, wrong.why),
@@ -122,12 +125,12 @@ impl Data {
         };
         let hashed = HashedFile { source, context: digest::Context::new(&digest::SHA256), read: 0 };
         let mut records = Records::new(hashed, Form::JsonLines, 0, 64 << 10);
-        let (form, columns) = beginning(path, &mut records).map_err(|why| match why {
+        let (form, columns) = beginning(at, &mut records).map_err(|why| match why {
             Beginning::Wrong(why) => vec![in_line(&why)],
             Beginning::Empty => {
                 wrong("is empty".to_owned(), "give CSV with the names of its columns in the first line, or a JSON object a line")
             }
-            Beginning::Columns(why) => wrong(why, "name each column once in the first line"),
+            Beginning::Columns(why) => wrong(why, if at.header.is_some() { NAMED_ONCE } else { "name each column once in the first line" }),
         })?;
         records.set_form(form);
 
@@ -174,7 +177,8 @@ impl Data {
             return Err(errors);
         }
         if count == 0 {
-            return Err(wrong("has no rows after its first line".to_owned(), "give it at least one"));
+            let where_from = if at.header.is_some() { "" } else { " after its first line" };
+            return Err(wrong(format!("has no rows{where_from}"), "give it at least one"));
         }
         let fingerprint = records.into_source().fingerprint();
         let rows = match large.filter(|_| !in_memory) {
@@ -326,14 +330,20 @@ enum Beginning {
 }
 
 /// The form of a file and the names of its columns, from its first record.
-fn beginning<R: Read>(path: &str, records: &mut Records<R>) -> Result<(Form, Vec<String>), Beginning> {
+fn beginning<R: Read>(at: RowsAt<'_>, records: &mut Records<R>) -> Result<(Form, Vec<String>), Beginning> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
     if records.peek().map_err(Beginning::Wrong)?.starts_with(BYTE_ORDER_MARK) {
         records.skip(BYTE_ORDER_MARK.len());
     }
     let start = records.peek().map_err(Beginning::Wrong)?;
-    let ending = path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let ending = at.path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     let is_json = matches!(ending.as_str(), "jsonl" | "ndjson" | "json") || start.trim_ascii_start().first() == Some(&b'{');
+    if let Some(header) = at.header {
+        if is_json {
+            return Err(Beginning::Columns("holds JSON lines, which name their columns themselves".to_owned()));
+        }
+        return named(header, records);
+    }
     if is_json {
         // The names are those of the first object, which is a row as well.
         let line = start.trim_ascii_start();
@@ -345,7 +355,8 @@ fn beginning<R: Read>(path: &str, records: &mut Records<R>) -> Result<(Form, Vec
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();
     let delimiter = [b',', b'\t', b';'].into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',');
-    records.set_form(Form::Csv { delimiter });
+    let form = Form::Csv { delimiter, names: Names::FirstRecord };
+    records.set_form(form);
     let Some(first) = records.next().map_err(Beginning::Wrong)? else { return Err(Beginning::Empty) };
     let line = first.line;
     let mut names = Fields::default();
@@ -364,7 +375,31 @@ fn beginning<R: Read>(path: &str, records: &mut Records<R>) -> Result<(Form, Vec
         }
         columns.push(name.to_owned());
     }
-    Ok((Form::Csv { delimiter }, columns))
+    Ok((form, columns))
+}
+
+const NAMED_ONCE: &str = "name each column of CSV once, as in users(id,name)=users.csv, or leave the names out";
+
+/// The columns of a file that does not name them, by the line that it would have. One that it has all the same is no row.
+fn named<R: Read>(header: &str, records: &mut Records<R>) -> Result<(Form, Vec<String>), Beginning> {
+    let count = |delimiter: &u8| header.bytes().filter(|byte| byte == delimiter).count();
+    // Of one column alone, the whole line is the field: no line holds this byte.
+    let delimiter = b",;\t|:^~#".iter().rev().filter(|delimiter| count(delimiter) > 0).max_by_key(|delimiter| count(delimiter)).copied();
+    let delimiter = delimiter.unwrap_or(0);
+    let columns: Vec<String> = header.split(char::from(delimiter)).map(|name| name.trim().to_owned()).collect();
+    for (place, name) in columns.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        if columns[..place].contains(name) {
+            return Err(Beginning::Columns(format!("has two columns '{}' by their names", name.escape_debug())));
+        }
+    }
+    let form = Form::Csv { delimiter, names: Names::User };
+    records.set_form(form);
+    let start = records.peek().map_err(Beginning::Wrong)?;
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    if line.trim_ascii() == header.trim().as_bytes() {
+        records.next().map_err(Beginning::Wrong)?;
+    }
+    Ok((form, columns))
 }
 
 /// The names in the first object, which stays to be read.
@@ -451,6 +486,35 @@ mod tests {
         assert_eq!((data.count(), row(&data, 1)), (2, vec!["2".to_owned(), "y".to_owned()]));
         assert_eq!(opened("u.txt", b"id;a\n1;2\n", 1000).unwrap().columns(), ["id", "a"].map(str::to_owned));
         assert_eq!(opened("u.tsv", b"id\tname\n1\tb c\n", 1000).unwrap().columns(), ["id", "name"].map(str::to_owned));
+    }
+
+    #[test]
+    fn columns_are_named_where_the_file_does_not() {
+        let named = |header: &str, content: &str| {
+            Data::of_bytes(RowsAt { path: "u.csv", header: Some(header) }, content.as_bytes()).map_err(|errors| errors[0].message.clone())
+        };
+        let data = named("id;name", "1;\"a;b\"\n2;c;more\n").unwrap();
+        assert_eq!((data.columns().len(), data.count(), row(&data, 0), row(&data, 1)), (2, 2, own(&["1", "a;b"]), own(&["2", "c"])));
+        // A line with these names is none of the rows; one without a name is not used, and need not be there.
+        let data = named("id,", "id,\n1\n2,x\n").unwrap();
+        assert_eq!((data.count(), row(&data, 0), row(&data, 1)), (2, own(&["1", ""]), own(&["2", "x"])));
+        assert_eq!(row(&named("line", "a,b;c\n").unwrap(), 0), own(&["a,b;c"]));
+        assert_eq!(row(&named("a|b", "1|2\n").unwrap(), 0), own(&["1", "2"]));
+        assert!(named("a,b", "1\n").unwrap_err().contains("it has 1 field, and the names of the columns are 2"));
+        assert!(named("a,a", "1,2\n").unwrap_err().contains("two columns 'a'"));
+        assert!(named("a", "{\"a\": 1}\n").unwrap_err().contains("JSON lines"));
+        assert!(named("a", "").unwrap_err().contains("has no rows"));
+        // The same of a file that is not in memory.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("u.csv");
+        fs::write(&path, "1,a,x\n2,b\n").unwrap();
+        let data = Data::open_within(RowsAt { path: path.to_str().unwrap(), header: Some("id,name") }, 1).unwrap();
+        assert!(!data.is_in_memory());
+        assert_eq!((row(&data, 0), row(&data, 1)), (own(&["1", "a"]), own(&["2", "b"])));
+    }
+
+    fn own(fields: &[&str]) -> Vec<String> {
+        fields.iter().map(|field| (*field).to_owned()).collect()
     }
 
     #[test]

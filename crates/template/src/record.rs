@@ -18,13 +18,24 @@ pub(crate) const RECORD_BYTES_MAX: usize = 1 << 20;
 /// How the records of a file are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Fields between delimiters, their names in the first record.
+    /// Fields between delimiters.
     Csv {
         /// Between two fields.
         delimiter: u8,
+        /// Who names them.
+        names: Names,
     },
     /// An object a line.
     JsonLines,
+}
+
+/// Who names the columns of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Its first record, and each of the others has as many fields.
+    FirstRecord,
+    /// The user: what has no name is not used, and fields behind the last name have none.
+    User,
 }
 
 /// What is no record, and in which line.
@@ -241,10 +252,19 @@ impl Fields {
     pub(crate) fn add(&mut self, record: &[u8], form: Form, columns: &[String]) -> Result<(), String> {
         let before = self.count();
         let added = match form {
-            Form::Csv { delimiter } => self.add_csv(record, delimiter).and_then(|()| match self.count() - before {
-                count if count == columns.len() => Ok(()),
-                count => {
-                    Err(format!("it has {count} field{}, and the first line names {}", if count == 1 { "" } else { "s" }, columns.len()))
+            Form::Csv { delimiter, names } => self.add_csv(record, delimiter).and_then(|()| {
+                let count = self.count() - before;
+                let is_named = names == Names::User;
+                if is_named && columns.get(count..).is_none_or(|missing| missing.iter().all(String::is_empty)) {
+                    self.shorten(self.count().min(before + columns.len()));
+                    (count..columns.len()).for_each(|_| self.push(b""));
+                }
+                match self.count() - before {
+                    found if found == columns.len() => Ok(()),
+                    found => {
+                        let who = if is_named { "the names of the columns are" } else { "the first line names" };
+                        Err(format!("it has {found} field{}, and {who} {}", if found == 1 { "" } else { "s" }, columns.len()))
+                    }
                 }
             }),
             Form::JsonLines => object(record).and_then(|object| self.add_object(&object, columns)),
@@ -311,7 +331,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CSV: Form = Form::Csv { delimiter: b',' };
+    const CSV: Form = Form::Csv { delimiter: b',', names: Names::FirstRecord };
 
     /// A reader that gives a few bytes at a time.
     struct Slow<'a>(&'a [u8], usize);

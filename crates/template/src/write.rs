@@ -6,15 +6,17 @@
 //!
 //! Invariant: nothing is allocated once the buffers have grown to their size.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::tz::Offset;
+use jiff::civil::{Date, DateTime};
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{Span, Zoned};
 use plan::Random;
-use plan::template::{Coding, Moment};
+use plan::template::{Coding, Day, Form, Moment, TimeForm};
 use ring::hmac;
 
 use crate::feed::Source;
@@ -57,7 +59,20 @@ pub(crate) enum Writer {
         bounds: Vec<u64>,
         texts: Vec<Vec<u8>>,
     },
-    Now(Moment),
+    RandomText {
+        length: u32,
+        letters: Vec<char>,
+    },
+    /// One of so many days.
+    RandomDate {
+        first: Date,
+        days: u64,
+        form: Form,
+    },
+    Now {
+        form: TimeForm,
+        shift: i64,
+    },
     Base64(Vec<Part>),
     Hmac {
         key: hmac::Key,
@@ -109,7 +124,7 @@ impl Writer {
         match self {
             Self::Uuid | Self::Random { .. } | Self::Sequence { .. } => true,
             // Colons, spaces and commas.
-            Self::Now(_) => !matches!(place, Place::Url | Place::RawUrl),
+            Self::Now { form: TimeForm::Usual(_), .. } => !matches!(place, Place::Url | Place::RawUrl),
             _ => false,
         }
     }
@@ -135,7 +150,25 @@ impl Writer {
                 let drawn = writing.random.between(0, bounds[bounds.len() - 1] - 1);
                 out.extend_from_slice(&texts[bounds.partition_point(|bound| *bound <= drawn)]);
             }
-            Self::Now(moment) => now(*moment, SystemTime::now(), out),
+            Self::RandomText { length, letters } => {
+                for _ in 0..*length {
+                    let chosen = writing.random.between(0, letters.len() as u64 - 1);
+                    out.extend_from_slice(letters[chosen as usize].encode_utf8(&mut [0; 4]).as_bytes());
+                }
+            }
+            Self::RandomDate { first, days, form } => {
+                let after = writing.random.between(0, *days - 1);
+                let day = i64::try_from(after).ok().and_then(|after| first.checked_add(Span::new().try_days(after).ok()?).ok());
+                if let Some(moment) = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok()) {
+                    formed(&moment, form, out);
+                }
+            }
+            Self::Now { form, shift } => {
+                let by = Duration::from_secs(shift.unsigned_abs());
+                let now = SystemTime::now();
+                let then = if *shift < 0 { now.checked_sub(by) } else { now.checked_add(by) }.unwrap_or(now);
+                moment(form, then, out);
+            }
             Self::Base64(parts) => {
                 let from = out.len();
                 write(parts, out, writing);
@@ -293,6 +326,34 @@ fn uuid(random: &mut Random, out: &mut Vec<u8>) {
 /// Where the bytes of a UUID stand in its text.
 const PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
+/// A day of a template as a day of the calendar.
+pub(crate) fn civil(day: Day) -> Date {
+    Date::new(day.year, day.month, day.day).unwrap_or(Date::ZERO)
+}
+
+/// How many days there are from one to another, both included.
+pub(crate) fn days_between(first: Day, last: Day) -> u64 {
+    let between = civil(last).duration_since(civil(first)).as_hours() / 24;
+    u64::try_from(between).unwrap_or(0) + 1
+}
+
+fn moment(form: &TimeForm, then: SystemTime, out: &mut Vec<u8>) {
+    match form {
+        TimeForm::Usual(moment) => now(*moment, then, out),
+        TimeForm::Written(form) => {
+            if let Ok(then) = Timestamp::try_from(then) {
+                formed(&then.to_zoned(TimeZone::UTC), form, out);
+            }
+        }
+    }
+}
+
+/// Writes a moment in a form, which was looked at when the template was read.
+fn formed(moment: &Zoned, form: &Form, out: &mut Vec<u8>) {
+    let written = BrokenDownTime::from(moment).format(form.text(), out);
+    debug_assert!(written.is_ok(), "a form that was read can be written: {}", form.text());
+}
+
 fn now(moment: Moment, now: SystemTime, out: &mut Vec<u8>) {
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = since.as_secs();
@@ -359,7 +420,6 @@ fn clock(then: DateTime, out: &mut Vec<u8>) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::time::Duration;
 
     fn written(parts: &[Part], number: u64) -> String {
         let (mut out, mut scratch, mut is_unsafe) = (Vec::new(), Vec::new(), false);
@@ -398,6 +458,37 @@ mod tests {
             now(moment, then, &mut out);
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
+    }
+
+    #[test]
+    fn moments_are_written_in_any_form() {
+        let then = UNIX_EPOCH + Duration::new(1_709_210_096, 7_000_089);
+        // Every letter that a form may have.
+        let form = "%Y %y %m %d %e %j %H %I %M %S %p %a %A %b %B %u %s %z %F %T %3f %6f %9f %-d %-m %-H %-I %-M %-S %-j %-e %-y %%";
+        let expected = "2024 24 02 29 29 060 12 12 34 56 PM Thu Thursday Feb February 4 1709210096 +0000 2024-02-29 12:34:56 007 007000 007000089 29 2 12 12 34 56 60 29 24 %";
+        let mut out = Vec::new();
+        moment(&TimeForm::Written(form.parse().unwrap()), then, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        let year = |shift: i64| -> u64 {
+            written(&one(Writer::Now { form: TimeForm::Written("%Y".parse().unwrap()), shift }, Place::Plain), 1).parse().unwrap()
+        };
+        assert_eq!(year(10 * 365 * 86_400 + 3 * 86_400) - year(0), 10);
+    }
+
+    #[test]
+    fn texts_and_days_by_chance_are_made_of_what_they_may_be_and_of_all_of_it() {
+        let of = |writer: &dyn Fn() -> Writer| -> std::collections::BTreeSet<String> {
+            (0..1000).map(|number| written(&one(writer(), Place::Plain), number)).collect()
+        };
+        let texts = of(&|| Writer::RandomText { length: 2, letters: vec!['a', 'é'] });
+        assert_eq!(texts.into_iter().collect::<Vec<_>>(), ["aa", "aé", "éa", "éé"]);
+        let day = |text: &str| text.parse::<Day>().unwrap();
+        let days = of(&|| Writer::RandomDate {
+            first: civil(day("2024-02-28")),
+            days: days_between(day("2024-02-28"), day("2024-03-01")),
+            form: "%d.%m.%Y".parse().unwrap(),
+        });
+        assert_eq!(days.into_iter().collect::<Vec<_>>(), ["01.03.2024", "28.02.2024", "29.02.2024"]);
     }
 
     #[test]

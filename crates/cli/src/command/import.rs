@@ -174,7 +174,10 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
         ));
     }
     let host = target.as_ref().map(Target::origin);
-    let wishes = Wishes { variables: variable, properties, comes_at_a_rate: false, environment, host, also: also.clone(), server: openapi_server, only, except };
+    let wishes =
+        Wishes { variables: variable, properties, environment, host, also: also.clone(), server: openapi_server, only, except, ..Wishes::default() };
+    let path = files.first().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+    let wishes = resolve::with_included(&path, kind, bytes, &wishes, &reader);
     known.learn_values(resolve::hidden(&wishes));
     let read = Collection::read(kind, bytes, &wishes).map_err(|why| {
         wrong(

@@ -4,13 +4,13 @@
 //! done with its requests. A test plan of another tool has a structure beside them. So the structure stands apart, with a mark in the place
 //! of each request, and both are put together when the work is made; requests that were left out meanwhile leave no loop without an end.
 
-use plan::PopulationDraft;
 use plan::work::{Item, Journey, Step, Weights, each_item};
+use plan::{DataFile, PopulationDraft};
 
 use super::{Omission, Request};
 
 /// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its time and whether
-/// it must succeed are its own.
+/// it must succeed or may fail are its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
     /// Done once, before the load.
@@ -23,8 +23,8 @@ pub struct Course {
     pub populations: Vec<PopulationDraft>,
     /// Whether users keep cookies.
     pub cookies: bool,
-    /// Data files: how templates call them, and their paths.
-    pub data: Vec<(String, String)>,
+    /// Data files; their paths begin where the file is.
+    pub data: Vec<DataFile>,
     /// Whether the load ends after the last row of these; else they begin again.
     pub ends_with_data: bool,
     /// Whether users end by what they have done, and no time is said.
@@ -80,14 +80,20 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
             }
             _ => {}
         }
-        if !has_parts || item.parts().iter().any(|part| sends(part)) {
+        let is_loop = matches!(item, Item::Repeat { .. } | Item::While { .. } | Item::ForEach { .. } | Item::RunFor { .. });
+        if !has_parts || item.parts().iter().any(|part| sends(part)) || !is_loop && item.parts().iter().any(|part| sets(part)) {
             filled_items.push(item);
         }
     }
     filled_items
 }
 
-/// Whether there is anything to send in these, or to do for those that come after.
+/// Whether something in these gives a variable a value for what comes after.
+fn sets(items: &[Item]) -> bool {
+    items.iter().any(|item| matches!(item, Item::Set(_)) || item.parts().iter().any(|part| sets(part)))
+}
+
+/// Whether there is anything to send in these.
 fn sends(items: &[Item]) -> bool {
     items.iter().any(|item| match item {
         Item::Step(_) => true,

@@ -8,21 +8,28 @@
 
 mod answer;
 mod controllers;
+mod counters;
+mod functions;
 mod groups;
+mod loads;
 mod request;
 mod text;
+mod times;
 mod tree;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use plan::template::Template;
-use plan::work::{Item, Journey, Step};
+use plan::Target;
+use plan::setting::CONNECT_TO;
+use plan::template::{Template, Value};
+use plan::work::{Expression, Item, Journey, Step};
 
 use super::course::Course;
-use super::url::variable_name;
-use super::{Collection, Kind, ReadError, Variable, Wishes};
+use super::url::{origin, variable_name, with_origin_of};
+use super::{Collection, Kind, ReadError, Request, VARIABLES_MAX, Variable, Wishes};
 use request::Surroundings;
-use text::Names;
+use text::{Mentions, Names};
 use tree::{Element, list_of, text_of};
 
 /// A plan, while it is read.
@@ -33,6 +40,14 @@ struct Reading<'e> {
     plan: &'e Element,
     /// How often a request of each place was made: a module may be used several times.
     places: BTreeMap<String, usize>,
+    /// Plans that this one includes, by the paths that it names.
+    included: &'e Included,
+    /// So many more parts are read: modules that lead to several of each other have no end.
+    parts_left: usize,
+    /// Variables of the whole plan that have to be computed when users begin, in order.
+    first: Vec<(String, Expression)>,
+    /// In how many samplers a timer holds that paces them, by where it is.
+    paced: RefCell<BTreeMap<usize, usize>>,
     /// How long opening a connection may take, and whether connections are closed, by the first sampler that says so.
     connect_timeout: Option<u64>,
 }
@@ -42,38 +57,96 @@ struct Reading<'e> {
 struct Scope<'e> {
     surroundings: Surroundings<'e>,
     timers: Vec<&'e Element>,
+    /// User parameters that are set before each sampler.
+    parameters: Vec<&'e Element>,
     extractors: Vec<&'e Element>,
     assertions: Vec<&'e Element>,
-    /// Whether a failure ends the journey.
+    /// Whether a failure ends the journey; else it goes on, whatever fails.
     must_succeed: bool,
+    /// Whether the element at hand is done once by each user, and that is said.
+    is_once: bool,
+    /// The variable that says whether the first round of the loop is over that the reader is in at once.
+    round: Option<String>,
+    /// Where modules led to.
+    led_to: Vec<&'e Element>,
     /// The elements that it stands in.
     path: Vec<&'e str>,
     /// So many users go through it.
     users: u64,
 }
 
+/// What is not sent leaves others unsent, which leave others: so often that is looked for.
+const PASSES_MAX: usize = 30;
+/// Parts of a plan that are read, each time that a module leads to them.
+const PARTS_MAX: usize = 100_000;
+
 /// Whether a file is a test plan.
 pub(super) fn is_one(text: &str) -> bool {
     text.contains("<jmeterTestPlan")
 }
 
+/// The plans that a test plan includes, by the paths that it names, as far as they were not read.
+pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
+    let texts = || std::iter::once(text).chain(wishes.included.values().flatten().map(String::as_str));
+    if !texts().any(|text| text.contains("IncludeController")) {
+        return Vec::new();
+    }
+    let Ok((plan, included)) = trees(text, wishes) else { return Vec::new() };
+    let mut reading = Reading::new(&plan, &included, wishes);
+    reading.variables(wishes, &BTreeMap::new());
+    let mut paths = BTreeSet::new();
+    for root in reading.roots() {
+        each(root, &mut |element| {
+            if element.class == "IncludeController" {
+                paths.extend(reading.names.literal(element.text(controllers::INCLUDED)).filter(|path| !path.is_empty()));
+            }
+        });
+    }
+    paths.into_iter().filter(|path| !wishes.included.contains_key(path)).collect()
+}
+
+/// Plans that a plan includes, by their paths, or why they cannot be read.
+type Included = BTreeMap<String, Result<Element, String>>;
+
+/// The test plan of a file, and those that it includes.
+fn trees(text: &str, wishes: &Wishes) -> Result<(Element, Included), ReadError> {
+    let mut root = Element::read(text)?;
+    let plan = root.children.iter().position(|element| element.class == "TestPlan");
+    let Some(plan) = plan else { return Err(ReadError::new("there is no test plan in it")) };
+    let read = |(path, text): (&String, &Result<String, String>)| {
+        let read = text
+            .as_ref()
+            .map_err(String::clone)
+            .and_then(|text| Element::read(text.trim_start_matches('\u{feff}')).map_err(|why| why.wording().marked().to_owned()));
+        (path.clone(), read.map(|root| root.of_file(path)))
+    };
+    Ok((root.children.swap_remove(plan), wishes.included.iter().map(read).collect()))
+}
+
 /// Reads a test plan.
 pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError> {
-    let root = Element::read(text)?;
-    let Some(plan) = root.children.iter().find(|element| element.class == "TestPlan") else {
-        return Err(ReadError::new("there is no test plan in it"));
+    let (plan, included) = trees(text, wishes)?;
+    let (mut never_set, mut passes): (BTreeMap<String, String>, usize) = Default::default();
+    // What is not sent sets nothing, and what wants that is not sent either: as long as there is more of it.
+    let reading = loop {
+        let mut reading = Reading::new(&plan, &included, wishes);
+        reading.variables(wishes, &never_set);
+        reading.groups();
+        let known = never_set.len();
+        never_set.extend(reading.never_set());
+        if never_set.len() == known || passes == PASSES_MAX {
+            break reading;
+        }
+        passes += 1;
     };
-    let mut collection = Collection::new(Kind::Jmeter);
-    plan.name.clone_into(&mut collection.name);
-    let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
-    let names = Names { properties, plan: plan.name.clone(), ..Names::default() };
-    let mut reading = Reading { collection, course: Course::default(), names, plan, places: BTreeMap::new(), connect_timeout: None };
-    reading.variables(wishes);
-    reading.groups();
-    if wishes.comes_at_a_rate {
-        reading.course.come_at_a_rate();
+    let addresses = reading.addresses();
+    let Reading { mut collection, mut course, mut names, connect_timeout, .. } = reading;
+    for name in names.counters.take() {
+        names.known.push(Variable { name, value: Template::fixed("0"), secret: false });
     }
-    let Reading { mut collection, course, names, connect_timeout, .. } = reading;
+    if wishes.comes_at_a_rate {
+        course.come_at_a_rate();
+    }
     for name in names.unknown.into_inner() {
         let why = "nothing in the plan gives it a value, so it is sent with its braces, as JMeter does";
         collection.leave_out(format!("the variable '{name}'"), "the whole plan", why);
@@ -81,16 +154,52 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     for request in &mut collection.requests {
         request.connection.connect_timeout = connect_timeout.map(|time| format!("{time}ms"));
     }
+    if names.counts_all.get() {
+        let why = "it counts iterations, those of all groups together, and not how often it is asked";
+        collection.leave_out("what __counter(FALSE) counts", "the whole plan", why);
+    }
     collection.variables = names.known;
+    connect(&mut collection, &addresses);
     collection.course = Some(course);
     Ok(collection)
 }
 
-/// All texts of a plan.
-fn texts_of(plan: &Element) -> Vec<&str> {
-    let mut texts = Vec::new();
-    each(plan, &mut |element| tree::each_text(&element.properties, &mut |text| texts.push(text)));
-    texts
+/// Where requests are sent whose server has an address in the plan. A load has one for all of them.
+fn connect(collection: &mut Collection, addresses: &BTreeMap<String, String>) {
+    let origin_of = |request: &Request| origin(&with_origin_of(&request.url, &collection.variables)).ok().map(|(target, _)| target);
+    let origins: Vec<Option<Target>> = collection.requests.iter().map(origin_of).collect();
+    let only = origins.first().cloned().flatten().filter(|first| origins.iter().flatten().all(|other| other.same_origin(first)));
+    let hosts: BTreeSet<String> = origins.iter().flatten().map(|origin| origin.host().to_ascii_lowercase()).collect();
+    for (host, address) in addresses.iter().filter(|(host, _)| hosts.contains(*host)) {
+        match &only {
+            Some(origin) if !address.contains(',') => {
+                let to = format!("{address}:{}", origin.port());
+                collection.requests.iter_mut().for_each(|request| request.connection.connect_to = Some(to.clone()));
+            }
+            _ => {
+                let why = format!("a load has one address for all its requests: give it with {CONNECT_TO}");
+                collection.leave_out(format!("the address {address} of '{host}'"), "the whole plan", why);
+            }
+        }
+    }
+}
+
+/// The part of a plan that is included: its first fragment.
+fn fragment(plan: &Element) -> Option<&Element> {
+    let mut found = None;
+    each(plan, &mut |element| {
+        if element.class == "TestFragmentController" {
+            found.get_or_insert(element);
+        }
+    });
+    found
+}
+
+/// Whether a value is another each time that it is written.
+fn is_drawn(text: &Template) -> bool {
+    let mut is_drawn = false;
+    text.each_value(&mut |value| is_drawn |= !matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(_) | Value::Column { .. }));
+    is_drawn
 }
 
 /// Calls `seen` with an element and all that stand in it.
@@ -105,33 +214,119 @@ fn free_name(name: &str, numbered: impl Fn(u32) -> String, is_taken: impl Fn(&st
 }
 
 impl<'e> Reading<'e> {
-    /// Looks for everything that gives a variable a value.
-    fn variables(&mut self, wishes: &Wishes) {
+    fn new(plan: &'e Element, included: &'e Included, wishes: &Wishes) -> Self {
+        let mut collection = Collection::new(Kind::Jmeter);
+        plan.name.clone_into(&mut collection.name);
+        let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
+        let name = if wishes.file.is_empty() { &plan.name } else { &wishes.file };
+        let names = Names { properties, plan: name.clone(), ..Names::default() };
+        let (course, places) = (Course::default(), BTreeMap::new());
+        Self {
+            collection,
+            course,
+            names,
+            plan,
+            included,
+            places,
+            first: Vec::new(),
+            parts_left: PARTS_MAX,
+            paced: RefCell::default(),
+            connect_timeout: None,
+        }
+    }
+
+    /// Addresses that the plan has for names of servers, in small letters.
+    fn addresses(&self) -> BTreeMap<String, String> {
+        let mut addresses = BTreeMap::new();
+        for root in self.roots() {
+            each(root, &mut |element| {
+                for host in element.list("DNSCacheManager.hosts") {
+                    let of = |name: &str| self.names.literal(text_of(host.own(), name)).filter(|text| !text.is_empty());
+                    if let (Some(name), Some(address)) = (of("StaticHost.Name"), of("StaticHost.Address")) {
+                        addresses.insert(name.to_ascii_lowercase(), address);
+                    }
+                }
+            });
+        }
+        addresses
+    }
+
+    /// The plan, and the parts of others that it includes.
+    fn roots(&self) -> Vec<&'e Element> {
+        let parts = self.included.values().flatten().filter_map(fragment);
+        std::iter::once(self.plan).chain(parts).collect()
+    }
+
+    /// Variables that something was to set which is not done after all, and why they have no value.
+    fn never_set(&self) -> Vec<(String, String)> {
+        let assigned: BTreeSet<&str> = self.course.assigned(&self.collection.requests).into_iter().collect();
+        let is_lost = |name: &&String| !assigned.contains(variable_name(name).as_str());
+        let told = |name: &String| (name.clone(), "what gives it one is not sent".to_owned());
+        self.names.set.iter().filter(is_lost).map(told).collect()
+    }
+
+    /// Looks for everything that gives a variable a value, but for these.
+    fn variables(&mut self, wishes: &Wishes, never_set: &BTreeMap<String, String>) {
         let mut defined = vec![(self.plan, self.plan.list("TestPlan.user_defined_variables"))];
         let mut set: BTreeSet<String> = BTreeSet::new();
         let mut lost: BTreeMap<String, String> = BTreeMap::new();
-        each(self.plan, &mut |element| match element.class.as_str() {
-            "Arguments" => defined.push((element, element.properties.as_slice())),
-            class if groups::is_counter(class) => _ = set.insert(groups::counter_name(element).to_owned()),
-            "ForeachController" => _ = set.insert(element.text("ForeachController.returnVal").trim().to_owned()),
-            "UserParameters" => {
-                for name in element.texts("UserParameters.names") {
-                    lost.insert(name.trim().to_owned(), format!("{} is not carried over", element.said()));
-                }
+        let mut lists: BTreeSet<String> = BTreeSet::new();
+        let mut mentions = Mentions::default();
+        let roots = self.roots();
+        let every = |seen: &mut dyn FnMut(&'e Element)| {
+            for root in roots.iter().copied() {
+                each(root, seen);
             }
+        };
+        every(&mut |element| tree::each_text(&element.properties, &mut |text| mentions.add(text)));
+        every(&mut |element| match element.class.as_str() {
+            "Arguments" => defined.push((element, element.properties.as_slice())),
+            class if counters::is_counter(class) => _ = set.insert(counters::counter_name(element).to_owned()),
+            "ForeachController" => _ = set.insert(element.text("ForeachController.returnVal").trim().to_owned()),
+            "UserParameters" => set.extend(element.texts("UserParameters.names").into_iter().map(|name| name.trim().to_owned())),
             class if answer::is_extractor(class) => {
                 for taken in answer::taken(element) {
                     match taken.found {
-                        Ok(_) => _ = set.insert(taken.name),
+                        Ok(found) => {
+                            if found.which == plan::work::Which::Every {
+                                lists.insert(taken.name.clone());
+                            }
+                            set.insert(taken.name);
+                        }
                         Err(why) => _ = lost.insert(taken.name, format!("{} is not carried over: {why}", element.said())),
                     }
                 }
             }
             _ => {}
         });
-        (self.names.set, self.names.lost) = (set, lost);
-        self.names.mentions = texts_of(self.plan);
-        self.names.set.iter().for_each(|name| _ = self.names.lost.remove(name));
+        self.names.mentions = mentions;
+        for (function, arguments) in &self.names.mentions.calls {
+            let Some(name) = functions::assigned(function, arguments) else { continue };
+            set.insert(name.to_owned());
+            if *function == "__split" {
+                set.extend([text::list_name(name), format!("{name}_n")]);
+                set.extend(self.names.split_parts(name).into_iter().map(|(part, _)| part.to_owned()));
+                self.names.splits.insert(name.to_owned());
+            }
+        }
+        set.iter().for_each(|name| _ = lost.remove(name));
+        set.retain(|name| !never_set.contains_key(name));
+        lists.retain(|name| set.contains(name));
+        lost.extend(never_set.clone());
+        let names = set.iter().map(String::as_str).chain(defined.iter().flat_map(|(_, arguments)| {
+            list_of(arguments, "Arguments.arguments").iter().map(|argument| text_of(argument.own(), "Argument.name").trim())
+        }));
+        let mut called: BTreeMap<String, &str> = BTreeMap::new();
+        for name in names {
+            if let Some(other) = called.insert(variable_name(name), name).filter(|other| *other != name) {
+                self.names.namesakes.insert(name.to_owned(), other.to_owned());
+                self.names.namesakes.insert(other.to_owned(), name.to_owned());
+            }
+        }
+        self.names.varying = set.iter().map(|name| variable_name(name)).collect();
+        (self.names.set, self.names.lost, self.names.lists) = (set, lost, lists);
+        let mut is_told = false;
+        let has_setup = self.plan.children.iter().any(|group| group.class == "SetupThreadGroup");
         for (element, arguments) in defined {
             for argument in list_of(arguments, "Arguments.arguments") {
                 let name = text_of(argument.own(), "Argument.name").trim();
@@ -150,7 +345,26 @@ impl<'e> Reading<'e> {
                 let plain = variable_name(name);
                 // The last one holds, as it does there.
                 self.names.known.retain(|known| known.name != plain);
-                self.names.known.push(Variable { name: plain, value, secret: false });
+                if self.names.known.len() + self.first.len() >= VARIABLES_MAX {
+                    let why = format!("the plan has more than {VARIABLES_MAX} user-defined variables");
+                    if self.names.lost.insert(name.to_owned(), why.clone()).is_none_or(|before| before != why) && !is_told {
+                        let place = self.place(element, &Scope::default());
+                        self.collection.leave_out("its variables from here on", place, why);
+                        is_told = true;
+                    }
+                    self.names.computed.take();
+                    continue;
+                }
+                let computed = self.names.computed.take();
+                let is_drawn = has_setup && is_drawn(&value);
+                if computed.is_empty() && !is_drawn || wishes.variables.iter().any(|(given, _)| variable_name(given) == plain) {
+                    self.names.known.push(Variable { name: plain, value, secret: false });
+                } else {
+                    self.names.set.insert(name.to_owned());
+                    self.names.varying.insert(plain.clone());
+                    self.first.extend(computed);
+                    self.first.push((plain, Expression::Text(value)));
+                }
             }
         }
         for (name, value) in &wishes.variables {
@@ -164,7 +378,9 @@ impl<'e> Reading<'e> {
     /// Where an element stands, as people are told.
     fn place(&self, element: &Element, scope: &Scope<'_>) -> String {
         let path: Vec<&str> = scope.path.iter().copied().chain([element.name.as_str()]).filter(|name| !name.is_empty()).collect();
-        format!("line {}, {}", element.line, path.join(" / "))
+        // Lines of another file are told with it.
+        let file = if element.file.is_empty() { String::new() } else { format!("{} ", element.file) };
+        format!("{file}line {}, {}", element.line, path.join(" / "))
     }
 
     fn leave_out(&mut self, element: &Element, scope: &Scope<'_>, why: impl Into<String>) {
@@ -176,13 +392,20 @@ impl<'e> Reading<'e> {
     fn sampler(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let inner = scope.within(element);
         let place = self.place(element, scope);
+        element.name.clone_into(&mut self.names.sampler);
+        let mut items: Vec<Item> = inner.parameters.iter().filter_map(|element| self.user_parameters(element).ok()).flatten().collect();
+        let pauses = self.pauses(&inner);
+        items.extend(self.names.taken());
+        items.extend(pauses);
         let said = match inner.surroundings.request(element, &self.names) {
             Ok(said) => said,
             Err(why) => {
+                self.names.taken();
                 self.leave_out(element, scope, format!("it is not sent: {why}"));
                 return Vec::new();
             }
         };
+        items.extend(self.names.taken());
         for (what, why) in said.left_out {
             self.collection.leave_out(what, place.clone(), why);
         }
@@ -214,10 +437,10 @@ impl<'e> Reading<'e> {
         for assertion in &inner.assertions {
             request.checks.extend(answer::checks(assertion).unwrap_or_default());
         }
-        let mut items = self.pauses(&inner);
         let mark = Step {
             timeout: said.timeout,
             must_succeed: scope.must_succeed,
+            may_fail: !scope.must_succeed,
             ..Step::new(request.place.clone(), String::new(), Template::default())
         };
         items.push(Item::Step(Box::new(mark)));
@@ -236,15 +459,18 @@ impl<'e> Reading<'e> {
 impl<'e> Scope<'e> {
     /// What holds in an element: what held before, and what stands in it.
     fn within(&self, element: &'e Element) -> Self {
-        let mut scope = self.clone();
+        let mut scope = Self { round: None, is_once: false, ..self.clone() };
         if !element.name.is_empty() {
             scope.path.push(&element.name);
         }
+        let of = |class: &'static str| element.children.iter().filter(move |child| child.class == class);
+        // Of several in one place the first holds; of managers of logins, the outermost.
+        scope.surroundings.defaults.extend(of("ConfigTestElement").rev());
+        scope.surroundings.headers.extend(of("HeaderManager").rev());
+        scope.surroundings.auth = scope.surroundings.auth.or_else(|| of("AuthManager").next_back());
         for child in &element.children {
             match child.class.as_str() {
-                "ConfigTestElement" => scope.surroundings.defaults.push(child),
-                "HeaderManager" => scope.surroundings.headers.push(child),
-                "AuthManager" => scope.surroundings.auth = Some(child),
+                "UserParameters" if !child.is_on("UserParameters.per_iteration", false) => scope.parameters.push(child),
                 class if controllers::is_timer(class) => scope.timers.push(child),
                 class if answer::is_extractor(class) => scope.extractors.push(child),
                 class if answer::is_assertion(class) => scope.assertions.push(child),

@@ -7,7 +7,7 @@
 
 use plan::setting::{ENVIRONMENT, TARGET, VARIABLE};
 use plan::template::{Piece, Template, Value};
-use plan::work::STATUS;
+use plan::work::{JOURNEY_NUMBER, STATUS, USER_NUMBER};
 use plan::{Target, Wording, percent_encoded};
 
 use super::Variable;
@@ -211,7 +211,7 @@ pub(crate) fn variable_name(name: &str) -> String {
     if !plain.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
         plain.insert(0, '_');
     }
-    let is_taken = plain == STATUS || plan::template::words().any(|word| word == plain);
+    let is_taken = [STATUS, USER_NUMBER, JOURNEY_NUMBER].contains(&plain.as_str()) || plan::template::words().any(|word| word == plain);
     if is_taken { format!("{plain}_value") } else { plain }
 }
 

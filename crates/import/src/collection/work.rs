@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
 use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Step, Subject, Variable, Work};
-use plan::{Draft, FORM_TYPE, PopulationDraft, Spelling, Target};
+use plan::{DataFile, Draft, FORM_TYPE, PopulationDraft, Spelling, Target};
 
 use super::course::{self, Course};
 use super::url::{filled, origin};
@@ -48,12 +48,13 @@ impl Collection {
         let name = Some(self.name.clone()).filter(|name| !name.is_empty());
         if let Some(course) = &self.course {
             let work = self.directed(course, &common);
-            settings.data_file = course.data.iter().map(|(name, path)| format!("{name}={}", beside(file, path))).collect();
+            let placed = |data: &DataFile| DataFile { path: beside(file, &data.path), ..data.clone() }.to_string();
+            settings.data_file = course.data.iter().map(placed).collect();
             if course.ends_by_itself && course.endless.is_empty() {
                 settings.duration = UNTIL_THROUGH.parse().ok();
             }
             settings.data_end = if course.ends_with_data { "stop".parse().ok() } else { None };
-            let files = course.data.iter().map(|(name, _)| name.clone()).collect();
+            let files = course.data.iter().map(|data| data.name.clone()).collect();
             return Import { name, settings, work, populations: course.populations.clone(), files, left_out: common.unsaid };
         }
         let mut items: Vec<Item> = Vec::new();
@@ -82,7 +83,7 @@ impl Collection {
             self.requests.iter().zip(names(&self.requests)).map(|(request, name)| (request.place.as_str(), (request, name))).collect();
         let mut step = |mark: &Step| {
             let (request, name) = named.get(mark.name.as_str())?;
-            Some(Step { timeout: mark.timeout, must_succeed: mark.must_succeed, ..common.step(request, name, "") })
+            Some(Step { timeout: mark.timeout, must_succeed: mark.must_succeed, may_fail: mark.may_fail, ..common.step(request, name, "") })
         };
         let mut of = |items: &Vec<Item>| course::filled(items.clone(), &mut step);
         let (setup, teardown) = (of(&course.setup), of(&course.teardown));

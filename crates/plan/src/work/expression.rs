@@ -136,12 +136,20 @@ pub enum Function {
     Lower,
     /// A text in capital letters.
     Upper,
+    /// A text with its first letter as a capital.
+    Capitalize,
     /// A text without the blanks around it.
     Trim,
     /// Letters of a text, from a place, up to and without another or the end; places count from 0.
     Substring,
     /// A text with another in every place of a third.
     Replace,
+    /// A text in one of the [`CODINGS`].
+    Encode,
+    /// What a text in one of them stands for.
+    Decode,
+    /// The digest of a text, one of the [`DIGESTS`], in hexadecimal digits.
+    Digest,
     /// The parts of a text between separators, as a JSON array.
     Split,
     /// What is in a JSON array, with separators between.
@@ -165,13 +173,17 @@ pub enum Function {
 }
 
 /// Names, how many values they take, which of these are numbers, and an example.
-const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 16] = [
+const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 20] = [
     ("length", Function::Length, 1, 1, Numbers::None, "length({{name}})"),
     ("lower", Function::Lower, 1, 1, Numbers::None, "lower({{name}})"),
     ("upper", Function::Upper, 1, 1, Numbers::None, "upper({{name}})"),
+    ("capitalize", Function::Capitalize, 1, 1, Numbers::None, "capitalize({{name}})"),
     ("trim", Function::Trim, 1, 1, Numbers::None, "trim({{name}})"),
     ("substring", Function::Substring, 2, 3, Numbers::AfterFirst, "substring({{name}}, 0, 3)"),
     ("replace", Function::Replace, 3, 3, Numbers::None, "replace({{name}}, \" \", \"_\")"),
+    ("encode", Function::Encode, 2, 2, Numbers::None, "encode({{name}}, url)"),
+    ("decode", Function::Decode, 2, 2, Numbers::None, "decode({{token}}, base64)"),
+    ("digest", Function::Digest, 2, 2, Numbers::None, "digest({{name}}, sha256)"),
     ("split", Function::Split, 2, 2, Numbers::None, "split({{names}}, \",\")"),
     ("join", Function::Join, 2, 2, Numbers::None, "join({{list}}, \",\")"),
     ("item", Function::Item, 2, 2, Numbers::AfterFirst, "item({{list}}, 0)"),
@@ -184,6 +196,11 @@ const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 16] = [
     ("if", Function::If, 3, 3, Numbers::None, "if({{n}} > 9, many, few)"),
 ];
 
+/// How a text may be written for others: in a URL (RFC 3986), as forms write it, in base64, in a page, in XML.
+pub const CODINGS: [&str; 5] = ["url", "form", "base64", "html", "xml"];
+/// Digests that a text may have.
+pub const DIGESTS: [&str; 5] = ["md5", "sha1", "sha256", "sha384", "sha512"];
+
 /// Which values of a function are numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbers {
@@ -195,6 +212,15 @@ enum Numbers {
 const ARGUMENTS_MAX: usize = 100;
 
 impl Function {
+    /// The words of which its second value is one, if it must be.
+    const fn words(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Encode | Self::Decode => Some(&CODINGS),
+            Self::Digest => Some(&DIGESTS),
+            _ => None,
+        }
+    }
+
     fn name(self) -> &'static str {
         FUNCTIONS.iter().find(|(_, known, ..)| *known == self).map_or("", |(name, ..)| name)
     }

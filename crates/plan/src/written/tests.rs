@@ -80,7 +80,7 @@ fn loads() -> impl Strategy<Value = Resolved> {
             3 => {
                 let url = text("https://a.test/{{users.id}}?q={{uuid}}");
                 let header = vec!["X-Key: {{env K}}".to_owned()];
-                let draft = Draft { url, header, data: text("@body"), data_file: vec!["users.csv".to_owned()], ..draft };
+                let draft = Draft { url, header, data: text("@body"), data_file: vec!["users(id,name)=users.csv".to_owned()], ..draft };
                 let rows = format!("id,token\n1,{SECRET}-of-row\n");
                 let resolved = Resolved { environment: variables(), ..draft.into() };
                 resolved.with_file("users.csv", rows.into_bytes()).with_file("body", *b"id={{users.id}}")

@@ -186,7 +186,7 @@ fn step() -> impl Strategy<Value = Step> {
     let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
     let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
     let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>());
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>());
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -207,6 +207,7 @@ fn step() -> impl Strategy<Value = Step> {
             redirects: rest.0,
             timeout: timeout.map(Nanos::from_millis),
             must_succeed: rest.2,
+            may_fail: rest.3 && !rest.2,
         }
     })
 }
@@ -414,7 +415,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 journeys: named,
             };
             let mut settings: Draft = serde_json::from_str(settings).unwrap();
-            settings.data_file = vec!["rows=rows.csv".to_owned()];
+            settings.data_file = vec!["rows(a b;c)=rows.csv".to_owned()];
             settings.data_order = Some("random".parse().unwrap());
             let checks = checks.into_iter().map(|check| check.parse().unwrap()).collect();
             Scenario { checks, files: vec!["rows".to_owned()], ..Scenario::new(name, settings, work) }

@@ -3,6 +3,7 @@
 //! Looked for after everything else, what is missing would be told without its place, and only to those who have mended all other
 //! mistakes. So whoever carries the scenario out says what is there while it is read. The reader itself opens nothing.
 
+use plan::RowsAt;
 use plan::template::{Value as Filled, nearest};
 
 use super::Reading;
@@ -14,7 +15,7 @@ pub trait Surroundings {
     ///
     /// # Errors
     /// Every mistake in it: what is wrong, and what to do.
-    fn columns(&self, path: &str) -> Result<Option<Vec<String>>, Vec<(String, String)>>;
+    fn columns(&self, rows: RowsAt<'_>) -> Result<Option<Vec<String>>, Vec<(String, String)>>;
 
     /// Why a file cannot be read; `None` if it can.
     fn unreadable(&self, path: &str) -> Option<String>;
@@ -25,9 +26,9 @@ pub trait Surroundings {
 
 impl Reading<'_> {
     /// Where a data file is and what its columns are; its mistakes are told where it is named.
-    pub(super) fn columns_of(&mut self, spot: Spot, path: &str) -> Option<(String, Vec<String>)> {
-        match self.surroundings?.columns(path) {
-            Ok(columns) => columns.map(|columns| (path.to_owned(), columns)),
+    pub(super) fn columns_of(&mut self, spot: Spot, rows: RowsAt<'_>) -> Option<(String, Vec<String>)> {
+        match self.surroundings?.columns(rows) {
+            Ok(columns) => columns.map(|columns| (rows.path.to_owned(), columns)),
             Err(mistakes) => {
                 mistakes.into_iter().for_each(|(message, help)| self.wrong(spot, message, help));
                 None

@@ -158,6 +158,33 @@ fn files_begin_where_the_scenario_is() {
     assert_eq!(path, "tests/a.bin");
 }
 
+#[test]
+fn data_files_may_be_told_what_their_columns_are_called() {
+    let text = "data:
+  - u(id,name)=rows.csv
+  - {file: more.csv, columns: [a, b], delimiter: ';'}
+  - {file: one.csv, name: single, columns: line}
+  - file: /abs/plain.csv
+steps: [{get: '/{{u.id}}/{{more.a}}/{{single.line}}'}]
+";
+    let scenario = read("tests/shop.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    assert_eq!(
+        scenario.draft.data_file,
+        ["u(id,name)=tests/rows.csv", "more(a;b)=tests/more.csv", "single(line,)=tests/one.csv", "plain=/abs/plain.csv"]
+    );
+    for (data, told) in [
+        ("{columns: [a]}", "has no 'file'"),
+        ("{file: a.csv, delimiter: ';'}", "'delimiter' is about 'columns'"),
+        ("{file: a.csv, columns: [a], delimiter: '=='}", "is no sign that stands between fields"),
+        ("{file: a.csv, columns: ['a,b', c]}", "'a,b' cannot be the name of a column"),
+        ("{file: a.csv, columns: []}", "there are no columns"),
+        ("{file: a.csv, colums: [a]}", "the key 'colums' is unknown"),
+    ] {
+        let mistakes = read("s.yaml", &format!("data: [{data}]\nsteps: [{{get: /}}]\n")).unwrap_err();
+        assert!(mistakes.iter().any(|mistake| mistake.message.contains(told)), "{data}: {mistakes:#?}");
+    }
+}
+
 fn understood(check: &AnswerCheck) -> Check {
     Check::compile_open(&check.subject, &check.condition).unwrap().0
 }
@@ -295,7 +322,7 @@ fn a_condition_that_would_always_or_never_hold_is_told() {
         ("'{{status}} !== 200'", "5:21", "in a way that there is not", ""),
         ("'{{status}} => 200'", "5:21", "in a way that there is not", ""),
         ("'{{status}} == 200 || 201'", "5:31", "'201' is always the same", "compare something"),
-        ("'{{status}} > 1 and {{nme}} < 2'", "5:31", "'nme' is unknown", "or a variable: status, id"),
+        ("'{{status}} > 1 and {{nme}} < 2'", "5:31", "'nme' is unknown", "or a variable: status, user_number, journey_number, id"),
         ("'{{status}} matches \"[z-a]\"'", "5:31", "invalid character class range", ""),
         ("'length({{id}} > 1'", "5:16", "the parenthesis is not closed", ""),
         ("status == 200", "5:9", "is always the same", "write '{{status}} == 200'"),
@@ -343,7 +370,8 @@ fn a_key_without_its_blank_is_shown_with_it() {
 struct Machine;
 
 impl Surroundings for Machine {
-    fn columns(&self, path: &str) -> Result<Option<Vec<String>>, Vec<(String, String)>> {
+    fn columns(&self, rows: RowsAt<'_>) -> Result<Option<Vec<String>>, Vec<(String, String)>> {
+        let path = rows.path;
         match path {
             "at/users.csv" => Ok(Some(vec!["id".to_owned(), "name".to_owned()])),
             "at/unseen.csv" => Ok(None),

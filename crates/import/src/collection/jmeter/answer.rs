@@ -59,6 +59,10 @@ pub(super) fn taken(element: &Element) -> Vec<Taken> {
     }
 }
 
+/// What regular expressions of Perl have, and those here, which take time as the text is long, have not.
+const ODD_IN_REGEX: &[&str] =
+    &["(?=", "(?!", "(?<=", "(?<!", "(?>", "\\1", "\\2", "\\3", "\\4", "\\5", "\\6", "\\7", "\\8", "\\9", "*+", "++"];
+
 /// Which of several matches a number names, from 1; all of them below 0.
 fn which(number: &str) -> Result<Which, String> {
     match number.trim().parse::<i64>() {
@@ -72,6 +76,16 @@ fn which(number: &str) -> Result<Which, String> {
 
 fn made(name: &str, kind: Kind, expression: Result<String, String>, (number, default): (&str, &str)) -> Taken {
     let found = expression.and_then(|expression| {
+        let odd: &[&str] = match kind {
+            Kind::Regex => ODD_IN_REGEX,
+            Kind::JsonPath => &["length()", "=~", "size()", "keys()", "min()", "max()"],
+            Kind::Css => &[":contains", ":eq(", ":gt(", ":lt(", ":matches"],
+            Kind::XPath => &["string-join(", "matches(", "tokenize(", "replace("],
+            _ => &[],
+        };
+        if let Some(odd) = odd.iter().find(|odd| expression.contains(**odd)) {
+            return Err(format!("'{odd}' in '{expression}' is not understood here"));
+        }
         let default = Some(default.to_owned());
         Ok(Extraction { variable: variable_name(name), kind, expression, which: which(number)?, default })
     });
@@ -193,6 +207,11 @@ fn response(element: &Element) -> Result<Vec<AnswerCheck>, String> {
         return Err(format!("it looks at '{scope}', and checks are about the answer itself"));
     }
     let patterns = element.texts("Asserion.test_strings");
+    if let Some(odd) = patterns.iter().find(|pattern| ODD_IN_REGEX.iter().any(|odd| pattern.contains(odd)))
+        && !matches!(element.text("Assertion.test_type").trim().parse().unwrap_or(CONTAINS) & (EQUALS | SUBSTRING), EQUALS | SUBSTRING)
+    {
+        return Err(format!("its regular expression '{odd}' looks ahead or back, which is not done here"));
+    }
     let kind: u32 = element.text("Assertion.test_type").trim().parse().unwrap_or(CONTAINS);
     let (way, is_not) = (kind & (MATCHES | CONTAINS | EQUALS | SUBSTRING), kind & NOT > 0);
     let together = kind & OR > 0 && patterns.len() > 1;
@@ -202,8 +221,8 @@ fn response(element: &Element) -> Result<Vec<AnswerCheck>, String> {
             let one = |pattern: &str| match way {
                 EQUALS => format!("== {}", json_string(pattern)),
                 SUBSTRING => format!("contains {}", json_string(pattern)),
-                MATCHES => format!("matches {}", json_string(&format!("\\A(?:{pattern})\\z"))),
-                _ => format!("matches {}", json_string(pattern)),
+                MATCHES => matching(&whole(pattern)),
+                _ => matching(pattern),
             };
             match (together, way) {
                 (false, _) => patterns.iter().map(|pattern| check(Subject::Body, format!("{not}{}", one(pattern)))).collect(),
@@ -227,14 +246,31 @@ fn response(element: &Element) -> Result<Vec<AnswerCheck>, String> {
         }
         field => return Err(format!("it looks into '{field}', and checks are about the status, the body or a header by its name")),
     };
-    if element.is_on("Assertion.assume_success", false) && !checks.iter().any(|check| check.subject == Subject::Status) {
-        checks.push(check(Subject::Status, "100-599".to_owned()));
+    let is_about_status = checks.iter().any(|check| check.subject == Subject::Status);
+    if element.is_on("Assertion.assume_success", false) {
+        if !is_about_status {
+            checks.push(check(Subject::Status, "100-599".to_owned()));
+        }
+    } else if is_about_status && (is_not || patterns.iter().any(|code| code.trim().starts_with(['4', '5']))) {
+        // What has failed by its status stays so, whatever is asked of that.
+        checks.push(check(Subject::Status, "100-399".to_owned()));
     }
     Ok(checks)
 }
 
+/// A regular expression that a text fulfils as a whole.
+fn whole(pattern: &str) -> String {
+    format!("\\A(?:{pattern})\\z")
+}
+
+/// The condition to match a regular expression. In its quotation marks, only those are special, so they are written by number.
+fn matching(pattern: &str) -> String {
+    let written = pattern.replace("\\\"", "\"").replace('"', "\\x22").replace('\n', "\\n").replace('\r', "\\r");
+    format!("matches \"{written}\"")
+}
+
 fn one_of(patterns: &str, way: u32) -> String {
-    format!("matches {}", json_string(&if way == MATCHES { format!("\\A(?:{patterns})\\z") } else { patterns.to_owned() }))
+    matching(&if way == MATCHES { whole(patterns) } else { patterns.to_owned() })
 }
 
 /// A status, or a pattern of several, as checks have it.
@@ -252,6 +288,10 @@ fn json_path(element: &Element) -> Result<Vec<AnswerCheck>, String> {
     if !path.starts_with('$') {
         return Err(format!("its JSONPath '{path}' does not begin with $"));
     }
+    let finds_several = ["..", "*", "?(", ",", ":"].iter().any(|sign| path.contains(sign));
+    if finds_several && element.is_on("JSONVALIDATION", false) {
+        return Err(format!("any of several values that '{path}' finds may be the one, and they are held against it together here"));
+    }
     let not = if element.is_on("INVERT", false) { "not " } else { "" };
     let expected = element.text("EXPECTED_VALUE");
     let condition = if element.is_on("EXPECT_NULL", false) {
@@ -259,7 +299,7 @@ fn json_path(element: &Element) -> Result<Vec<AnswerCheck>, String> {
     } else if !element.is_on("JSONVALIDATION", false) {
         "exists".to_owned()
     } else if element.is_on("ISREGEX", true) {
-        format!("matches {}", json_string(&format!("\\A(?:{expected})\\z")))
+        matching(&whole(expected))
     } else {
         let bare = expected.trim();
         let is_value = serde_json::from_str::<serde_json::Value>(bare).is_ok_and(|value| !value.is_string());
@@ -350,16 +390,21 @@ mod tests {
         assert_eq!(of("16", "response_data", &["a\"b", "c"]), "body contains \"a\\\"b\"; body contains \"c\"");
         assert_eq!(of("20", "response_data", &["a"]), "body not contains \"a\"");
         assert_eq!(of("2", "response_data", &["a.c"]), "body matches \"a.c\"");
-        assert_eq!(of("1", "response_data", &["a.c"]), "body matches \"\\\\A(?:a.c)\\\\z\"");
-        assert_eq!(of("48", "response_data", &["a.", "b"]), "body matches \"a\\\\.|b\"");
+        assert_eq!(of("1", "response_data", &["a.c"]), "body matches \"\\A(?:a.c)\\z\"");
+        assert_eq!(of("48", "response_data", &["a.", "b"]), "body matches \"a\\.|b\"");
         assert_eq!(of("8", "response_code", &["200"]), "status 200");
         assert_eq!(of("33", "response_code", &["2..", "304"]), "status 2xx, 304");
-        assert_eq!(of("6", "response_code", &["5\\d\\d"]), "status not 5xx");
+        assert_eq!(of("6", "response_code", &["5\\d\\d"]), "status not 5xx; status 100-399");
+        assert_eq!(of("8", "response_code", &["404"]), "status 404; status 100-399");
+        assert_eq!(of("2", "response_data", &["say \"a\" \\\"\\d\nx"]), "body matches \"say \\x22a\\x22 \\x22\\d\\nx\"");
+        for condition in [of("1", "response_data", &["one.*\n"]), of("33", "response_data", &["a", "say \"b\""])] {
+            assert!(condition.starts_with("body matches \"\\A(?:"), "{condition}");
+        }
         assert!(of("8", "response_code", &["OK"]).contains("no number") && of("8", "response_code", &["200", "201"]).contains("tick OR"));
         assert!(of("2", "response_headers", &["x"]).contains("looks into 'response_headers'"));
         assert!(of("16", "response_data", &["${token}"]).contains("holds values"));
         let json = [("JSON_PATH", "$.a"), ("EXPECTED_VALUE", "7"), ("JSONVALIDATION", "true")];
-        assert_eq!(told("JSONPathAssertion", &json, &[]), "json matches \"\\\\A(?:7)\\\\z\"");
+        assert_eq!(told("JSONPathAssertion", &json, &[]), "json matches \"\\A(?:7)\\z\"");
         assert_eq!(told("JSONPathAssertion", &[&json[..], &[("ISREGEX", "false")]].concat(), &[]), "json == 7");
         assert_eq!(told("JSONPathAssertion", &[json[0], ("INVERT", "true")], &[]), "json missing");
         assert_eq!(told("DurationAssertion", &[("DurationAssertion.duration", " 500 ")], &[]), "time <= 500ms");

@@ -2,12 +2,14 @@
 
 use plan::Nanos;
 use plan::template::{Template, Value};
-use plan::work::{Case, Duration, Expression, Item, List, Operator, Think, Weights};
+use plan::work::{Case, Duration, Expression, Function, Item, List, Operator, Think, USER_NUMBER, Weights, each_item};
 
 use super::tree::Element;
 use super::{Reading, Scope};
 use crate::collection::url::variable_name;
 
+/// The setting that names another plan.
+pub(super) const INCLUDED: &str = "IncludeController.includepath";
 /// A loop without an end goes round so often: for years.
 const ENDLESS: &str = "1000000000";
 /// Modules lead to each other so deep.
@@ -28,6 +30,11 @@ pub(super) fn is_of_order(class: &str) -> bool {
         || class == "TestAction"
 }
 
+/// Whether an element sends something itself.
+pub(super) fn is_sampler(class: &str) -> bool {
+    is_http(class) || class.ends_with("Sampler") && class != "ParallelSampler" || class == "TestAction"
+}
+
 fn is_http(class: &str) -> bool {
     matches!(class, "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" | "HTTPSampler3")
 }
@@ -44,21 +51,60 @@ impl<'e> Reading<'e> {
             self.leave_out(element, scope, "controllers stand in each other too deep");
             return Vec::new();
         }
+        if is_of_order(&element.class) && !self.has_room(element, scope, 1) {
+            return Vec::new();
+        }
         let of = |name: &str| element.text(name);
+        // What was computed for something that is left out.
+        self.names.taken();
         match element.class.as_str() {
             class if is_http(class) => self.sampler(element, scope),
             "TestAction" => self.action(element, scope),
-            "DebugSampler" | "TestFragmentController" => Vec::new(),
+            // It sends nothing, and is waited for all the same.
+            "DebugSampler" => {
+                let pauses = self.pauses(&scope.within(element));
+                behind(self.names.taken(), pauses)
+            }
+            "TestFragmentController" => Vec::new(),
             "GenericController" | "RecordingController" => self.inner(element, scope),
+            // One that is not to be entered again is done once by each user.
+            "LoopController" if of("LoopController.continue_forever").trim().eq_ignore_ascii_case("false") && !scope.is_once => {
+                let once = Scope { is_once: true, ..scope.clone() };
+                let items = self.item(element, &once);
+                if items.is_empty() { items } else { vec![Item::Once(items)] }
+            }
             "LoopController" => {
                 let times = self.times(element, scope, of("LoopController.loops"));
-                self.around(element, scope, times.map(|times| move |items| Item::Repeat { times, items }))
+                let mut before = self.names.taken();
+                let Some(times) = times else { return Vec::new() };
+                if !element.children.iter().any(|child| child.class == "OnceOnlyController") {
+                    return behind(before, self.around(element, scope, Some(|items| Item::Repeat { times, items })));
+                }
+                // What is done once is done in the first round, each time that the loop begins.
+                let round = self.names.fresh("round");
+                let set = |value: &str| Item::Set(vec![(round.clone(), Expression::Text(Template::fixed(value)))]);
+                before.push(set("0"));
+                let inner = Scope { round: Some(round.clone()), ..scope.within(element) };
+                let mut items = self.set_at_each_iteration(element, scope);
+                items.extend(self.items(&element.children, &inner));
+                if items.is_empty() {
+                    return items;
+                }
+                items.push(set("1"));
+                behind(before, vec![Item::Repeat { times, items }])
             }
             "TransactionController" => {
                 let (name, pauses) = (element.name.clone(), element.is_on("TransactionController.includeTimers", true));
                 self.around(element, scope, Some(move |items| Item::Transaction { name, pauses, items }))
             }
-            "OnceOnlyController" => self.around(element, scope, Some(Item::Once)),
+            "OnceOnlyController" => match &scope.round {
+                None => self.around(element, scope, Some(Item::Once)),
+                Some(round) => {
+                    let sides = (Expression::Text(Value::Variable(round.clone()).into()), Expression::Text(Template::fixed("0")));
+                    let condition = Expression::Two(Operator::Is, Box::new(sides));
+                    self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() }))
+                }
+            },
             "CriticalSectionController" => {
                 let name = self.known(element, scope, of("CriticalSectionController.lockName"));
                 self.around(
@@ -77,8 +123,15 @@ impl<'e> Reading<'e> {
                 if self.has_inner_blocks(element) && of("InterleaveControl.style").trim() != "1" {
                     self.leave_out(element, scope, "of the controllers in it, each is done whole in its turn, and not one of its samplers");
                 }
-                let (parts, per_user) = (self.parts(element, scope), !element.is_on("InterleaveControl.accrossThreads", false));
-                if parts.is_empty() { Vec::new() } else { vec![Item::Interleave { parts, per_user }] }
+                let before = self.set_at_each_iteration(element, scope);
+                let parts = self.parts(element, scope);
+                if parts.is_empty() {
+                    return Vec::new();
+                }
+                if element.is_on("InterleaveControl.accrossThreads", false) {
+                    return behind(before, self.turns_by_user(parts));
+                }
+                behind(before, vec![Item::Interleave { parts, per_user: true }])
             }
             "RandomController" => {
                 if self.has_inner_blocks(element) && of("InterleaveControl.style").trim() != "1" {
@@ -88,18 +141,22 @@ impl<'e> Reading<'e> {
                         "of the controllers in it, each is done whole when it is chosen, and not one of its samplers",
                     );
                 }
+                let before = self.set_at_each_iteration(element, scope);
                 let choices = self.parts(element, scope);
-                Weights::new(&vec![1.0; choices.len()]).map_or_else(|_| Vec::new(), |weights| vec![Item::Pick { weights, choices }])
+                let pick = Weights::new(&vec![1.0; choices.len()]).map(|weights| vec![Item::Pick { weights, choices }]);
+                behind(before, pick.unwrap_or_default())
             }
             "RandomOrderController" => {
+                let before = self.set_at_each_iteration(element, scope);
                 let parts = self.parts(element, scope);
-                if parts.is_empty() { Vec::new() } else { vec![Item::RandomOrder(parts)] }
+                behind(before, if parts.is_empty() { Vec::new() } else { vec![Item::RandomOrder(parts)] })
             }
             "ParallelSampler" | "ParallelController" => {
                 let at_once =
                     if element.is_on("LIMIT_MAX_THREAD_NUMBER", false) { of("MAX_THREAD_NUMBER").trim().parse().ok() } else { None };
+                let before = self.set_at_each_iteration(element, scope);
                 let parts = self.parts(element, scope);
-                if parts.is_empty() { Vec::new() } else { vec![Item::Parallel { parts, at_once }] }
+                behind(before, if parts.is_empty() { Vec::new() } else { vec![Item::Parallel { parts, at_once }] })
             }
             "ThroughputController" => {
                 let (text, unit) = if of("ThroughputController.style").trim() == "1" {
@@ -117,20 +174,19 @@ impl<'e> Reading<'e> {
                 self.around(element, scope, time.map(|time| move |items| Item::RunFor { time, items }))
             }
             "ModuleController" => match self.module(element) {
-                Some(target) => {
-                    let mut scope = scope.clone();
-                    scope.path.push(&element.name);
-                    if target.class == "TestFragmentController" { self.inner(target, &scope) } else { self.item(target, &scope) }
-                }
+                Some(target) => self.led_to(element, target, scope),
                 None => {
                     self.leave_out(element, scope, "there is no such part of the plan");
                     Vec::new()
                 }
             },
-            "IncludeController" => {
-                self.leave_out(element, scope, "another plan is not read with this one; put its part into this plan");
-                Vec::new()
-            }
+            "IncludeController" => match self.included(element) {
+                Ok(target) => self.led_to(element, target, scope),
+                Err(why) => {
+                    self.leave_out(element, scope, why);
+                    Vec::new()
+                }
+            },
             class if is_of_order(class) => {
                 let what = if class.ends_with("Sampler") {
                     "it is no HTTP request, and nothing of it is sent"
@@ -145,7 +201,47 @@ impl<'e> Reading<'e> {
     }
 
     fn inner(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        self.items(&element.children, &scope.within(element))
+        let set = self.set_at_each_iteration(element, scope);
+        let items = self.items(&element.children, &scope.within(element));
+        behind(set, items)
+    }
+
+    /// Another part of the plan, or of one that is included, in the place of an element.
+    fn led_to(&mut self, element: &'e Element, target: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+        if scope.led_to.iter().any(|known| std::ptr::eq(*known, target)) {
+            self.leave_out(element, scope, "it leads back to where it stands, and nothing of it is sent");
+            return Vec::new();
+        }
+        let mut scope = scope.clone();
+        scope.path.push(&element.name);
+        scope.led_to.push(target);
+        scope.round = None;
+        if target.class == "TestFragmentController" { self.inner(target, &scope) } else { self.item(target, &scope) }
+    }
+
+    /// Whether so many more parts are read; else that is told.
+    fn has_room(&mut self, element: &Element, scope: &Scope<'e>, parts: usize) -> bool {
+        let had_room = self.parts_left > 0;
+        self.parts_left = self.parts_left.saturating_sub(parts);
+        if had_room && self.parts_left == 0 {
+            let why = format!("with what modules lead to, the plan has more than {} parts; from here on nothing is sent", super::PARTS_MAX);
+            self.leave_out(element, scope, why);
+        }
+        self.parts_left > 0
+    }
+
+    /// Parts of which each user does the next each time; the first user begins with the first, the second with the second, and so on.
+    fn turns_by_user(&self, parts: Vec<Vec<Item>>) -> Vec<Item> {
+        let turn = self.names.fresh("turn");
+        self.names.counters.borrow_mut().push(turn.clone());
+        let variable = |name: &str| Expression::Text(Value::Variable(name.to_owned()).into());
+        let fixed = |number: usize| Expression::Text(Template::fixed(number.to_string()));
+        let two = |left: Expression, operator: Operator, right: Expression| Expression::Two(operator, Box::new((left, right)));
+        let next = two(variable(&turn), Operator::Plus, fixed(1));
+        let place = two(two(variable(&turn), Operator::Plus, variable(USER_NUMBER)), Operator::Minus, fixed(2));
+        let value = two(place, Operator::Modulo, fixed(parts.len()));
+        let cases = parts.into_iter().zip(0..).map(|(items, place): (_, usize)| Case { values: vec![place.to_string()], items }).collect();
+        vec![Item::Set(vec![(turn, next)]), Item::Switch { value, cases, otherwise: Vec::new() }]
     }
 
     /// What stands in an element within what `around` makes; nothing of it without that, which has been told.
@@ -213,32 +309,22 @@ impl<'e> Reading<'e> {
 
     /// A comparison that is written as a script.
     fn comparison(&self, script: &str) -> Result<Expression, String> {
-        let script = with_variables(script);
-        if !is_comparison(&script) {
-            return Err(format!("its condition '{}' is more than a comparison", script.trim()));
-        }
-        let typed = self.names.template(&script)?.to_string();
-        let variables: Vec<String> =
-            self.names.set.iter().map(|name| variable_name(name)).chain(self.names.known.iter().map(|known| known.name.clone())).collect();
-        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
-        let files: Vec<&str> = self.course.data.iter().map(|(name, _)| name.as_str()).collect();
-        Expression::parse_condition(&typed, &files, &variables).map_err(|mistakes| {
-            let why = mistakes.first().map_or(String::new(), |mistake| format!(": {}", mistake.message));
-            format!("its condition '{}' is not understood{why}", script.trim())
-        })
+        self.names.expression(script, true).map_err(|why| format!("its condition {why}"))
     }
 
     /// Whether a text is this one, or is not.
     fn is_text(&self, operator: Operator, text: &str, other: &str) -> Result<Expression, String> {
-        let sides = (Expression::Text(self.names.template(text)?), Expression::Text(Template::fixed(other)));
-        Ok(Expression::Two(operator, Box::new(sides)))
+        // In letters of any size.
+        let lower = Expression::Call(Function::Lower, vec![Expression::Text(self.names.template(text)?)]);
+        Ok(Expression::Two(operator, Box::new((lower, Expression::Text(Template::fixed(other))))))
     }
 
     fn when(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let text = element.text("IfController.condition").trim();
-        match self.names.literal(text).as_deref() {
-            Some("true") => return self.inner(element, scope),
-            Some("false") => return Vec::new(),
+        let decided = script_of(text).and_then(|script| self.names.decided(&script));
+        match (self.names.literal(text).map(|text| text.to_ascii_lowercase()).as_deref(), decided) {
+            (Some("true"), _) | (_, Some(true)) => return self.inner(element, scope),
+            (Some("false"), _) | (_, Some(false)) => return Vec::new(),
             _ => {}
         }
         if element.is_on("IfController.evaluateAll", false) {
@@ -249,8 +335,11 @@ impl<'e> Reading<'e> {
             None if element.is_on("IfController.useExpression", false) => self.is_text(Operator::Is, text, "true"),
             None => self.comparison(text),
         };
+        let before = self.names.taken();
         match condition {
-            Ok(condition) => self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() })),
+            Ok(condition) => {
+                behind(before, self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() })))
+            }
             Err(why) => {
                 self.leave_out(element, scope, format!("nothing in it is sent: {why}"));
                 Vec::new()
@@ -271,8 +360,17 @@ impl<'e> Reading<'e> {
         }
         // It ends with the text `false`, whatever else it is.
         let condition = script_of(text).map_or_else(|| self.is_text(Operator::IsNot, text, "false"), |script| self.comparison(&script));
+        let before = self.names.taken();
         match condition {
-            Ok(condition) => self.around(element, scope, Some(move |items| Item::While { condition, items })),
+            Ok(condition) => {
+                // What the condition is made of is computed anew before it is looked at again.
+                let again = before.clone();
+                let around = move |mut items: Vec<Item>| {
+                    items.extend(again);
+                    Item::While { condition, items }
+                };
+                behind(before, self.around(element, scope, Some(around)))
+            }
             Err(why) => {
                 self.leave_out(element, scope, format!("nothing in it is sent: {why}"));
                 Vec::new()
@@ -288,14 +386,20 @@ impl<'e> Reading<'e> {
                 return Vec::new();
             }
         };
+        let mut before = self.names.taken();
+        before.extend(self.set_at_each_iteration(element, scope));
         let inner = scope.within(element);
         let (mut cases, mut otherwise, mut first) = (Vec::new(), Vec::new(), None);
         for (place, child) in element.children.iter().filter(|child| is_of_order(&child.class)).enumerate() {
             let items = self.item(child, &inner);
-            if child.name == "default" {
+            let mut copied = 0;
+            each_item(&items, &mut |_| copied += 1);
+            if child.name.eq_ignore_ascii_case("default") && self.has_room(child, &inner, copied) {
                 otherwise = items.clone();
             }
-            first.get_or_insert_with(|| items.clone());
+            if first.is_none() && self.has_room(child, &inner, copied) {
+                first = Some(items.clone());
+            }
             let mut values = vec![place.to_string()];
             if place == 0 {
                 values.push(String::new());
@@ -312,7 +416,16 @@ impl<'e> Reading<'e> {
             let chosen = cases.into_iter().find(|case| case.values.contains(&text)).map(|case| case.items);
             return chosen.or(if is_number { first } else { None }).unwrap_or(otherwise);
         }
-        if cases.is_empty() { Vec::new() } else { vec![Item::Switch { value: Expression::Text(value), cases, otherwise }] }
+        if cases.is_empty() {
+            return Vec::new();
+        }
+        let value = Expression::Text(value);
+        if let Some(items) = first {
+            // A number that none of them has means the first.
+            let sides = (value.clone(), Expression::Text(Template::fixed(r"^\s*-?\d+\s*$")));
+            otherwise = vec![Item::If { condition: Expression::Two(Operator::Matches, Box::new(sides)), items, otherwise }];
+        }
+        behind(before, vec![Item::Switch { value, cases, otherwise }])
     }
 
     fn for_each(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
@@ -323,10 +436,11 @@ impl<'e> Reading<'e> {
         }
         let separator = if element.is_on("ForeachController.useSeparator", true) { "_" } else { "" };
         let numbered: Vec<Template> = (1..).map_while(|number| self.names.value(&format!("{from}{separator}{number}"))).collect();
-        let is_list = self.collects(from);
-        let list = if !numbered.is_empty() {
+        let list = if self.names.splits.contains(from) {
+            List::Array(Value::Variable(super::text::list_name(from)).into())
+        } else if !numbered.is_empty() {
             List::Items(numbered)
-        } else if is_list {
+        } else if self.names.lists.contains(from) {
             List::Array(Value::Variable(variable_name(from)).into())
         } else {
             self.leave_out(element, scope, format!("no extractor before it takes all matches into '{from}', and nothing in it is sent"));
@@ -334,18 +448,6 @@ impl<'e> Reading<'e> {
         };
         let variable = variable_name(variable);
         self.around(element, scope, Some(move |items| Item::ForEach { variable, list, items }))
-    }
-
-    /// Whether an extractor takes all matches into this variable.
-    fn collects(&self, name: &str) -> bool {
-        let mut collects = false;
-        super::each(self.plan, &mut |element| {
-            if super::answer::is_extractor(&element.class) {
-                let every = |taken: &super::answer::Taken| taken.found.as_ref().is_ok_and(|found| found.which == plan::work::Which::Every);
-                collects |= super::answer::taken(element).iter().any(|taken| taken.name == name && every(taken));
-            }
-        });
-        collects
     }
 
     /// The part of the plan that a module controller names.
@@ -360,6 +462,19 @@ impl<'e> Reading<'e> {
         (!std::ptr::eq(place, self.plan)).then_some(place)
     }
 
+    /// The part of another plan that an include controller takes: its first fragment.
+    fn included(&self, element: &Element) -> Result<&'e Element, String> {
+        let path = self
+            .names
+            .literal(element.text(INCLUDED))
+            .ok_or("the plan that it names is known only on the way; put its part into this plan")?;
+        match self.included.get(&path) {
+            Some(Ok(plan)) => super::fragment(plan).ok_or_else(|| format!("there is no fragment in the plan '{path}' that it names")),
+            Some(Err(why)) => Err(format!("the plan '{path}' that it names cannot be read: {why}")),
+            None => Err(format!("the plan '{path}' that it names was not read with this one; put its part into this plan")),
+        }
+    }
+
     /// What a user does in place of a request.
     fn action(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let inner = scope.within(element);
@@ -370,7 +485,7 @@ impl<'e> Reading<'e> {
                     Ok(wait) => items.extend(wait),
                     Err(why) => self.leave_out(element, scope, why),
                 }
-                items
+                behind(self.names.taken(), items)
             }
             action => {
                 let what = match action {
@@ -440,8 +555,38 @@ impl<'e> Reading<'e> {
                 let together = if waits_for == 0 { users } else { waits_for };
                 Ok(vec![Item::Rendezvous { users: together.max(1), within: (within > 0.0).then(|| milliseconds_of(within)) }])
             }
+            "ConstantThroughputTimer" => {
+                let throughput = known("throughput")?;
+                if !matches!(timer.text("calcMode").trim(), "" | "0" | "calcMode.1") {
+                    return Err("it paces several users together; give the group a rate".to_owned());
+                }
+                if throughput <= 0.0 || self.samplers_with(timer) != 1 {
+                    return Err("it paces several samplers together; put it into a single one, or give the group a rate".to_owned());
+                }
+                Ok(vec![Item::Pacing(Duration::Drawn(Think::Fixed(seconds_of(60.0 / throughput))))])
+            }
             _ => Err("its pace has no equal here; give the group a rate".to_owned()),
         }
+    }
+}
+
+impl<'e> Reading<'e> {
+    /// In how many samplers an element holds.
+    fn samplers_with(&self, element: &Element) -> usize {
+        let place = std::ptr::from_ref(element).addr();
+        if let Some(known) = self.paced.borrow().get(&place) {
+            return *known;
+        }
+        let mut samplers = 0;
+        for root in self.roots() {
+            super::each(root, &mut |parent| {
+                if parent.children.iter().any(|child| std::ptr::eq(child, element)) {
+                    super::each(parent, &mut |inner| samplers += usize::from(is_http(&inner.class)));
+                }
+            });
+        }
+        self.paced.borrow_mut().insert(place, samplers);
+        samplers
     }
 }
 
@@ -453,65 +598,19 @@ fn seconds_of(seconds: f64) -> Nanos {
     Nanos((seconds * 1e9).round() as u64)
 }
 
+/// Items behind what is computed for them; nothing if there are none.
+fn behind(mut before: Vec<Item>, items: Vec<Item>) -> Vec<Item> {
+    if items.is_empty() {
+        return items;
+    }
+    before.extend(items);
+    before
+}
+
 /// What stands in an expression of JEXL, Groovy or JavaScript, if a text is one.
 fn script_of(text: &str) -> Option<String> {
     ["__jexl3", "__jexl2", "__groovy", "__javaScript"].iter().find_map(|name| {
         let inner = text.strip_prefix("${")?.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(")}")?;
         Some(super::text::split(inner).first().map_or(String::new(), |first| first.replace("\\,", ",")))
     })
-}
-
-/// Whether a script only compares: it calls nothing, and what stands outside of quotation marks means the same here.
-fn is_comparison(script: &str) -> bool {
-    let (mut outside, mut rest) = (String::new(), script);
-    while let Some(letter) = rest.chars().next() {
-        let behind = &rest[letter.len_utf8()..];
-        let end = match letter {
-            '"' | '\'' => behind.find(letter).map(|at| at + 1),
-            '$' if behind.starts_with('{') => behind.find('}').map(|at| at + 1),
-            _ => {
-                outside.push(letter);
-                Some(0)
-            }
-        };
-        let Some(end) = end else { return false };
-        // What was passed over parts words.
-        outside.push_str(if end > 0 { " \u{1} " } else { "" });
-        rest = &behind[end..];
-    }
-    let has_texts = script.contains(['"', '\'']);
-    let is_known = |letter: char| {
-        letter.is_ascii_alphanumeric()
-            || letter.is_ascii_whitespace()
-            || "\u{1}()!&|=<>-*/%._".contains(letter)
-            || letter == '+' && !has_texts
-    };
-    // A name, a call or a member is something else there; numbers have a point between digits.
-    let words =
-        outside.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.' || letter == '_')).filter(|word| !word.is_empty());
-    let mut words = words.filter(|word| word.parse::<f64>().is_err() || word.starts_with(|letter: char| letter.is_ascii_alphabetic()));
-    outside.chars().all(is_known) && !outside.contains("=~") && words.all(|word| matches!(word, "true" | "false" | "and" | "or" | "not"))
-}
-
-/// A script with `${name}` in the place of what asks for a variable.
-fn with_variables(script: &str) -> String {
-    let mut written = String::with_capacity(script.len());
-    let mut rest = script;
-    while let Some(at) = rest.find("vars.get(") {
-        let behind = &rest[at + "vars.get(".len()..];
-        let quote = behind.chars().next().filter(|letter| "\"'".contains(*letter));
-        let name = quote.and_then(|quote| behind[1..].split_once(quote)).filter(|(_, after)| after.starts_with(')'));
-        written.push_str(&rest[..at]);
-        match name {
-            Some((name, after)) => {
-                written.push_str(&format!("${{{name}}}"));
-                rest = &after[1..];
-            }
-            None => {
-                written.push_str("vars.get(");
-                rest = behind;
-            }
-        }
-    }
-    written + rest
 }

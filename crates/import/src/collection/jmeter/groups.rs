@@ -1,16 +1,19 @@
-//! Thread groups of a test plan as populations, and what holds for all their users: data files, counters, cookies.
+//! Thread groups of a test plan as populations, and what holds for all their users: data files, cookies.
+
+use std::collections::BTreeMap;
 
 use plan::template::{Template, Value};
-use plan::work::{Expression, Item, Journey, Operator};
-use plan::{PopulationDraft, Setting};
+use plan::work::{Expression, Item, Journey, Operator, each_item};
+use plan::{DataFile, PopulationDraft};
 
+use super::functions::ITERATION;
 use super::tree::Element;
 use super::{Reading, Scope, answer, controllers};
-use crate::collection::{Omission, Variable};
+use crate::collection::Omission;
 use crate::collection::url::variable_name;
 
-/// No group has more.
-const USERS_MAX: u64 = 1_000_000;
+/// A function reads so many columns of a file at most.
+const COLUMNS_MAX: usize = 1000;
 
 impl<'e> Reading<'e> {
     /// Reads the groups of a plan and what holds for them.
@@ -21,10 +24,13 @@ impl<'e> Reading<'e> {
             if is_group(&element.class) {
                 groups.push(element);
             }
-            self.course.cookies |= element.class == "CookieManager";
         });
-        self.look_at(plan, &Scope::default());
         self.read_data(groups.len());
+        self.read_files_of_functions();
+        for root in self.roots() {
+            super::each(root, &mut |element| self.course.cookies |= is_cookie_manager(element));
+            self.look_at(root, &Scope::default());
+        }
         if plan.is_on("TestPlan.serialize_threadgroups", false) && groups.len() > 1 {
             self.leave_out(
                 plan,
@@ -38,48 +44,30 @@ impl<'e> Reading<'e> {
         for group in groups {
             self.group(group, &scope);
         }
+        self.begin_with_variables();
     }
 
     fn group(&mut self, group: &'e Element, scope: &Scope<'e>) {
         let of = |name: &str| group.text(&format!("ThreadGroup.{name}"));
         let (is_before, is_after) = (group.class == "SetupThreadGroup", group.class == "PostThreadGroup");
-        if group.class != "ThreadGroup" && !is_before && !is_after {
-            self.leave_out(group, scope, "its kind of group is not carried over, and nothing in it is sent; make it a Thread Group");
-            return;
+        let load = match self.load(group) {
+            Ok(Some(load)) => load,
+            Ok(None) => return,
+            Err(why) => {
+                self.leave_out(group, scope, why);
+                return;
+            }
+        };
+        for why in &load.told {
+            self.leave_out(group, scope, why.as_str());
         }
-        let number = |text: &str, default: f64| if text.trim().is_empty() { Some(default) } else { self.names.number(text) };
-        let Some(users) = number(of("num_threads"), 1.0).filter(|users| (0.0..=USERS_MAX as f64).contains(users)) else {
-            self.leave_out(
-                group,
-                scope,
-                format!(
-                    "its number of threads '{}' is no number that is known before the load, and nothing in it is sent",
-                    of("num_threads")
-                ),
-            );
-            return;
-        };
-        let users = users as u64;
-        if users == 0 {
-            return;
-        }
-        let main = group.list("ThreadGroup.main_controller");
-        let loops = super::text_of(main, "LoopController.loops");
-        let loops = if super::tree::truth(super::text_of(main, "LoopController.continue_forever"), false) {
-            Some(-1.0)
-        } else {
-            number(loops, 1.0)
-        };
-        let Some(loops) = loops else {
-            self.leave_out(group, scope, "its number of loops is no number that is known before the load, and nothing in it is sent");
-            return;
-        };
-        let ramp = number(of("ramp_time"), 0.0).unwrap_or(0.0).max(0.0);
-        let is_timed = super::tree::truth(of("scheduler"), false);
-        let duration = number(of("duration"), 0.0).filter(|seconds| is_timed && *seconds > 0.0);
-        let delay = number(of("delay"), 0.0).filter(|seconds| is_timed && *seconds > 0.0);
         let must_succeed = match of("on_sample_error").trim() {
             "" | "continue" => false,
+            // What is done once goes on to its end: else there would be no load.
+            _ if is_before || is_after => {
+                self.leave_out(group, scope, "a failure in it ends nothing");
+                false
+            }
             "startnextloop" => true,
             "stopthread" => {
                 self.leave_out(group, scope, "a failure ends the iteration, and not the user");
@@ -97,15 +85,24 @@ impl<'e> Reading<'e> {
         if !super::tree::truth(of("same_user_on_next_iteration"), true) {
             self.leave_out(group, scope, "its users keep their cookies and connections from iteration to iteration");
         }
-        let inner = Scope { must_succeed, users, ..scope.within(group) };
+        group.name.clone_into(&mut self.names.group);
+        let inner = Scope { must_succeed, users: load.users, ..scope.within(group) };
         let mut items = self.set_at_each_iteration(group, scope);
         items.extend(self.items(&group.children, &inner));
-        if items.is_empty() {
+        if self.names.counts_iterations.take() {
+            items.insert(0, self.iteration_counted());
+        }
+        let mut sends = false;
+        each_item(&items, &mut |item| sends |= matches!(item, Item::Step(_)));
+        if !sends {
+            if !items.is_empty() {
+                self.leave_out(group, scope, "it sends nothing, so none of its users come");
+            }
             return;
         }
         if is_before || is_after {
-            let times = if loops < 0.0 { 1 } else { loops as u64 } * users;
-            if loops < 0.0 || users > 1 {
+            let times = load.loops.unwrap_or(1) * load.users;
+            if load.loops.is_none() || load.users > 1 {
                 self.leave_out(group, scope, format!("it is done by one user, {times} times, one after the other"));
             }
             let items = if times == 1 { items } else { vec![Item::Repeat { times: Template::fixed(times.to_string()), items }] };
@@ -113,152 +110,75 @@ impl<'e> Reading<'e> {
             into.extend(items);
             return;
         }
-        let journey = Journey { weight: users as f64, ..self.journey(&group.name, items) };
-        match (duration, loops >= 0.0) {
-            (None, true) => self.course.ends_by_itself = true,
-            (None, false) => {
+        let journey = Journey { weight: load.users.max(1) as f64, ..self.journey(&group.name, items) };
+        match (load.is_timed, load.loops) {
+            (false, Some(_)) => self.course.ends_by_itself = true,
+            (false, None) => {
                 let why = "it has no end of its own, so the load ends after 10 s; say how long with the setting duration";
                 self.course.endless.push(Omission { what: group.said(), place: self.place(group, scope), why: why.into() });
             }
-            (Some(_), _) => {}
+            (true, _) => {}
         }
-        // The first comes at once, and each further one a share of the ramp later.
-        let coming = (ramp * 1e3 / users as f64 * (users - 1) as f64).round();
-        let connections = match duration.map(|seconds| (seconds * 1e3).round()) {
-            _ if users == 1 || coming < 1.0 => users.to_string(),
-            // It ends before all have come.
-            Some(whole) if whole <= coming => format!("1 to {} for {whole}ms", 1 + ((users - 1) as f64 * whole / coming) as u64),
-            Some(whole) => format!("1 to {users} for {coming}ms, {users} for {}ms", whole - coming),
-            None => format!("1 to {users} for {coming}ms, {users}"),
-        };
-        let lasting = duration.filter(|_| !connections.contains("for")).map(|seconds| format!("{}ms", (seconds * 1e3).round()));
-        let population = PopulationDraft {
-            name: journey.name.clone(),
-            journeys: vec![journey.name.clone()],
-            connections: connections.parse().ok(),
-            duration: lasting.and_then(|lasting| lasting.parse().ok()),
-            start_after: delay.map(|seconds| format!("{}ms", (seconds * 1e3).round())).and_then(|delay| delay.parse().ok()),
-            iterations_per_user: if loops >= 1.0 { std::num::NonZeroU64::new(loops as u64).map(Setting::Value) } else { None },
-            ..PopulationDraft::default()
-        };
+        let population = PopulationDraft { name: journey.name.clone(), journeys: vec![journey.name.clone()], ..load.draft };
         self.course.journeys.push(journey);
         self.course.populations.push(population);
     }
 
-    /// What config elements in scope of a group set before each iteration.
-    fn set_at_each_iteration(&mut self, group: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        let mut counted: Vec<&'e Element> = self.plan.children.iter().filter(|element| is_counter(&element.class)).collect();
-        super::each(group, &mut |element| {
-            if is_counter(&element.class) {
-                counted.push(element);
-            }
-        });
-        let mut set = Vec::new();
-        for element in counted {
-            match self.counter(element) {
-                Ok(value) => set.push(value),
-                Err(why) => {
-                    let name = counter_name(element).to_owned();
-                    self.names.set.remove(&name);
-                    self.names.lost.insert(name, format!("{} is not carried over: {why}", element.said()));
-                    self.leave_out(element, scope, format!("its variable has no value: {why}"));
-                }
-            }
+    /// What counts a user's iterations.
+    fn iteration_counted(&self) -> Item {
+        let mut counters = self.names.counters.borrow_mut();
+        if !counters.iter().any(|known| known == ITERATION) {
+            counters.push(ITERATION.to_owned());
         }
-        if set.is_empty() { Vec::new() } else { vec![Item::Set(set)] }
+        let sides = (Expression::Text(Value::Variable(ITERATION.to_owned()).into()), Expression::Text(Template::fixed("1")));
+        Item::Set(vec![(ITERATION.to_owned(), Expression::Two(Operator::Plus, Box::new(sides)))])
     }
 
-    /// The variable of a counter, or of a number by chance, and what it becomes at each iteration.
-    fn counter(&mut self, element: &Element) -> Result<(String, Expression), String> {
-        let whole = |text: &str, default: i64| {
-            if text.trim().is_empty() {
-                return Ok(default);
-            }
-            self.names
-                .literal(text)
-                .and_then(|text| text.parse().ok())
-                .ok_or_else(|| format!("'{}' is no whole number that is known before the load", text.trim()))
-        };
-        let name = variable_name(counter_name(element));
-        if element.class == "RandomVariableConfig" {
-            if !element.text("outputFormat").trim().is_empty() {
-                return Err("numbers are written without a form".to_owned());
-            }
-            let (low, high) = (whole(element.text("minimumValue"), 1)?, whole(element.text("maximumValue"), i64::MAX)?);
-            if low > high {
-                return Err("its least number is above its greatest".to_owned());
-            }
-            return Ok((name, Expression::Text(Value::Random { low, high }.into())));
+    /// Puts what has to be computed when users begin before everything else: once for all of them where there is a setup.
+    fn begin_with_variables(&mut self) {
+        let first = std::mem::take(&mut self.first);
+        if first.is_empty() {
+            return;
         }
-        let of = |name: &str| element.text(&format!("CounterConfig.{name}"));
-        if !element.is_on("CounterConfig.per_user", false) {
-            return Err("it counts all users together; let it count each user by itself".to_owned());
+        if !self.course.setup.is_empty() {
+            self.course.setup.insert(0, Item::Set(first));
+            return;
         }
-        if !of("format").trim().is_empty() || element.is_on("CounterConfig.reset_on_tg_iteration", false) || !of("end").trim().is_empty() {
-            return Err("it counts on without an end, and without a form".to_owned());
+        for journey in &mut self.course.journeys {
+            journey.items.insert(0, Item::Once(vec![Item::Set(first.clone())]));
         }
-        let (start, step) = (whole(of("start"), 0)?, whole(of("incr"), 1)?);
-        // It is at its start after the first step. Several groups may have it.
-        self.names.known.retain(|known| known.name != name);
-        self.names.known.push(Variable {
-            name: name.clone(),
-            value: Template::fixed(start.saturating_sub(step).to_string()),
-            secret: false,
-        });
-        let sides = (Expression::Text(Value::Variable(name.clone()).into()), Expression::Text(Template::fixed(step.to_string())));
-        Ok((name, Expression::Two(Operator::Plus, Box::new(sides))))
+        if !self.course.teardown.is_empty() {
+            self.course.teardown.insert(0, Item::Set(first));
+        }
     }
 
     /// Data files, whose rows are those of all users.
     fn read_data(&mut self, groups: usize) {
-        let mut files: Vec<&'e Element> = Vec::new();
-        super::each(self.plan, &mut |element| {
-            if element.class == "CSVDataSet" {
-                files.push(element);
-            }
-        });
+        let mut files: Vec<(&'e Element, bool)> = Vec::new();
+        self.roots().into_iter().for_each(|root| data_sets(root, false, &mut files));
         let several = files.len() > 1;
-        for element in files {
+        for (element, is_in_loop) in files {
             let of = |name: &str| element.text(name);
             let columns: Vec<&str> = of("variableNames").split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-            let lose = |reading: &mut Self, why: String| {
-                for name in &columns {
-                    reading.names.lost.insert((*name).to_owned(), format!("{} is not carried over", element.said()));
+            let (path, header) = match self.data_file(element, &columns) {
+                Ok(file) => file,
+                Err(why) => {
+                    for name in &columns {
+                        self.names.lost.insert((*name).to_owned(), format!("{} is not carried over", element.said()));
+                    }
+                    self.leave_out(element, &Scope::default(), why);
+                    continue;
                 }
-                reading.leave_out(element, &Scope::default(), why);
             };
-            let Some(path) = self.names.literal(of("filename")).filter(|path| !path.is_empty()) else {
-                lose(self, "the name of its file is not known before the load".to_owned());
-                continue;
-            };
-            if !columns.is_empty() && !element.is_on("ignoreFirstLine", false) {
-                lose(
-                    self,
-                    format!(
-                        "its file has no line with the names of its columns: write '{}' into its first line, and tick that the first line is ignored",
-                        of("variableNames").trim()
-                    ),
-                );
-                continue;
-            }
-            if !matches!(of("delimiter"), "" | "," | ";" | "\\t" | "\t") {
-                lose(self, format!("its columns stand between '{}', and are told apart by a comma, a semicolon or a tab", of("delimiter")));
-                continue;
-            }
-            let stem = path.rsplit(['/', '\\']).next().unwrap_or(&path);
-            let stem = variable_name(stem.split('.').next().unwrap_or(stem));
-            let name = super::free_name(
-                &stem,
-                |number| format!("{stem}_{number}"),
-                |name| self.course.data.iter().any(|(known, _)| known == name),
-            );
+            let name = self.data_name(&path);
             for column in &columns {
                 self.names.columns.insert((*column).to_owned(), (name.clone(), (*column).to_owned()));
             }
             if columns.is_empty() {
-                self.names.open_file = Some(name.clone());
+                self.names.open_files.push(name.clone());
             }
-            self.course.data.push((name, path));
+            self.names.files.push(name.clone());
+            self.course.data.push(DataFile { name, header, path, sha256: None });
             let (again, ends) = (element.is_on("recycle", true), element.is_on("stopThread", false));
             self.course.ends_with_data |= !again;
             if !again && !ends {
@@ -275,7 +195,77 @@ impl<'e> Reading<'e> {
                     "each iteration of every group takes a row of it, also of those that do not use it",
                 );
             }
+            if is_in_loop {
+                self.leave_out(
+                    element,
+                    &Scope::default(),
+                    "a row of it is an iteration's of the group, and not one of each round of the loop that it stands in",
+                );
+            }
         }
+    }
+
+    /// Files that functions read line by line, as data files.
+    fn read_files_of_functions(&mut self) {
+        let mut columns: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for (function, arguments) in &self.names.mentions.calls {
+            if matches!(*function, "__CSVRead" | "__StringFromFile")
+                && let Some(path) =
+                    arguments.first().and_then(|path| self.names.literal(path)).filter(|path| !path.is_empty() && !path.starts_with('*'))
+            {
+                let column: usize = arguments.get(1).and_then(|column| column.trim().parse().ok()).unwrap_or(0);
+                let known = columns.entry(((*function).to_owned(), path)).or_default();
+                *known = (*known).max(column.min(COLUMNS_MAX));
+            }
+        }
+        for ((function, path), last) in columns {
+            let header = match function.as_str() {
+                "__CSVRead" => (0..=last).map(|number| format!("column_{number},")).collect(),
+                _ => "line".to_owned(),
+            };
+            let name = self.data_name(&path);
+            let why = "each iteration takes its next line, wherever the function stands";
+            self.collection.leave_out(format!("when the function {function} goes on in '{path}'"), "the whole plan", why);
+            self.course.data.push(DataFile { name: name.clone(), header: Some(header), path: path.clone(), sha256: None });
+            self.names.files.push(name.clone());
+            self.names.read_files.insert((function, path), name);
+        }
+    }
+
+    /// What templates call a data file.
+    fn data_name(&self, path: &str) -> String {
+        let stem = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let stem = variable_name(stem.split('.').next().unwrap_or(stem));
+        super::free_name(
+            &stem,
+            |number| format!("{stem}_{number}"),
+            |name| self.course.data.iter().any(|known| known.name == name) || self.names.is_called(name),
+        )
+    }
+
+    /// Where a data file is, and the line with the names of its columns, if it has none itself.
+    fn data_file(&self, element: &Element, columns: &[&str]) -> Result<(String, Option<String>), String> {
+        let path = self.names.literal(element.text("filename")).filter(|path| !path.is_empty());
+        let path = path.ok_or("the name of its file is not known before the load")?;
+        let delimiter = match element.text("delimiter") {
+            "" => ",",
+            "\\t" => "\t",
+            delimiter => delimiter,
+        };
+        let says_names = columns.is_empty() || element.is_on("ignoreFirstLine", false);
+        let known = if says_names { ",;\t" } else { ",;\t|:^~#" };
+        if delimiter.chars().count() != 1 || !known.contains(delimiter) {
+            return Err(format!("its columns stand between '{delimiter}', and are told apart by a comma, a semicolon or a tab"));
+        }
+        if says_names {
+            return Ok((path, None));
+        }
+        if let Some(odd) = columns.iter().find(|name| name.contains([')', '\n']) || name.contains(delimiter)) {
+            return Err(format!("its column '{odd}' cannot be called so here"));
+        }
+        // The sign behind a single name says that fields are cut there at all.
+        let single = if columns.len() == 1 { delimiter } else { "" };
+        Ok((path, Some(columns.join(delimiter) + single)))
     }
 
     /// Tells what of an element, and of those in it, is not carried over, but for controllers and samplers, which are told when they are read.
@@ -287,6 +277,9 @@ impl<'e> Reading<'e> {
         for child in &element.children {
             for why in self.wrong_with(child) {
                 self.leave_out(child, &inner, why);
+            }
+            if is_cookie_manager(child) && element.class != "TestPlan" && !is_group(&element.class) {
+                self.leave_out(child, &inner, "users keep cookies for all of their requests, and not only for those beside it");
             }
             self.look_at(child, &inner);
         }
@@ -320,11 +313,11 @@ impl<'e> Reading<'e> {
                 wrong
             }
             "CacheManager" => one("every request is sent, also where an answer could be kept"),
-            "DNSCacheManager" => one("names are looked up by this machine"),
+            "DNSCacheManager" if element.list("DNSCacheManager.hosts").is_empty() => one("names are looked up by this machine"),
             "KeystoreConfig" | "LoginConfig" | "LoginConfigElement" => {
                 one("it has no equal here; give a certificate or a login on the command line")
             }
-            "UserParameters" => one("users have no values of their own; put them into a data file"),
+            "UserParameters" => self.user_parameters(element).err().into_iter().collect(),
             "BackendListener" => one("figures go where the setting export says"),
             "ResultCollector"
             | "Summariser"
@@ -336,6 +329,7 @@ impl<'e> Reading<'e> {
             | "CSVDataSet"
             | "CounterConfig"
             | "RandomVariableConfig"
+            | "DNSCacheManager"
             | "HTTPArgument" => Vec::new(),
             class if class.ends_with("Visualizer") || class.ends_with("Listener") => Vec::new(),
             _ => one("it is unknown here"),
@@ -343,15 +337,22 @@ impl<'e> Reading<'e> {
     }
 }
 
-fn is_group(class: &str) -> bool {
+/// The data files of an element, and whether each stands in a loop.
+fn data_sets<'e>(element: &'e Element, is_in_loop: bool, found: &mut Vec<(&'e Element, bool)>) {
+    let is_loop = matches!(element.class.as_str(), "LoopController" | "WhileController" | "ForeachController" | "RunTime");
+    for child in &element.children {
+        if child.class == "CSVDataSet" {
+            found.push((child, is_in_loop || is_loop));
+        }
+        data_sets(child, is_in_loop || is_loop, found);
+    }
+}
+
+/// Whether it makes users keep cookies.
+fn is_cookie_manager(element: &Element) -> bool {
+    element.class == "CookieManager" && element.text("CookieManager.policy").trim() != "ignoreCookies"
+}
+
+pub(super) fn is_group(class: &str) -> bool {
     class.ends_with("ThreadGroup")
-}
-
-/// The variable of a counter, or of a number by chance.
-pub(super) fn counter_name(element: &Element) -> &str {
-    element.text(if element.class == "CounterConfig" { "CounterConfig.name" } else { "variableName" }).trim()
-}
-
-pub(super) fn is_counter(class: &str) -> bool {
-    matches!(class, "CounterConfig" | "RandomVariableConfig")
 }

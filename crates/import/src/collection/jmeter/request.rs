@@ -1,12 +1,13 @@
 //! A sampler of a test plan as a request, with what stands around it in the plan.
 
-use plan::template::{Piece, Template};
+use plan::template::Template;
 use plan::work::{Auth, Body, Field, FieldValue};
-use plan::{FILE_TYPE, FORM_TYPE, Nanos, percent_encoded};
+use plan::{FILE_TYPE, FORM_TYPE, Nanos, percent_decoded};
 
-use super::text::Names;
+use super::text::{Names, form_encoded};
 use super::tree::{Element, Property, list_of, text_of, truth};
 use crate::collection::Request;
+use crate::collection::url::filled;
 
 /// JMeter follows so many redirects.
 const REDIRECTS_MAX: u8 = 20;
@@ -57,6 +58,7 @@ impl Surroundings<'_> {
             Some(method) => method.to_ascii_uppercase(),
             None => return Err("its method is known only on the way".to_owned()),
         };
+        left_out.extend(self.encoded_otherwise(sampler, names)?.map(|why| ("its encoding".to_owned(), why)));
         let url = self.url(sampler, names, &method)?;
         let mut request = Request { name: sampler.name.clone(), method, url, ..Request::default() };
         for manager in &self.headers {
@@ -65,7 +67,11 @@ impl Surroundings<'_> {
             // Those of the nearest one hold.
             request.headers.retain(|(known, _)| !headers.iter().any(|header| named(header) == known.to_ascii_lowercase()));
             for header in headers {
-                request.take_header(text_of(header.own(), "Header.name"), names.template(text_of(header.own(), "Header.value"))?);
+                // Line breaks at its end are the file's.
+                request.take_header(
+                    text_of(header.own(), "Header.name").trim(),
+                    names.template(text_of(header.own(), "Header.value").trim())?,
+                );
             }
         }
         self.body(sampler, names, &mut request)?;
@@ -104,7 +110,9 @@ impl Surroundings<'_> {
         let setting = |name: &str| self.setting(sampler, &format!("HTTPSampler.{name}"));
         let path = names.template(setting("path").trim())?;
         let mut url = Template::default();
-        let is_whole = path.beginning().is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"));
+        // A variable may hold the beginning of a whole URL.
+        let is_whole =
+            filled(&path, &names.known).beginning().is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"));
         if !is_whole {
             let protocol = names.literal(setting("protocol")).ok_or("its protocol is known only on the way")?;
             url.push(if protocol.is_empty() { "http" } else { &protocol });
@@ -124,9 +132,10 @@ impl Surroundings<'_> {
             }
         }
         url.append(path);
-        if has_query(method) && !is_raw(sampler) {
+        // A whole URL is sent as it is.
+        if has_query(method) && !is_whole && !self.is_raw(sampler) {
             let mut is_first = !url.contains('?');
-            for argument in arguments(sampler) {
+            for argument in self.arguments(sampler) {
                 let Some((name, value)) = argument.written(names)? else { continue };
                 url.push(if is_first { "?" } else { "&" });
                 is_first = false;
@@ -139,7 +148,7 @@ impl Surroundings<'_> {
     }
 
     fn body(&self, sampler: &Element, names: &Names, request: &mut Request) -> Result<(), String> {
-        let raw = is_raw(sampler);
+        let raw = self.is_raw(sampler);
         if has_query(&request.method) && !raw {
             return Ok(());
         }
@@ -160,15 +169,16 @@ impl Surroundings<'_> {
         }
         if raw {
             let mut text = Template::default();
-            for argument in arguments(sampler) {
+            for argument in self.arguments(sampler) {
                 text.append(names.template(text_of(argument.0.own(), "Argument.value"))?);
             }
             request.body = if text.is_empty() { Body::Empty } else { Body::Text(text) };
+            request.header_if_none("Content-Type", "text/plain; charset=UTF-8");
             return Ok(());
         }
         if !files.is_empty() || sampler.is_on("HTTPSampler.DO_MULTIPART_POST", false) {
             let mut fields = Vec::new();
-            for argument in arguments(sampler) {
+            for argument in self.arguments(sampler) {
                 let name =
                     names.literal(text_of(argument.0.own(), "Argument.name")).ok_or("the name of a field is known only on the way")?;
                 let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
@@ -186,39 +196,57 @@ impl Surroundings<'_> {
             return Ok(());
         }
         let mut fields = Vec::new();
-        let mut is_encoded = true;
-        for argument in arguments(sampler) {
+        for argument in self.arguments(sampler) {
             let name = names.template(text_of(argument.0.own(), "Argument.name"))?;
             let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
-            let needs_none =
-                |text: &Template| text.pieces().iter().all(|piece| matches!(piece, Piece::Text(text) if percent_encoded(text) == *text));
-            is_encoded &= truth(text_of(argument.0.own(), "HTTPArgument.always_encode"), false) || needs_none(&value);
+            // Every name and value is encoded; without the tick what is encoded already is decoded before.
+            let is_plain = truth(text_of(argument.0.own(), "HTTPArgument.always_encode"), false);
+            let meant = |text: Template| if is_plain { text } else { text.map_text(|text| percent_decoded(&text.replace('+', " "))) };
             if !name.is_empty() {
-                fields.push((name, value));
+                fields.push((meant(name), meant(value)));
             }
         }
-        if is_encoded {
-            let own_type =
-                request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|at| request.headers.remove(at));
-            request.set_form(fields);
-            if let Some((name, value)) = own_type {
-                request.header_if_none(&name, value);
-            }
-            return Ok(());
+        let own_type =
+            request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|at| request.headers.remove(at));
+        request.set_form(fields);
+        if let Some((name, value)) = own_type {
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            request.header_if_none(&name, value);
+        } else if matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+            request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            request.header_if_none("Content-Type", format!("{FORM_TYPE}; charset=UTF-8"));
         }
-        let mut text = Template::default();
-        for argument in arguments(sampler) {
-            let Some((name, value)) = argument.written(names)? else { continue };
-            if !text.is_empty() {
-                text.push("&");
-            }
-            text.append(name);
-            text.push("=");
-            text.append(value);
-        }
-        request.header_if_none("Content-Type", FORM_TYPE);
-        request.body = Body::Text(text);
         Ok(())
+    }
+
+    /// The arguments of a sampler, and behind them those of the defaults that hold for it, of the nearest first.
+    fn arguments<'a>(&'a self, sampler: &'a Element) -> impl Iterator<Item = Argument<'a>> {
+        let elements = std::iter::once(sampler).chain(self.defaults.iter().rev().copied());
+        elements.flat_map(|element| list_of(element.list("HTTPsampler.Arguments"), "Arguments.arguments")).map(Argument)
+    }
+
+    /// Whether its arguments are the body as it is.
+    fn is_raw(&self, sampler: &Element) -> bool {
+        let mut arguments = self.arguments(sampler).peekable();
+        sampler.is_on("HTTPSampler.postBodyRaw", false)
+            || arguments.peek().is_some() && arguments.all(|argument| text_of(argument.0.own(), "Argument.name").trim().is_empty())
+    }
+
+    /// What is otherwise because texts are sent as UTF-8, if anything is.
+    ///
+    /// # Errors
+    /// If a text would be another one.
+    fn encoded_otherwise(&self, sampler: &Element, names: &Names) -> Result<Option<String>, String> {
+        let encoding = names.literal(self.setting(sampler, "HTTPSampler.contentEncoding")).unwrap_or_default();
+        if encoding.is_empty() || encoding.eq_ignore_ascii_case("utf-8") || encoding.eq_ignore_ascii_case("utf8") {
+            return Ok(None);
+        }
+        let texts = self.arguments(sampler).flat_map(|argument| argument.0.own()).filter_map(Property::text);
+        let texts: Vec<&str> = texts.chain([self.setting(sampler, "HTTPSampler.path")]).collect();
+        if texts.iter().any(|text| !text.is_ascii()) {
+            return Err(format!("its texts are encoded as {encoding}, and here as UTF-8"));
+        }
+        Ok(texts.iter().any(|text| text.contains("${")).then(|| format!("values in it are sent as UTF-8, and not as {encoding}")))
     }
 
     /// How a user says who it is at this request.
@@ -254,7 +282,7 @@ impl Argument<'_> {
             return Ok(None);
         }
         let encoded = truth(of("HTTPArgument.always_encode"), false);
-        let written = |text: Template| if encoded { text.map_text(percent_encoded) } else { text };
+        let written = |text: Template| if encoded { text.map_text(form_encoded) } else { text };
         Ok(Some((written(name), written(value))))
     }
 
@@ -265,18 +293,7 @@ impl Argument<'_> {
     }
 }
 
-fn arguments(sampler: &Element) -> impl Iterator<Item = Argument<'_>> {
-    list_of(sampler.list("HTTPsampler.Arguments"), "Arguments.arguments").iter().map(Argument)
-}
-
 /// Whether arguments of such a request stand in its URL.
 fn has_query(method: &str) -> bool {
     matches!(method, "GET" | "DELETE" | "OPTIONS")
-}
-
-/// Whether its arguments are the body as it is.
-fn is_raw(sampler: &Element) -> bool {
-    let mut arguments = arguments(sampler).peekable();
-    sampler.is_on("HTTPSampler.postBodyRaw", false)
-        || arguments.peek().is_some() && arguments.all(|argument| text_of(argument.0.own(), "Argument.name").trim().is_empty())
 }

@@ -109,7 +109,7 @@ fn groups_become_populations_that_come_as_their_threads_do() {
         (text, left.join("; "))
     };
     let (text, left) = told(plan(&[("ThreadGroup.num_threads", " 5 "), ("ThreadGroup.ramp_time", "10")], "3"));
-    assert_eq!((text.as_str(), left.as_str()), ("{name:Users,journeys:[Users],connections:1 to 5 for 8s, 5,iterations_per_user:3}", ""));
+    assert_eq!((text.as_str(), left.as_str()), ("{name:Users,journeys:[Users],connections:0 to 5 for 10s, 5,iterations_per_user:3}", ""));
     let timed =
         [("ThreadGroup.num_threads", "2"), ("ThreadGroup.scheduler", "true"), ("ThreadGroup.duration", "60"), ("ThreadGroup.delay", "5")];
     let (text, left) = told(plan(&timed, "-1"));
@@ -120,11 +120,16 @@ fn groups_become_populations_that_come_as_their_threads_do() {
         ("ThreadGroup.scheduler", "true"),
         ("ThreadGroup.duration", "5"),
     ];
-    assert!(told(plan(&short, "-1")).0.contains("connections:1 to 6 for 5s}"));
+    assert!(told(plan(&short, "-1")).0.contains("connections:0 to 5 for 5s}"));
+    let between = [&short[..3], &[("ThreadGroup.duration", "5.5")]].concat();
+    assert!(told(plan(&between, "-1")).0.contains("connections:0 to 5 for 5s, 6 for 500ms}"));
     let (_, left) = told(plan(&[("ThreadGroup.num_threads", "2")], "-1"));
     assert!(left.contains("line 4, Users: the ThreadGroup 'Users': it has no end of its own"), "{left}");
     let (made, left) = plan(&[("ThreadGroup.num_threads", "2"), ("ThreadGroup.on_sample_error", "startnextloop")], "1");
-    assert!(left.is_empty() && made.work.steps().iter().all(|step| step.must_succeed) && made.work.keeps_variables && !made.work.cookies);
+    assert!(left.is_empty() && made.work.steps().iter().all(|step| step.must_succeed && !step.may_fail));
+    assert!(made.work.keeps_variables && !made.work.cookies);
+    let (made, _) = plan(&[], "1");
+    assert!(made.work.steps().iter().all(|step| step.may_fail && !step.must_succeed));
 }
 
 #[test]
@@ -147,8 +152,269 @@ fn controllers_become_items_that_do_the_same() {
     assert_eq!(of("SwitchController", &[("SwitchController.value", "7")], &[one(), get("b", "/b", &[])]), "a");
     let parallel = of("com.blazemeter.jmeter.controller.ParallelSampler", &[], &[one(), get("b", "/b", &[])]);
     assert!(parallel.starts_with("Parallel { parts: [[Step(") && parallel.ends_with("at_once: None }"), "{parallel}");
-    let include = outline_of(&[element("IncludeController", "i", &[], &[]), one()]);
-    assert!(include.starts_with("a !line ") && include.contains("another plan is not read"), "{include}");
+    let include = outline_of(&[element("IncludeController", "i", &[("IncludeController.includepath", "b.jmx")], &[]), one()]);
+    assert!(include.starts_with("a !line ") && include.contains("the plan 'b.jmx' that it names was not read"), "{include}");
+    let across = of("InterleaveControl", &[("InterleaveControl.accrossThreads", "true")], &[one(), get("b", "/b", &[])]);
+    assert_eq!(across, "turn_1={{turn_1}} + 1, switch ({{turn_1}} + {{user_number}} - 2) % 2 (a | b)");
+    // What is done once in a loop is done each time that the loop begins.
+    let once = element("OnceOnlyController", "o", &[], &[one()]);
+    let twice = [("LoopController.loops", "2")];
+    assert_eq!(of("LoopController", &twice, &[once.clone(), get("b", "/b", &[])]), "round_1=0, 2x(if {{round_1}} == 0 (a), b, round_1=1)");
+    assert_eq!(of("LoopController", &twice, &[element("GenericController", "g", &[], &[once])]), "2x(once (a))");
+}
+
+#[test]
+fn a_switch_of_a_value_on_the_way_takes_the_first_for_a_number_that_it_has_not() {
+    let kind = element("RegexExtractor", "x", &[("RegexExtractor.refname", "kind"), ("RegexExtractor.regex", "k=(.)")], &[]);
+    let switch =
+        element("SwitchController", "s", &[("SwitchController.value", "${kind}")], &[get("a", "/a", &[]), get("Default", "/b", &[])]);
+    assert_eq!(
+        outline_of(&[get("k", "/k", &[kind]), switch]),
+        "k, switch {{kind}} (a | Default | if {{kind}} matches \"^\\s*-?\\d+\\s*$\" (a | Default))"
+    );
+}
+
+#[test]
+fn functions_that_set_variables_do_so_before_what_names_them() {
+    let dice = get("roll", "/r?n=${__Random(1,6,dice)}", &[]);
+    let later =
+        element("IfController", "c", &[("IfController.condition", "${__jexl3(${__intSum(${dice},1)} > 3)}")], &[get("b", "/b", &[])]);
+    assert_eq!(
+        outline_of(&[dice, get("a", "/a/${dice}", &[]), later]),
+        "dice={{random 1 6}}, roll, a, sum_1={{dice}} + 1, if {{sum_1}} > 3 (b)"
+    );
+    let during =
+        element("WhileController", "w", &[("WhileController.condition", "${__jexl3(${__strLen(${id})} < 9)}")], &[get("b", "/b", &[])]);
+    let id = element("RegexExtractor", "x", &[("RegexExtractor.refname", "id"), ("RegexExtractor.regex", "(.)")], &[]);
+    assert_eq!(
+        outline_of(&[get("a", "/a", std::slice::from_ref(&id)), during]),
+        "a, text_1=length({{id}}), while {{text_1}} < 9 (b, text_1=length({{id}}))"
+    );
+    // What is not sent sets nothing, nor what would follow from that.
+    let lost = get("lost", "/l?n=${__Random(1,6,chance)}&x=${__regexFunction(x)}", &[]);
+    let told = outline_of(&[lost, get("c", "/c/${__intSum(${chance},1,more)}", &[]), get("d", "/d/${more}", &[]), get("a", "/a", &[])]);
+    assert!(told.starts_with("a !") && told.contains("the variable 'more' has no value here"), "{told}");
+    let split = get("s", "/s?x=${__split(${id},part,;)}", &[]);
+    let each = element(
+        "ForeachController",
+        "f",
+        &[("ForeachController.inputVal", "part"), ("ForeachController.returnVal", "one")],
+        &[get("item", "/i/${one}", &[])],
+    );
+    let told = outline_of(&[get("a", "/a", &[id]), split, get("b", "/b/${part_2}/${part_n}", &[]), each]);
+    assert!(
+        told.starts_with(
+            "a, part={{id}},part_list=split({{id}}, \";\"),part_n=count({{part_list}}),part_2=if(count({{part_list}}) >= 2, item("
+        ) && told.contains("each one of Array(Template { pieces: [Value(Variable(\"part_list\"))] }) (item)")
+            && !told.contains('!'),
+        "{told}"
+    );
+}
+
+#[test]
+fn user_defined_variables_are_computed_when_users_begin_or_once_before_the_load() {
+    let plan = |groups: &[String]| {
+        let variables = format!(
+            "<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>",
+            arguments(&[("key", "${__MD5(secret)}"), ("plain", "x")])
+        );
+        let (made, left) = import(&plan_of(&[], groups).replacen("</TestPlan>", &(variables + "</TestPlan>"), 1));
+        assert_eq!(left, Vec::<String>::new());
+        made
+    };
+    let users = group(
+        &[("ThreadGroup.num_threads", "2"), ("ThreadGroup.scheduler", "true"), ("ThreadGroup.duration", "9")],
+        &[get("a", "/${key}", &[])],
+    );
+    let made = plan(std::slice::from_ref(&users));
+    assert_eq!(outline(&made.work.journeys[0].items), "once (digest_1=digest(secret, md5),key={{digest_1}}), a");
+    let main = "<stringProp name=\"LoopController.loops\">1</stringProp>";
+    let before = element("SetupThreadGroup", "before", &[("ThreadGroup.main_controller", main)], &[get("s", "/s", &[])]);
+    let made = plan(&[before, users]);
+    assert_eq!(
+        (outline(&made.work.setup), outline(&made.work.journeys[0].items)),
+        ("digest_1=digest(secret, md5),key={{digest_1}}, s".to_owned(), "a".to_owned())
+    );
+}
+
+#[test]
+fn a_variable_may_hold_a_whole_url_and_no_two_are_called_the_same() {
+    let defined = |named: &[(&str, &str)], path: &str| {
+        let variables = format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(named));
+        let samplers = [get("a", path, &[]), get("b", "/b", &[])];
+        let (made, left) = import(&plan_of(&[], &[group(&[], &samplers)]).replacen("</TestPlan>", &(variables + "</TestPlan>"), 1));
+        let paths: Vec<String> = made.work.steps().iter().map(|step| step.path.to_string()).collect();
+        (paths.join(" "), left.join("; "))
+    };
+    assert_eq!(defined(&[("base", "http://a.test")], "${base}/a"), ("/a /b".to_owned(), String::new()));
+    assert_eq!(defined(&[("base", "http://c.test")], "${base}/a").0, "http://c.test/a /b");
+    let (paths, left) = defined(&[("a.b", "1"), ("a_b", "2")], "/${a.b}");
+    assert!(paths == "/b" && left.contains("'a_b' is called the same"), "{paths} {left}");
+}
+
+#[test]
+fn users_have_values_by_their_number() {
+    let sets = |sets: &[&[&str]]| -> String {
+        let text = |text: &&str| format!("<stringProp name=\"1\">{text}</stringProp>");
+        sets.iter().map(|set| format!("<collectionProp name=\"1\">{}</collectionProp>", set.iter().map(text).collect::<String>())).collect()
+    };
+    let parameters = |per_iteration: &str, values: &[&[&str]]| {
+        let names = "<stringProp name=\"1\">who</stringProp><stringProp name=\"2\">pin</stringProp>";
+        let values = sets(values);
+        element(
+            "UserParameters",
+            "u",
+            &[("UserParameters.names", names), ("UserParameters.thread_values", &values), ("UserParameters.per_iteration", per_iteration)],
+            &[],
+        )
+    };
+    let two: &[&[&str]] = &[&["ada", "1"], &["bob", "2"]];
+    let of = |parameters: String| {
+        outline_of(&[get("x", "/x", &[]), element("GenericController", "g", &[], &[parameters, get("a", "/${who}/${pin}", &[])])])
+    };
+    assert_eq!(of(parameters("false", two)), "x, switch ({{user_number}} - 1) % 2 (who=ada,pin=1 | who=bob,pin=2), a");
+    assert_eq!(of(parameters("true", &[&["ada"]])), "x, who=ada,pin=\"\", a");
+    assert!(of(parameters("true", &[])).contains("it holds no values of a user"));
+}
+
+#[test]
+fn counters_count_the_rounds_of_what_they_stand_in() {
+    let counter = element(
+        "CounterConfig",
+        "n",
+        &[("CounterConfig.start", "1"), ("CounterConfig.name", "n"), ("CounterConfig.per_user", "true")],
+        &[],
+    );
+    let looped = element("LoopController", "l", &[("LoopController.loops", "3")], &[counter, get("a", "/${n}", &[])]);
+    assert_eq!(outline_of(&[looped]), "3x(n={{n}} + 1, a)");
+    assert_eq!(outline_of(&[get("a", "/${__iterationNum}", &[])]), "iteration_number={{iteration_number}} + 1, a");
+}
+
+#[test]
+fn groups_of_plugins_become_stages_and_rates() {
+    let row = |numbers: &[&str]| -> String {
+        let each: String = numbers.iter().map(|number| format!("<stringProp name=\"1\">{number}</stringProp>")).collect();
+        format!("<collectionProp name=\"1\">{each}</collectionProp>")
+    };
+    let of = |class: &str, settings: &[(&str, &str)]| {
+        let main = "<stringProp name=\"LoopController.loops\">-1</stringProp>";
+        let settings = [settings, &[("ThreadGroup.main_controller", main)]].concat();
+        let (made, left) = import(&plan_of(&[], &[element(class, "g", &settings, &[get("a", "/a", &[])])]));
+        let text = made
+            .populations
+            .first()
+            .map(|only| serde_json::to_string(only).unwrap().replace('"', "").replacen("{name:g,journeys:[g],", "{", 1));
+        text.unwrap_or_default() + &left.join("; ")
+    };
+    let concurrency = [("TargetLevel", "10"), ("RampUp", "2"), ("Hold", "5"), ("Unit", "M")];
+    let class = "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup";
+    assert_eq!(of(class, &concurrency), "{connections:0 to 10 for 2m, 10 for 5m}");
+    assert_eq!(of(class, &[&concurrency[..], &[("Steps", "2")]].concat()), "{connections:5 for 1m, 10 for 6m}");
+    let stepping = [
+        ("ThreadGroup.num_threads", "5"),
+        ("Threads initial delay", "3"),
+        ("Start users count", "2"),
+        ("Start users count burst", "1"),
+        ("Start users period", "10"),
+        ("Stop users count", "3"),
+        ("Stop users period", "1"),
+        ("flighttime", "60"),
+        ("rampUp", "0"),
+    ];
+    assert_eq!(
+        of("kg.apc.jmeter.threads.SteppingThreadGroup", &stepping),
+        "{connections:1 for 10s, 3 for 10s, 5 for 1m, 2 for 1s,start_after:3s}"
+    );
+    let rows = row(&["10", "0", "30", "60", "10"]) + &row(&["5", "30", "0", "30", "0"]);
+    assert_eq!(
+        of("kg.apc.jmeter.threads.UltimateThreadGroup", &[("ultimatethreadgroupdata", &rows)]),
+        "{connections:0 to 10 for 30s, 15 for 30s, 10 for 30s, 10 to 0 for 10s}"
+    );
+    let arrivals = [("TargetLevel", "30"), ("RampUp", "1"), ("Hold", "2"), ("Unit", "M"), ("ConcurrencyLimit", "7")];
+    assert_eq!(
+        of("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", &arrivals),
+        "{connections:7,rate:0/s to 0.5/s for 1m, 0.5/s for 2m,arrivals:even}"
+    );
+    let rows = row(&["1", "3", "10"]) + &row(&["3", "3", "5"]);
+    assert_eq!(
+        of("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", &[("Schedule", &rows), ("Unit", "S")]),
+        "{rate:1/s to 3/s for 10s, 3/s for 5s,arrivals:even}"
+    );
+    let schedule =
+        [("OpenModelThreadGroup.schedule", "rate(1/sec) random_arrivals(10 sec) rate(3/sec) pause(5 sec) random_arrivals(2 sec)")];
+    assert_eq!(
+        of("org.apache.jmeter.threads.openmodel.OpenModelThreadGroup", &schedule),
+        "{rate:1/s to 3/s for 10s, 0/s for 5s, 3/s for 2s,arrivals:poisson}"
+    );
+    assert!(of("OpenModelThreadGroup", &[("OpenModelThreadGroup.schedule", "rate(1)")]).contains("is not understood"));
+    assert!(of("OddThreadGroup", &[]).contains("its kind of group is not carried over"));
+}
+
+#[test]
+fn parts_of_other_plans_are_included_and_not_in_circles() {
+    let include = |path: &str| element("IncludeController", "i", &[("IncludeController.includepath", path)], &[]);
+    let plan = plan_of(&[], &[group(&[], &[include("${__P(dir,parts)}/login.jmx"), include("none.jmx"), get("a", "/a/${token}", &[])])]);
+    let token = element("RegexExtractor", "x", &[("RegexExtractor.refname", "token"), ("RegexExtractor.regex", "t=(.)")], &[]);
+    let inner =
+        plan_of(&[], &[element("TestFragmentController", "f", &[], &[get("login", "/login", &[token]), include("parts/login.jmx")])]);
+    let mut wishes = Wishes::default();
+    assert_eq!(Collection::includes(Kind::Jmeter, plan.as_bytes(), &wishes), ["none.jmx", "parts/login.jmx"]);
+    wishes.included.insert("parts/login.jmx".to_owned(), Ok(inner));
+    wishes.included.insert("none.jmx".to_owned(), Err("there is no such file".to_owned()));
+    assert_eq!(Collection::includes(Kind::Jmeter, plan.as_bytes(), &wishes), Vec::<String>::new());
+    let read = read_with(&plan, &wishes);
+    let left: Vec<String> = read.left_out.iter().map(|left| left.wording().marked().to_owned()).collect();
+    assert_eq!(outline(&read.work("").work.journeys[0].items), "login, a");
+    assert!(left[0].contains("parts/login.jmx line ") && left[0].contains("leads back to where it stands"), "{left:?}");
+    assert!(left[1].contains("'none.jmx' that it names cannot be read: there is no such file"), "{left:?}");
+}
+
+#[test]
+fn modules_that_lead_to_several_of_each_other_have_an_end() {
+    let path = |name: &str| {
+        ["Test Plan", "Shop", name].iter().map(|name| format!("<stringProp name=\"1\">{name}</stringProp>")).collect::<String>()
+    };
+    let module = |name: &str| element("ModuleController", name, &[("ModuleController.node_path", &path(name))], &[]);
+    let fragments: Vec<String> = (0..40)
+        .map(|number| {
+            let next = format!("f{}", number + 1);
+            element("TestFragmentController", &format!("f{number}"), &[], &[module(&next), module(&next), get("a", "/a", &[])])
+        })
+        .chain([group(&[], &[get("x", "/x", &[]), module("f0")])])
+        .collect();
+    let told = Collection::read(Kind::Jmeter, plan_of(&[], &fragments).as_bytes(), &Wishes::default());
+    let left = told.map(|read| read.left_out.iter().map(|left| left.wording().marked().to_owned()).collect::<Vec<_>>().join("; "));
+    let left = left.unwrap_or_else(|why| why.wording().marked().to_owned());
+    assert!(left.contains("the plan has more than") || left.contains("requests"), "{left}");
+}
+
+#[test]
+fn servers_have_the_addresses_of_the_plan() {
+    let host = item(&[("StaticHost.Name", "A.test"), ("StaticHost.Address", "10.0.0.7")]);
+    let manager = element("DNSCacheManager", "d", &[("DNSCacheManager.hosts", &host)], &[]);
+    let (made, left) = import(&plan_of(&[], &[manager.clone(), group(&[], &[get("a", "/a", &[])])]));
+    assert_eq!((made.settings.connect_to.map(|to| to.to_string()), left), (Some("10.0.0.7:80".to_owned()), vec![]));
+    let other = get("b", "/b", &[]).replace("a.test", "b.test");
+    let (made, left) = import(&plan_of(&[], &[manager, group(&[], &[get("a", "/a", &[]), other])]));
+    assert!(made.settings.connect_to.is_none() && left[0].contains("the address 10.0.0.7 of 'a.test'"), "{left:?}");
+}
+
+#[test]
+fn plans_of_old_versions_and_odd_values_are_read() {
+    let old = "<jmeterTestPlan version=\"1.2\" properties=\"2.1\"><hashTree>
+<TestPlan testname=\"T\"/><hashTree><ThreadGroup testname=\"g\"><stringProp name=\"ThreadGroup.num_threads\"> 2 </stringProp>
+<longProp name=\"ThreadGroup.start_time\">1</longProp><stringProp name=\"ThreadGroup.ramp_time\"></stringProp></ThreadGroup>
+<hashTree><HTTPSampler2 testname=\"a\"><stringProp name=\"HTTPSampler.domain\">a.test</stringProp>
+<stringProp name=\"HTTPSampler.path\">&#xd;
+/a </stringProp></HTTPSampler2><hashTree><HeaderManager testname=\"h\"><collectionProp name=\"HeaderManager.headers\">
+<elementProp name=\"\" elementType=\"Header\"><stringProp name=\"Header.name\">X </stringProp><stringProp name=\"Header.value\">1&#xd;
+</stringProp></elementProp></collectionProp></HeaderManager><hashTree/></hashTree></hashTree></hashTree>
+<WorkBench testname=\"WorkBench\"/><hashTree><HTTPSampler testname=\"never\"/><hashTree/></hashTree></hashTree></jmeterTestPlan>";
+    let (made, left) = import(old);
+    let steps = made.work.steps();
+    assert_eq!((steps.len(), steps[0].path.to_string(), left), (1, "/a".to_owned(), vec![]));
+    assert_eq!(steps[0].headers.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>(), ["X=1"]);
+    assert_eq!(made.populations[0].connections.as_ref().unwrap().to_string(), "2");
 }
 
 #[test]
@@ -161,8 +427,9 @@ fn conditions_are_read_and_others_leave_out_what_depends_on_them() {
     let when = |condition: &str| of("IfController", "IfController.condition", condition);
     assert_eq!(when("${__jexl3(&quot;${token}&quot; == &quot;x&quot;,)}".replace("&quot;", "\"").as_str()), "a, if {{token}} == x (b)");
     assert_eq!(when("${__groovy(vars.get('token') != 'x')}"), "a, if {{token}} != x (b)");
-    assert_eq!(when("${token}"), "a, if {{token}} == true (b)");
-    assert_eq!(when("true"), "a, b");
+    assert_eq!(when("${token}"), "a, if lower({{token}}) == true (b)");
+    assert_eq!(when("TRUE"), "a, b");
+    assert_eq!((when("${__jexl3(1 == 1,)}").as_str(), when("${__groovy(\"a\" != 'a')}").as_str()), ("a, b", "a"));
     assert_eq!(when("false"), "a");
     let told = when("${__groovy(vars.get('token').size() > 3)}");
     assert!(told.starts_with("a !line ") && told.contains("is more than a comparison"), "{told}");
@@ -177,8 +444,8 @@ fn conditions_are_read_and_others_leave_out_what_depends_on_them() {
     let bare = element("IfController", "c", &[("IfController.condition", "${token} < 10")], &[get("b", "/b", &[])]);
     assert_eq!(outline_of(&[get("a", "/a", std::slice::from_ref(&token)), bare]), "a, if {{token}} < 10 (b)");
     let during = |condition: &str| of("WhileController", "WhileController.condition", condition);
-    assert_eq!(during("${token}"), "a, while {{token}} != false (b)");
-    assert_eq!(during("${token}-x"), "a, while \"{{token}}-x\" != false (b)");
+    assert_eq!(during("${token}"), "a, while lower({{token}}) != false (b)");
+    assert_eq!(during("${token}-x"), "a, while lower(\"{{token}}-x\") != false (b)");
     assert!(during("LAST").contains("goes on until a sampler fails"));
 }
 
@@ -192,8 +459,13 @@ fn timers_wait_before_each_sampler_in_their_scope() {
     );
     let together = element("SyncTimer", "s", &[("groupSize", "0"), ("timeoutInMs", "2000")], &[]);
     assert_eq!(outline_of(&[get("a", "/a", &[together])]), "together 1 2s, a");
-    let pace = element("ConstantThroughputTimer", "p", &[("throughput", "60")], &[]);
-    assert!(outline_of(&[get("a", "/a", &[pace])]).starts_with("a !line "));
+    let pace = |mode: &str| element("ConstantThroughputTimer", "p", &[("throughput", "30.0"), ("calcMode", mode)], &[]);
+    assert!(
+        outline_of(&[get("a", "/a", &[pace("0")])]).starts_with("Pacing(Drawn(Fixed(")
+            && !outline_of(&[get("a", "/a", &[pace("0")])]).contains('!')
+    );
+    assert!(outline_of(&[get("a", "/a", &[pace("1")])]).contains("it paces several users together"));
+    assert!(outline_of(&[pace("0"), get("a", "/a", &[]), get("b", "/b", &[])]).contains("it paces several samplers together"));
     let wait = element("TestAction", "w", &[("ActionProcessor.action", "1"), ("ActionProcessor.duration", "250")], &[]);
     assert_eq!(outline_of(&[wait, get("a", "/a", &[])]), "pause 250ms, a");
 }
@@ -230,7 +502,7 @@ fn a_sampler_is_sent_with_what_holds_for_it() {
     let made = read.work("");
     assert_eq!(made.settings.url.as_deref(), Some("https://api.test:8080/"));
     let steps = made.work.steps();
-    assert_eq!((steps[0].path.to_string().as_str(), steps[0].redirects, steps[0].method.as_str()), ("/find?q=a%20b&raw=x%20y", 20, "GET"));
+    assert_eq!((steps[0].path.to_string().as_str(), steps[0].redirects, steps[0].method.as_str()), ("/find?q=a+b&raw=x%20y", 20, "GET"));
     let headers: Vec<String> = steps[0].headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     assert_eq!(headers, ["Accept: */*", "X-Mine: search"]);
     assert!(format!("{:?}", steps[1].body).contains("Random { low: 1, high: 6 }"), "{:?}", steps[1].body);
@@ -267,19 +539,18 @@ fn a_request_that_would_lack_a_value_is_not_sent() {
     assert!(left.contains("the variable 'nobody': nothing in the plan gives it a value, so it is sent with its braces"), "{left}");
     // What a script or a function names may get its value there.
     let script = element("JSR223PreProcessor", "s", &[("script", "vars.put('signature', sign())")], &[]);
-    let dice = get("roll", "/r?n=${__Random(1,6,dice)}", &[]);
     let found = element("RegexExtractor", "x", &[("RegexExtractor.refname", "id"), ("RegexExtractor.regex", "(.)")], &[]);
     let told = outline_of(&[
-        get("a", "/a?s=${signature}", &[script, found]),
-        dice,
+        get("a", "/a?s=${signature}", &[script]),
+        get("roll", "/r?n=${__Random(1,6,dice)}", &[found]),
         get("b", "/b?n=${dice}", &[]),
         get("c", "/c/${id}/${id_g1}", &[]),
         get("d", "/d/${id}/${START.MS}", &[]),
         get("e", "/e/${id}", &[]),
     ]);
     let (items, left) = told.split_once(" !").unwrap();
-    assert_eq!(items, "e", "{left}");
-    for name in ["signature", "dice", "id_g1", "START.MS"] {
+    assert_eq!(items, "dice={{random 1 6}}, roll, b, e", "{left}");
+    for name in ["signature", "id_g1", "START.MS"] {
         assert!(left.contains(&format!("the variable '{name}' has no value here")), "{name}: {left}");
     }
     let script = element("JSR223PreProcessor", "s", &[("script", "1")], &[]);
@@ -332,22 +603,58 @@ fn rows_of_data_files_counters_and_lists_are_values() {
     assert_eq!(paths, ["/{{users.name}}/{{users \"pass word\"}}", "/i/{{one}}/{{n}}"]);
     assert_eq!(made.work.variables.iter().map(|known| format!("{}={}", known.name, known.value)).collect::<Vec<_>>(), ["n=3"]);
     assert_eq!(left, ["line 4, csv: the CSVDataSet 'csv': after its last row the load ends, for all users at once"]);
-    let bare = element("CSVDataSet", "csv", &[("filename", "u.csv"), ("variableNames", "name")], &[]);
-    let told = outline_of(&[bare, get("a", "/${name}", &[]), get("b", "/b", &[])]);
-    assert!(
-        told.starts_with("b !")
-            && told.contains("write 'name' into its first line")
-            && told.contains("the variable 'name' has no value here"),
-        "{told}"
-    );
 }
 
 #[test]
-fn a_counter_over_all_users_leaves_out_what_is_made_of_it() {
-    let counter = element("CounterConfig", "n", &[("CounterConfig.name", "n"), ("CounterConfig.start", "1")], &[]);
-    let told = outline_of(&[counter, get("a", "/a/${n}", &[]), get("b", "/b", &[])]);
+fn data_files_are_read_as_the_plan_says_and_what_cannot_be_is_told() {
+    let data = |settings: &[(&str, &str)]| element("CSVDataSet", "csv", settings, &[]);
+    let files = |elements: &[String], path: &str| {
+        let elements = [elements, &[get("a", path, &[]), get("b", "/b", &[])]].concat();
+        let (made, left) = import(&plan_of(&[], &[group(&[], &elements)]));
+        (made.settings.data_file.join(" "), made.work.steps()[0].path.to_string(), left.join("; "))
+    };
+    let bare = [("filename", "u.csv"), ("variableNames", "name, pass")];
+    assert_eq!(files(&[data(&bare)], "/${name}"), ("u(name,pass)=u.csv".to_owned(), "/{{u.name}}".to_owned(), String::new()));
+    let tabs = [("filename", "u.csv"), ("variableNames", "name"), ("delimiter", "\\t")];
+    assert_eq!(files(&[data(&tabs)], "/${name}").0, "u(name\t)=u.csv");
+    assert_eq!(files(&[data(&[("filename", "u.csv"), ("variableNames", "a,b"), ("delimiter", "|")])], "/${a}").0, "u(a|b)=u.csv");
+    let odd = files(&[data(&[("filename", "u.csv"), ("variableNames", "a,b"), ("delimiter", "::")])], "/${a}");
     assert!(
-        told.starts_with("b !") && told.contains("it counts all users together") && told.contains("the variable 'n' has no value here"),
+        odd.1 == "/b" && odd.2.contains("its columns stand between '::'") && odd.2.contains("the variable 'a' has no value here"),
+        "{odd:?}"
+    );
+    let two = files(&[data(&[("filename", "u.csv")]), data(&[("filename", "v.csv")])], "/${a}");
+    assert!(two.1 == "/b" && two.2.contains("several data files name their columns themselves"), "{two:?}");
+    let read = files(&[], "/${__CSVRead(in/p.csv,0)}${__CSVRead(in/p.csv,2)}${__CSVRead(in/p.csv,next)}/${__StringFromFile(l.txt)}");
+    assert_eq!(
+        (read.0.as_str(), read.1.as_str()),
+        ("p(column_0,column_1,column_2,)=in/p.csv l(line)=l.txt", "/{{p.column_0}}{{p.column_2}}/{{l.line}}")
+    );
+    assert!(read.2.contains("when the function __CSVRead goes on in 'in/p.csv'"), "{read:?}");
+    let looped = element("LoopController", "l", &[("LoopController.loops", "2")], &[data(&bare), get("x", "/x", &[])]);
+    assert!(files(&[looped], "/${name}").2.contains("not one of each round of the loop"));
+}
+
+#[test]
+fn counters_count_for_a_user_or_all_and_what_is_made_of_others_is_left_out() {
+    let counter = |settings: &[(&str, &str)]| {
+        element("CounterConfig", "n", &[&[("CounterConfig.name", "n"), ("CounterConfig.start", "5")], settings].concat(), &[])
+    };
+    assert_eq!(outline_of(&[counter(&[]), get("a", "/a/${n}", &[])]), "n=5 + ({{journey_number}} - 1) * 1, a");
+    assert_eq!(
+        outline_of(&[counter(&[("CounterConfig.end", "9"), ("CounterConfig.incr", "2")]), get("a", "/${n}", &[])]),
+        "n=5 + ({{journey_number}} - 1) % 3 * 2, a"
+    );
+    let own = ("CounterConfig.per_user", "true");
+    assert_eq!(outline_of(&[counter(&[own, ("CounterConfig.end", "9")]), get("a", "/${n}", &[])]), "n=if({{n}} + 1 > 9, 5, {{n}} + 1), a");
+    assert_eq!(
+        outline_of(&[counter(&[own, ("CounterConfig.format", "u_000")]), get("a", "/${n}", &[])]),
+        "n_number={{n_number}} + 1,n_digits=substring(\"000{{n_number}}\", length(\"000{{n_number}}\") - max(3, length({{n_number}}))),n=\"u_{{n_digits}}\", a"
+    );
+    let looped = element("LoopController", "l", &[("LoopController.loops", "2")], &[counter(&[]), get("a", "/a/${n}", &[])]);
+    let told = outline_of(&[looped, get("b", "/b", &[])]);
+    assert!(
+        told.starts_with("b !") && told.contains("the rounds of all users together") && told.contains("the variable 'n' has no value here"),
         "{told}"
     );
 }
@@ -367,7 +674,7 @@ fn modules_lead_to_their_part_of_the_plan_and_not_in_circles() {
     );
     assert!(of(module(&["Test Plan", "Shop", "nobody"])).1[0].contains("no such part"));
     let circle = of(module(&["Test Plan", "Shop", "Users", "m"]));
-    assert!(circle.0 == "a" && circle.1[0].contains("too deep"), "{circle:?}");
+    assert!(circle.0 == "a" && circle.1[0].contains("leads back to where it stands"), "{circle:?}");
 }
 
 #[test]
@@ -377,10 +684,8 @@ fn setup_and_teardown_groups_are_done_once_around_the_load() {
     let (made, left) =
         import(&plan_of(&[], &[of("SetupThreadGroup", "before"), group(&[], &[get("a", "/a", &[])]), of("PostThreadGroup", "after")]));
     assert_eq!((outline(&made.work.setup), outline(&made.work.teardown), left), ("before".to_owned(), "after".to_owned(), vec![]));
-    let (made, left) = import(&plan_of(
-        &[],
-        &[element("kg.apc.jmeter.threads.SteppingThreadGroup", "s", &[], &[get("a", "/a", &[])]), group(&[], &[get("b", "/b", &[])])],
-    ));
+    let (made, left) =
+        import(&plan_of(&[], &[element("org.odd.OddThreadGroup", "s", &[], &[get("a", "/a", &[])]), group(&[], &[get("b", "/b", &[])])]));
     assert!(count(&made.work) == 1 && left[0].contains("its kind of group is not carried over"), "{left:?}");
 }
 

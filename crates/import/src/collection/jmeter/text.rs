@@ -3,17 +3,19 @@
 //! What JMeter writes as it is stays as it is: a variable that nothing gives a value is sent with its braces. A function that has no equal
 //! here is told, and whatever it stands in is left out: a request with the function's name in it would be one that nobody planned.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use plan::percent_encoded;
-use plan::template::{Moment, Piece, Template, Value};
+use plan::template::{Template, Value};
+use plan::work::{Expression, Function, Item, Operator};
 
 use crate::collection::Variable;
 use crate::collection::url::{filled, variable, variable_name};
 
 /// Functions in functions, so deep.
-const DEPTH_MAX: usize = 16;
+pub(super) const DEPTH_MAX: usize = 16;
 
 /// What names in texts stand for.
 #[derive(Debug, Default)]
@@ -22,18 +24,44 @@ pub(super) struct Names<'e> {
     pub(super) columns: BTreeMap<String, (String, String)>,
     /// Variables that get values on the way.
     pub(super) set: BTreeSet<String>,
+    /// The same by their names here.
+    pub(super) varying: BTreeSet<String>,
+    /// Variables that have the same name here as another one of the plan.
+    pub(super) namesakes: BTreeMap<String, String>,
     /// Variables whose values are not carried over, and why.
     pub(super) lost: BTreeMap<String, String>,
-    /// The data file whose first line names its columns: whatever nothing else gives a value is one of them.
-    pub(super) open_file: Option<String>,
+    /// Data files whose first lines name their columns: of a single one, whatever nothing else gives a value is one of them.
+    pub(super) open_files: Vec<String>,
     /// Variables whose values are known.
     pub(super) known: Vec<Variable>,
     /// Values of properties.
     pub(super) properties: BTreeMap<String, String>,
     /// What the plan is called.
     pub(super) plan: String,
-    /// All texts of the plan, in which what gives a variable its value names it.
-    pub(super) mentions: Vec<&'e str>,
+    /// What texts of the plan name.
+    pub(super) mentions: Mentions<'e>,
+    /// Variables that hold all matches of an extractor.
+    pub(super) lists: BTreeSet<String>,
+    /// Variables whose parts a function numbers.
+    pub(super) splits: BTreeSet<String>,
+    /// How templates call the data files.
+    pub(super) files: Vec<String>,
+    /// Those that functions read, by the function and the file.
+    pub(super) read_files: BTreeMap<(String, String), String>,
+    /// The group that is read.
+    pub(super) group: String,
+    /// The sampler that is read.
+    pub(super) sampler: String,
+    /// What has to be computed before what is read, in order.
+    pub(super) computed: RefCell<Vec<(String, Expression)>>,
+    /// Variables that count up from 0, by their own names here.
+    pub(super) counters: RefCell<Vec<String>>,
+    /// So many names were made up.
+    pub(super) named: Cell<usize>,
+    /// Whether something counts for all users together.
+    pub(super) counts_all: Cell<bool>,
+    /// Whether users count their iterations.
+    pub(super) counts_iterations: Cell<bool>,
     /// Names that nothing gives a value.
     pub(super) unknown: RefCell<BTreeSet<String>>,
 }
@@ -49,8 +77,79 @@ impl Names<'_> {
 
     /// A text whose value is known now.
     pub(super) fn literal(&self, text: &str) -> Option<String> {
-        let template = filled(&self.template(text).ok()?, &self.known);
-        template.is_fixed().then(|| template.fixed_text().trim().to_owned())
+        let before = self.computed.borrow().len();
+        let template = self.template(text);
+        // What would have to be computed is not known.
+        self.computed.borrow_mut().truncate(before);
+        self.settled(&template.ok()?).map(|text| text.trim().to_owned())
+    }
+
+    /// The text of a template that is the same each time, with the values that are known.
+    pub(super) fn settled(&self, template: &Template) -> Option<String> {
+        if template.variables().any(|name| self.varying.contains(name)) {
+            return None;
+        }
+        let template = filled(template, &self.known);
+        template.is_fixed().then(|| template.fixed_text())
+    }
+
+    /// What has to be done before what was read last.
+    pub(super) fn taken(&self) -> Vec<Item> {
+        let computed = self.computed.take();
+        if computed.is_empty() { Vec::new() } else { vec![Item::Set(computed)] }
+    }
+
+    /// The variable that holds what is computed before what is read.
+    pub(super) fn compute(&self, word: &str, expression: Expression) -> Template {
+        let mut name = format!("{word}_{}", self.computed.borrow().len() + 1);
+        while self.is_called(&name) {
+            name.push('_');
+        }
+        self.computed.borrow_mut().push((name.clone(), expression));
+        Value::Variable(name).into()
+    }
+
+    /// A name that nothing else has.
+    pub(super) fn fresh(&self, word: &str) -> String {
+        let number = self.named.get() + 1;
+        self.named.set(number);
+        let mut name = format!("{word}_{number}");
+        while self.is_called(&name) {
+            name.push('_');
+        }
+        name
+    }
+
+    /// Whether something in the plan has this name here.
+    pub(super) fn is_called(&self, plain: &str) -> bool {
+        self.varying.contains(plain) || self.known.iter().any(|known| known.name == plain)
+    }
+
+    /// A script as an expression: one that only compares, or one that computes with numbers.
+    ///
+    /// # Errors
+    /// In words, if it does more.
+    pub(super) fn expression(&self, script: &str, is_condition: bool) -> Result<Expression, String> {
+        let written = with_variables(script);
+        // What `vars` gives is a text there, which `+` puts together.
+        let is_simple = is_comparison(&written) && (is_condition || !written.contains('/') && (written == script || !computes(&written)));
+        if !is_simple {
+            return Err(format!("'{}' is more than a comparison", script.trim()));
+        }
+        let template = self.template(&written)?;
+        let typed = template.to_string();
+        let mut variables: Vec<&str> = Vec::new();
+        template.each_value(&mut |value| {
+            if let Value::Variable(name) = value {
+                variables.push(name);
+            }
+        });
+        let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
+        let read = if is_condition { Expression::parse_condition } else { Expression::parse };
+        read(&typed, &files, &variables).map_err(|mistakes| {
+            let why = mistakes.first().map_or(String::new(), |mistake| format!(": {}", mistake.message));
+            format!("'{}' is not understood{why}", script.trim())
+        })
     }
 
     /// A number that is known now.
@@ -67,13 +166,31 @@ impl Names<'_> {
         (self.set.contains(name) || self.known.iter().any(|known| known.name == plain)).then(|| variable(name))
     }
 
-    fn within(&self, text: &str, depth: usize) -> Result<Template, String> {
+    /// Whether a script that is always the same holds; nothing of any other.
+    pub(super) fn decided(&self, script: &str) -> Option<bool> {
+        let known = self.literal(script)?;
+        let (before, after) = known.split_once("==").or_else(|| known.split_once("!="))?;
+        // More than one comparison is more than is seen here.
+        if !is_comparison(&known) || after.contains(['=', '&', '|', '<', '>', '(']) || before.contains(['&', '|', '<', '>', '(', '!']) {
+            return None;
+        }
+        let bare = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+        let (one, other) = (bare(before), bare(after));
+        let is_same = match (one.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => one == other,
+        };
+        Some(is_same != known.contains("!="))
+    }
+
+    pub(super) fn within(&self, text: &str, depth: usize) -> Result<Template, String> {
         if depth > DEPTH_MAX {
             return Err("functions stand in it too deep".to_owned());
         }
         let mut written = Template::default();
         let mut rest = text;
-        let has_values = text.contains("${");
+        // An argument of a function is read as what holds a value.
+        let has_values = depth > 0 || text.contains("${");
         while let Some(at) = rest.find("${") {
             if is_escaped(rest, at) {
                 written.push(&plain(&rest[..at], has_values));
@@ -96,14 +213,22 @@ impl Names<'_> {
 
     fn named(&self, name: &str) -> Result<Template, String> {
         let plain = name.trim();
-        if let Some(value) = self.value(plain) {
+        if let Some(other) = self.namesakes.get(plain) {
+            return Err(format!("the variable '{plain}' has no value here: '{other}' is called the same; give one of them another name"));
+        }
+        if let Some(value) = self.valued(plain) {
             return Ok(value);
         }
         if let Some(why) = self.lost.get(plain) {
             return Err(format!("the variable '{plain}' has no value here: {why}"));
         }
-        if let Some(file) = &self.open_file {
-            return Ok(Value::Column { file: file.clone(), column: plain.to_owned() }.into());
+        match self.open_files.as_slice() {
+            [] => {}
+            [file] => return Ok(Value::Column { file: file.clone(), column: plain.to_owned() }.into()),
+            _ => {
+                let why = "several data files name their columns themselves; write the names into 'Variable Names'";
+                return Err(format!("the variable '{plain}' has no value here: {why}"));
+            }
         }
         if !self.unknown.borrow().contains(plain) && self.may_be_set(plain) {
             return Err(format!("the variable '{plain}' has no value here: what gives it one is not carried over"));
@@ -112,113 +237,144 @@ impl Names<'_> {
         Ok(Template::fixed(format!("${{{name}}}")))
     }
 
+    /// What a name stands for, one of several matches too; nothing if nothing gives it a value.
+    pub(super) fn valued(&self, name: &str) -> Option<Template> {
+        self.value(name).or_else(|| self.part(name))
+    }
+
+    /// All that a name stands for, of which each has a number.
+    pub(super) fn list(&self, name: &str) -> Expression {
+        Expression::Text(if self.splits.contains(name) { Value::Variable(list_name(name)).into() } else { variable(name) })
+    }
+
+    /// The parts of a text that is split into this name which the plan names, with their numbers.
+    pub(super) fn split_parts(&self, name: &str) -> Vec<(&str, u32)> {
+        let beginning = format!("{name}_");
+        let number = |part: &str| part.strip_prefix(beginning.as_str())?.parse().ok().filter(|number| *number > 0);
+        let references = self.mentions.references.range::<str, _>((Bound::Included(beginning.as_str()), Bound::Unbounded));
+        references.take_while(|part| part.starts_with(beginning.as_str())).filter_map(|part| Some((*part, number(part)?))).collect()
+    }
+
+    /// How many matches an extractor has found, or one of them by its number.
+    fn part(&self, name: &str) -> Option<Template> {
+        let (list, part) = name.rsplit_once('_')?;
+        if !self.lists.contains(list) {
+            return None;
+        }
+        if part == "matchNr" {
+            return Some(self.compute("count", Expression::Call(Function::Count, vec![self.list(list)])));
+        }
+        let number: u32 = part.parse().ok().filter(|number| *number > 0)?;
+        Some(self.compute("match", numbered(self.list(list), number, name)))
+    }
+
     /// Whether something that is not carried over may give a variable a value: a script or a function that names it, a part of what an
     /// extractor found, or JMeter itself.
     fn may_be_set(&self, name: &str) -> bool {
-        let reference = format!("${{{name}}}");
-        let is_named = |text: &&str| text.contains(name) && text.replace(&reference, "").contains(name);
-        let extracted = self.set.iter().chain(self.lost.keys());
-        let is_a_part = extracted.into_iter().any(|of| name.strip_prefix(of.as_str()).is_some_and(|part| part.starts_with('_')));
+        let is_a_part = name.match_indices('_').any(|(at, _)| self.set.contains(&name[..at]) || self.lost.contains_key(&name[..at]));
         let is_own = ["JMeter", "__jm__", "START.", "TESTSTART.", "COOKIE_"].iter().any(|beginning| name.starts_with(beginning));
-        is_own || is_a_part || self.mentions.iter().any(is_named)
-    }
-
-    fn function(&self, inner: &str, depth: usize) -> Result<Template, String> {
-        let (name, arguments) = match inner.split_once('(') {
-            Some((name, arguments)) => (name.trim(), split(arguments.trim_end().strip_suffix(')').unwrap_or(arguments))),
-            None => (inner.trim(), Vec::new()),
-        };
-        let argument = |place: usize| arguments.get(place).map_or("", |argument| argument.trim());
-        let unfit = |why: &str| Err(format!("the function {name}: {why}"));
-        let without_variable = |place: usize| {
-            if argument(place).is_empty() {
-                Ok(())
-            } else {
-                Err(format!("the function {name} puts its result into the variable '{}'", argument(place)))
-            }
-        };
-        let fixed = |place: usize| {
-            let text = self.within(argument(place), depth + 1)?;
-            let text = filled(&text, &self.known);
-            if text.is_fixed() {
-                Ok(text.fixed_text())
-            } else {
-                Err(format!("the function {name} is given a value that is known only on the way"))
-            }
-        };
-        match name {
-            "__UUID" => Ok(Value::Uuid.into()),
-            "__Random" => {
-                without_variable(2)?;
-                match (fixed(0)?.trim().parse(), fixed(1)?.trim().parse()) {
-                    (Ok(low), Ok(high)) if low <= high => Ok(Value::Random { low, high }.into()),
-                    _ => unfit("it wants two whole numbers, the smaller first"),
-                }
-            }
-            "__time" => {
-                without_variable(1)?;
-                match argument(0) {
-                    "" => Ok(Value::Now(Moment::UnixMillis).into()),
-                    "/1000" => Ok(Value::Now(Moment::Unix).into()),
-                    "yyyy-MM-dd" => Ok(Value::Now(Moment::Date).into()),
-                    _ => unfit("times in this form are not written here; without one it is milliseconds, with /1000 seconds"),
-                }
-            }
-            "__P" | "__property" => {
-                let default = if name == "__P" { 1 } else { 2 };
-                if name == "__property" {
-                    without_variable(1)?;
-                }
-                let property = fixed(0)?;
-                let property = property.trim();
-                match self.properties.get(property) {
-                    Some(value) => Ok(Template::fixed(value)),
-                    None if arguments.len() > default => self.within(argument(default), depth + 1),
-                    None if name == "__P" => Ok(Template::fixed("1")),
-                    None => Ok(Template::fixed(property)),
-                }
-            }
-            "__chooseRandom" => {
-                let [choices @ .., _] = &arguments[..] else { return unfit("it wants values, and the name of a variable or nothing") };
-                without_variable(arguments.len() - 1)?;
-                let choices: Result<Vec<Piece>, String> =
-                    choices.iter().map(|choice| self.within(choice, depth + 1).and_then(|text| single(&text, name))).collect();
-                Ok(Value::Choice(choices?).into())
-            }
-            "__V" => {
-                let named = fixed(0)?;
-                match (self.value(&named), arguments.get(1)) {
-                    (Some(value), _) => Ok(value),
-                    (None, Some(default)) => self.within(default, depth + 1),
-                    (None, None) => Ok(Template::fixed(named)),
-                }
-            }
-            "__env" => Ok(Value::Env(fixed(0)?).into()),
-            "__TestPlanName" => Ok(Template::fixed(self.plan.trim_end_matches(".jmx"))),
-            "__urlencode" => Ok(Template::fixed(percent_encoded(&fixed(0)?))),
-            "__base64Encode" => {
-                without_variable(1)?;
-                Ok(Value::Base64(self.within(argument(0), depth + 1)?.pieces().to_vec()).into())
-            }
-            "__FileToString" => {
-                without_variable(2)?;
-                Ok(Value::File(fixed(0)?).into())
-            }
-            "__char" => {
-                let letters = arguments.iter().map(|code| code.trim().parse().ok().and_then(char::from_u32));
-                letters.collect::<Option<String>>().map_or_else(|| unfit("it wants codes of letters"), |text| Ok(Template::fixed(text)))
-            }
-            _ => unfit("it is not carried out here; give its result as a user-defined variable"),
-        }
+        is_own || is_a_part || self.mentions.has(name)
     }
 }
 
-/// The only piece of a text.
-fn single(text: &Template, of: &str) -> Result<Piece, String> {
-    match text.pieces() {
-        [] => Ok(Piece::Text(String::new())),
-        [only] => Ok(only.clone()),
-        _ => Err(format!("the function {of} is given texts with values in them")),
+/// The variable that holds all parts of a text that is split.
+pub(super) fn list_name(name: &str) -> String {
+    format!("{}_list", variable_name(name))
+}
+
+/// What is at a place of a list, from 1; the name with its braces where the list is shorter, as JMeter does.
+pub(super) fn numbered(list: Expression, number: u32, name: &str) -> Expression {
+    let of = |number: u32| Expression::Text(Template::fixed(number.to_string()));
+    let has = Expression::Two(Operator::AtLeast, Box::new((Expression::Call(Function::Count, vec![list.clone()]), of(number))));
+    let item = Expression::Call(Function::Item, vec![list, of(number - 1)]);
+    Expression::Call(Function::If, vec![has, item, Expression::Text(Template::fixed(format!("${{{name}}}")))])
+}
+
+/// What the texts of a plan name: variables in their braces, and all other words, of which one may be a variable that a script sets.
+///
+/// Looking for each name in all texts would take as long as the plan is large, for each of its names; so words are told apart once.
+#[derive(Debug, Default)]
+pub(super) struct Mentions<'e> {
+    /// Names in braces.
+    pub(super) references: BTreeSet<&'e str>,
+    words: BTreeSet<&'e str>,
+    /// What a call of a function gives a value: the function, and its arguments.
+    pub(super) calls: Vec<(&'e str, Vec<&'e str>)>,
+}
+
+impl<'e> Mentions<'e> {
+    /// Takes up a text.
+    pub(super) fn add(&mut self, text: &'e str) {
+        // Places behind braces that are open, of values and of others.
+        let mut open: Vec<Option<usize>> = Vec::new();
+        let (mut word, mut passed) = (None, 0);
+        let bytes = text.as_bytes();
+        for (at, byte) in bytes.iter().enumerate() {
+            let is_letter = byte.is_ascii_alphanumeric() || b"_-.".contains(byte) || !byte.is_ascii();
+            if !is_letter {
+                self.add_word(word.take().map_or("", |from| &text[from..at]));
+            }
+            match byte {
+                b'{' => {
+                    let is_value = at > 0 && bytes[at - 1] == b'$';
+                    passed = if is_value { at + 1 + plain_name(&text[at + 1..]) } else { passed };
+                    open.push(is_value.then_some(at + 1));
+                }
+                b'}' => {
+                    if let Some(Some(from)) = open.pop() {
+                        self.add_value(&text[from..at], open.len());
+                    }
+                }
+                _ if is_letter && word.is_none() && at >= passed => word = Some(at),
+                _ => {}
+            }
+        }
+        self.add_word(word.map_or("", |from| &text[from..]));
+    }
+
+    fn add_word(&mut self, word: &'e str) {
+        if word.is_empty() {
+            return;
+        }
+        self.words.insert(word);
+        if word.contains(['.', '-']) {
+            self.words.extend(word.split(['.', '-']));
+        }
+    }
+
+    fn add_value(&mut self, inner: &'e str, depth: usize) {
+        if !inner.starts_with("__") {
+            self.references.insert(inner.trim());
+        } else if depth <= DEPTH_MAX {
+            let (name, arguments) = call(inner);
+            self.calls.push((name, arguments));
+        }
+    }
+
+    /// Whether a text names this otherwise than in braces.
+    fn has(&self, name: &str) -> bool {
+        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte) || !byte.is_ascii());
+        // A name with blanks is in no script that would tell it from others.
+        if is_word { self.words.contains(name) } else { name.split_whitespace().all(|word| self.words.contains(word)) }
+    }
+}
+
+/// A text as Java writes it in forms and queries: a blank is +, `*` stays and `~` does not.
+pub(super) fn form_encoded(text: &str) -> String {
+    percent_encoded(text).replace("%20", "+").replace('~', "%7E").replace("%2A", "*")
+}
+
+/// How long the name is that stands there, up to the brace that closes it; nothing of what is more than a name.
+fn plain_name(text: &str) -> usize {
+    let end = text.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || b"_-. ".contains(&byte) || !byte.is_ascii()));
+    end.filter(|end| text.as_bytes()[*end] == b'}' && !text.starts_with("__")).unwrap_or(0)
+}
+
+/// The name of a function and its arguments.
+pub(super) fn call(inner: &str) -> (&str, Vec<&str>) {
+    match inner.split_once('(') {
+        Some((name, arguments)) => (name.trim(), split(arguments.trim_end().strip_suffix(')').unwrap_or(arguments))),
+        None => (inner.trim(), Vec::new()),
     }
 }
 
@@ -282,6 +438,66 @@ pub(super) fn split(text: &str) -> Vec<&str> {
     found
 }
 
+/// Whether a script only compares: it calls nothing, and what stands outside of quotation marks means the same here.
+fn is_comparison(script: &str) -> bool {
+    let (mut outside, mut rest) = (String::new(), script);
+    while let Some(letter) = rest.chars().next() {
+        let behind = &rest[letter.len_utf8()..];
+        let end = match letter {
+            '"' | '\'' => behind.find(letter).map(|at| at + 1),
+            '$' if behind.starts_with('{') => closing(&behind[1..]).map(|at| at + 2),
+            _ => {
+                outside.push(letter);
+                Some(0)
+            }
+        };
+        let Some(end) = end else { return false };
+        // What was passed over parts words.
+        outside.push_str(if end > 0 { " \u{1} " } else { "" });
+        rest = &behind[end..];
+    }
+    let has_texts = script.contains(['"', '\'']);
+    let is_known = |letter: char| {
+        letter.is_ascii_alphanumeric()
+            || letter.is_ascii_whitespace()
+            || "\u{1}()!&|=<>-*/%._".contains(letter)
+            || letter == '+' && !has_texts
+    };
+    // A name, a call or a member is something else there; numbers have a point between digits.
+    let words =
+        outside.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.' || letter == '_')).filter(|word| !word.is_empty());
+    let mut words = words.filter(|word| word.parse::<f64>().is_err() || word.starts_with(|letter: char| letter.is_ascii_alphabetic()));
+    outside.chars().all(is_known) && !outside.contains("=~") && words.all(|word| matches!(word, "true" | "false" | "and" | "or" | "not"))
+}
+
+/// A script with `${name}` in the place of what asks for a variable.
+fn with_variables(script: &str) -> String {
+    let mut written = String::with_capacity(script.len());
+    let mut rest = script;
+    while let Some(at) = rest.find("vars.get(") {
+        let behind = &rest[at + "vars.get(".len()..];
+        let quote = behind.chars().next().filter(|letter| "\"'".contains(*letter));
+        let name = quote.and_then(|quote| behind[1..].split_once(quote)).filter(|(_, after)| after.starts_with(')'));
+        written.push_str(&rest[..at]);
+        match name {
+            Some((name, after)) => {
+                written.push_str(&format!("${{{name}}}"));
+                rest = &after[1..];
+            }
+            None => {
+                written.push_str("vars.get(");
+                rest = behind;
+            }
+        }
+    }
+    written + rest
+}
+
+/// Whether a script computes with what stands in it.
+fn computes(script: &str) -> bool {
+    script.contains(['+', '-', '*', '%'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,11 +506,60 @@ mod tests {
         Names {
             columns: BTreeMap::from([("user".to_owned(), ("users".to_owned(), "user".to_owned()))]),
             set: BTreeSet::from(["a.token".to_owned()]),
+            varying: BTreeSet::from(["a_token".to_owned()]),
             known: vec![Variable { name: "host".to_owned(), value: Template::fixed("api.test"), secret: false }],
             properties: BTreeMap::from([("users".to_owned(), "50".to_owned())]),
+            lists: BTreeSet::from(["ids".to_owned()]),
+            files: vec!["users".to_owned()],
             plan: "Shop.jmx".to_owned(),
+            group: "Users".to_owned(),
+            sampler: "Buy".to_owned(),
             ..Names::default()
         }
+    }
+
+    /// A text as a template, and what is computed before it.
+    fn read(names: &Names<'_>, text: &str) -> String {
+        let template = names.template(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+        let computed = names.computed.take().into_iter().map(|(name, value)| format!("{name} = {value}; "));
+        computed.collect::<String>() + &template.to_string()
+    }
+
+    #[test]
+    fn what_is_made_of_values_on_the_way_is_computed_before() {
+        let names = names();
+        for (text, written) in [
+            ("${__Random(1,6,dice)}", "dice = {{random 1 6}}; {{dice}}"),
+            ("${__uppercase(${user})}!", "text_1 = upper({{users.user}}); {{text_1}}!"),
+            (
+                "${__changeCase(${__lowercase(${user},low)},CAPITALIZE)}",
+                "low = lower({{users.user}}); text_2 = capitalize({{low}}); {{text_2}}",
+            ),
+            ("${__intSum(${user},-1)}", "sum_1 = {{users.user}} + \"-1\"; {{sum_1}}"),
+            ("${__MD5(${user})}", "digest_1 = digest({{users.user}}, md5); {{digest_1}}"),
+            ("${__digest(SHA-256,${user},salt,true,)}", "digest_1 = upper(digest(\"{{users.user}}salt\", sha256)); {{digest_1}}"),
+            (
+                "${__base64Decode(${user})}${__escapeXml(a<b)}",
+                "text_1 = decode({{users.user}}, base64); text_2 = encode(\"a<b\", xml); {{text_1}}{{text_2}}",
+            ),
+            ("${__substring(${user},1,3)}", "text_1 = substring({{users.user}}, 1, 3); {{text_1}}"),
+            ("${__if(${user},x,1,0)}", "text_1 = if({{users.user}} == x, 1, 0); {{text_1}}"),
+            ("${__counter(FALSE,)}", "{{journey_number}}"),
+            ("${__counter(TRUE)}", "counter_1 = {{counter_1}} + 1; {{counter_1}}"),
+            ("${__time(/60000)}", "time_1 = int({{now unix-ms}} / 60000); {{time_1}}"),
+            (
+                "${ids_matchNr}/${ids_2}",
+                "count_1 = count({{ids}}); match_2 = if(count({{ids}}) >= 2, item({{ids}}, 1), \"${ids_2}\"); {{count_1}}/{{match_2}}",
+            ),
+            ("${__V(ids_${user})}", "match_1 = item({{ids}}, {{users.user}} - 1); {{match_1}}"),
+            ("${__isVarDefined(a.token)}", "defined_1 = if({{a_token}} != \"\", true, false); {{defined_1}}"),
+            ("${__jexl3(${user} + 1)}", "value_1 = {{users.user}} + 1; {{value_1}}"),
+            ("${__Random(1,${user})}", "number_1 = 1 + {{random 0 9007199254740991}} % ({{users.user}} - 1 + 1); {{number_1}}"),
+        ] {
+            assert_eq!(read(&names, text), written, "{text}");
+        }
+        // What is computed is known to nobody before the load.
+        assert_eq!((names.literal("${__uppercase(${user})}"), names.taken()), (None, vec![]));
     }
 
     #[test]
@@ -305,11 +570,23 @@ mod tests {
             ("http://${host}/${user}?t=${a.token}", "http://{{host}}/{{users.user}}?t={{a_token}}"),
             ("${nobody}-${host}", "${nobody}-{{host}}"),
             ("a\\,b ${__UUID} \\${host}", "a,b {{uuid}} ${host}"),
+            ("${__urlencode(a\\,b)}${__samplerName}/${__threadGroupName}/${__threadNum}", "a%2CbBuy/Users/{{user_number}}"),
+            ("${__time(dd.MM.yyyy HH:mm)}${__timeShift(yyyy-MM-dd,,P1D,,)}", "{{now \"%d.%m.%Y %H:%M\"}}{{now %Y-%m-%d +1d}}"),
+            ("${__timeShift(yyyy-MM-dd,2024-02-28,P1D,,)}${__dateTimeConvert(0,,yyyy,)}", "2024-02-291970"),
+            (
+                "${__RandomString(5,abc)}${__RandomDate(,2024-01-01,2024-01-03)}",
+                "{{random-text 5 abc}}{{random-date 2024-01-01 2024-01-02}}",
+            ),
+            ("${__intSum(1,2,${__P(users)})}${__doubleSum(1,2)}${__longSum(1,2,)}", "533.03"),
+            ("${__uppercase(ab)}${__changeCase(AB,LOWER)}${__strLen(äb)}${__if(a,a,yes,no)}", "ABab2yes"),
+            ("${__isVarDefined(host)}${__isDefined(nothing)}${__isPropDefined(users)}", "true0true"),
+            ("${__log(said)}${__logn(unsaid)}${__eval(${host})}${__evalVar(user)}", "said{{host}}{{users.user}}"),
+            ("${__RandomFromMultipleVars(host|user)}", "{{choice (host) (users.user)}}"),
             ("${__Random(1,6)}${__time()}${__time(/1000,)}", "{{random 1 6}}{{now unix-ms}}{{now unix}}"),
             ("${__P(users)}/${__P(other,7)}/${__P(none)}/${__property(none)}", "50/7/1/none"),
             ("${__P(x,${__P(users,1)})}", "50"),
-            ("${__TestPlanName}${__env(HOME)}${__char(65,66)}", "Shop{{env HOME}}AB"),
-            ("${__V(host)} ${__V(no,d)} ${__urlencode(a b&c)}", "{{host}} d a%20b%26c"),
+            ("${__TestPlanName}${__env(HOME)}${__char(65,66)}", "Shop.jmx{{env HOME}}AB"),
+            ("${__V(host)} ${__V(no,d)} ${__urlencode(a b&c)}", "{{host}} d a+b%26c"),
             ("${open", "${open"),
         ] {
             assert_eq!(names.template(text).unwrap().to_string(), written, "{text}");
@@ -326,9 +603,14 @@ mod tests {
         let names = names();
         for (text, told) in [
             ("${__groovy(1+1)}", "the function __groovy"),
-            ("x${__Random(1,6,dice)}", "into the variable 'dice'"),
-            ("${__Random(${user},6)}", "known only on the way"),
-            ("${__time(HH:mm)}", "times in this form"),
+            ("${__time(YYYY)}", "the letters 'YYYY'"),
+            ("${__char(${user})}", "codes of letters"),
+            ("${__timeShift(,,P1M,,)}", "no duration of days"),
+            ("${__dateTimeConvert(${user},,yyyy)}", "known only on the way"),
+            ("${__digest(MD2,x)}", "the digest 'MD2' is unknown"),
+            ("${__eval(${__FileToString(a.txt)})}", "is not looked through"),
+            ("${__groovy(vars.get('user') + 1)}", "scripts are not carried out"),
+            ("${__regexFunction(a)}", "the function __regexFunction"),
         ] {
             assert!(names.template(text).unwrap_err().contains(told), "{text}: {:?}", names.template(text));
         }

@@ -23,6 +23,8 @@ pub(super) struct Element {
     pub(super) name: String,
     /// Where it begins in the file, from 1.
     pub(super) line: usize,
+    /// The file, if it is not the plan's own.
+    pub(super) file: std::rc::Rc<str>,
     /// Its settings, in the order of the file.
     pub(super) properties: Vec<Property>,
     /// What stands in it, in the order of the file.
@@ -73,6 +75,16 @@ impl Element {
             children.extend(elements(tree, &lines, 0)?);
         }
         Ok(Self { class: "jmeterTestPlan".to_owned(), children, ..Self::default() })
+    }
+
+    /// The same as those of another file.
+    pub(super) fn of_file(mut self, path: &str) -> Self {
+        fn mark(element: &mut Element, file: &std::rc::Rc<str>) {
+            element.file = file.clone();
+            element.children.iter_mut().for_each(|child| mark(child, file));
+        }
+        mark(&mut self, &path.into());
+        self
     }
 
     /// A setting as text; empty if it has none.
@@ -134,7 +146,7 @@ pub(super) fn truth(text: &str, default: bool) -> bool {
 
 impl Property {
     /// Its text, if it is none with settings of its own.
-    fn text(&self) -> Option<&str> {
+    pub(super) fn text(&self) -> Option<&str> {
         if let Content::Text(text) = &self.value { Some(text) } else { None }
     }
 
@@ -167,6 +179,7 @@ fn elements(tree: Node<'_, '_>, lines: &[usize], depth: usize) -> Result<Vec<Ele
                 class: tag.rsplit('.').next().unwrap_or(tag).to_owned(),
                 name: node.attribute("testname").unwrap_or_default().trim().to_owned(),
                 line: line(node),
+                file: std::rc::Rc::default(),
                 properties: properties(node, 0),
                 children: Vec::new(),
             });

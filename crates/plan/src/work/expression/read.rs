@@ -324,6 +324,9 @@ impl<'a> Reading<'a> {
                 Numbers::AfterFirst | Numbers::None => {}
             }
         }
+        if let Some(words) = function.words() {
+            self.is_word(&values[1], name, words);
+        }
         if function == Function::If {
             self.decides(&values[0]);
             self.is_not_fixed(&values[0]);
@@ -481,6 +484,23 @@ impl<'a> Reading<'a> {
             "write a number or a variable there, or quotation marks around the whole text".to_owned()
         };
         self.wrong(part.range.clone(), format!("'{}' is a text, and '{of}' computes with numbers", text.escape_debug()), help);
+    }
+
+    /// Complains of what is none of the words that stand there.
+    fn is_word(&mut self, part: &Part, of: &str, words: &'static [&'static str]) {
+        let said = match &part.expression {
+            Expression::Text(text) => text.plain().unwrap_or_default(),
+            _ => "",
+        };
+        if words.contains(&said) || !self.mistakes.is_empty() {
+            return;
+        }
+        let help = match nearest(said, words.iter().copied()) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("write one of {}", words.join(", ")),
+        };
+        let text = self.text[part.range.clone()].escape_debug().to_string();
+        self.wrong(part.range.clone(), format!("'{of}' does not know '{text}'"), help);
     }
 
     /// Complains of a text that decides something and always holds.

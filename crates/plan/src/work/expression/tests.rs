@@ -96,6 +96,9 @@ fn every_mistake_is_told_at_its_place() {
         ("lenght({{a}})", 0, 6, "the function 'lenght' is unknown", "did you mean 'length'?"),
         ("substring({{a}})", 0, 16, "takes 2 or 3 values and has 1", "substring({{name}}, 0, 3)"),
         ("round()", 0, 7, "takes 1 or 2 values and has 0", ""),
+        ("encode({{a}}, rot13)", 14, 5, "'encode' does not know 'rot13'", "one of url, form"),
+        ("digest({{a}}, sha257)", 14, 6, "'digest' does not know 'sha257'", "did you mean 'sha25"),
+        ("decode({{a}}, {{b}})", 14, 5, "'decode' does not know '{{b}}'", "base64"),
         ("max({{a}}, x)", 11, 1, "'x' is a text, and 'max' computes", ""),
         ("{{name}} matches ^a", 17, 2, "stands in quotation marks", "^[a-z]+$"),
         ("{{name}} matches \"{{a}}\"", 17, 7, "holds no values", "contains"),
@@ -143,6 +146,8 @@ fn computed() -> impl Strategy<Value = Expression> {
         prop_oneof![
             two.prop_map(|(at, left, right)| Expression::Two(OPERATORS[at].1, Box::new((left, right)))),
             inner.clone().prop_map(|inner| Expression::Negative(Box::new(inner))),
+            (inner.clone(), 0..CODINGS.len())
+                .prop_map(|(a, at)| { Expression::Call(Function::Encode, vec![a, Expression::Text(Template::fixed(CODINGS[at]))]) }),
             (inner.clone(), inner).prop_map(|(a, b)| Expression::Call(Function::Min, vec![a, b])),
         ]
     })

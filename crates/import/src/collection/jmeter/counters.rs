@@ -1,0 +1,186 @@
+//! What a test plan gives users at each iteration: counters, numbers by chance, and values by the user's number.
+//!
+//! JMeter sets these with each iteration of the nearest controller above them, a loop's round as well as a group's. So they are set where
+//! such an iteration begins; as functions of their own in templates they would count each request that names them.
+
+use plan::template::{Template, Value};
+use plan::work::{Case, Expression, Function, Item, JOURNEY_NUMBER, Operator, USER_NUMBER};
+
+use super::groups::is_group;
+use super::tree::{Element, Property};
+use super::{Reading, Scope, controllers};
+use crate::collection::Variable;
+use crate::collection::url::variable_name;
+
+/// Chance has so many numbers at most.
+const RANGE_MAX: u64 = (1 << 53) - 1;
+
+impl<'e> Reading<'e> {
+    /// What config elements set before each iteration of the group or the controller that they stand in.
+    pub(super) fn set_at_each_iteration(&mut self, group: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+        let of_plan: &'e [Element] = if is_group(&group.class) { &self.plan.children } else { &[] };
+        // What stands in a sampler belongs to what the sampler stands in.
+        let in_samplers = group.children.iter().filter(|child| controllers::is_sampler(&child.class)).flat_map(|child| &child.children);
+        let is_counted = |element: &&'e Element| is_counter(&element.class) || is_for_iterations(element);
+        let counted: Vec<&'e Element> = of_plan.iter().chain(&group.children).chain(in_samplers).filter(is_counted).collect();
+        let (mut set, mut items) = (Vec::new(), Vec::new());
+        for element in counted {
+            if element.class == "UserParameters" {
+                // What is wrong with it was told.
+                items.extend(self.user_parameters(element).unwrap_or_default());
+                continue;
+            }
+            match self.counter(element, is_group(&group.class)) {
+                Ok(values) => set.extend(values),
+                // What names it is left out when it is seen that nothing sets it.
+                Err(why) => self.leave_out(element, scope, format!("its variable has no value: {why}")),
+            }
+        }
+        if !set.is_empty() {
+            items.insert(0, Item::Set(set));
+        }
+        items
+    }
+
+    /// The variables of a user, by its number: each user takes the next set of values, and the first again behind the last.
+    ///
+    /// # Errors
+    /// In words, if they cannot be said here.
+    pub(super) fn user_parameters(&self, element: &Element) -> Result<Vec<Item>, String> {
+        let names: Vec<String> = element.texts("UserParameters.names").into_iter().map(variable_name).collect();
+        let mut sets = Vec::new();
+        for values in element.list("UserParameters.thread_values") {
+            let values: Vec<&str> = values.own().iter().filter_map(Property::text).collect();
+            let mut set = Vec::new();
+            for (place, name) in names.iter().enumerate() {
+                let value = self.names.template(values.get(place).copied().unwrap_or_default())?;
+                set.push((name.clone(), Expression::Text(value)));
+            }
+            let mut items = self.names.taken();
+            items.push(Item::Set(set));
+            sets.push(items);
+        }
+        if names.is_empty() || sets.is_empty() {
+            return Err("it holds no values of a user".to_owned());
+        }
+        if sets.len() == 1 {
+            return Ok(sets.remove(0));
+        }
+        let value = two(two(variable(USER_NUMBER), Operator::Minus, number(1)), Operator::Modulo, number(sets.len()));
+        let cases = sets.into_iter().zip(0..).map(|(items, place): (_, usize)| Case { values: vec![place.to_string()], items }).collect();
+        Ok(vec![Item::Switch { value, cases, otherwise: Vec::new() }])
+    }
+
+    /// The variable of a counter, or of a number by chance, and what it becomes at each iteration of a group, or of something in one.
+    fn counter(&mut self, element: &Element, is_in_group: bool) -> Result<Vec<(String, Expression)>, String> {
+        let whole = |text: &str, default: i64| {
+            if text.trim().is_empty() {
+                return Ok(default);
+            }
+            self.names
+                .literal(text)
+                .and_then(|text| text.parse().ok())
+                .ok_or_else(|| format!("'{}' is no whole number that is known before the load", text.trim()))
+        };
+        let name = variable_name(counter_name(element));
+        if element.class == "RandomVariableConfig" {
+            let (low, high) = (whole(element.text("minimumValue"), 1)?, whole(element.text("maximumValue"), i64::MAX)?);
+            if low > high || high.abs_diff(low) > RANGE_MAX {
+                return Err("its numbers go from the least to the greatest, at most 2^53 of them".to_owned());
+            }
+            let drawn = Expression::Text(Value::Random { low, high }.into());
+            return self.formed(name, drawn, element.text("outputFormat"));
+        }
+        let of = |name: &str| element.text(&format!("CounterConfig.{name}"));
+        let (start, step) = (whole(of("start"), 0)?, whole(of("incr"), 1)?);
+        let end = if of("end").trim().is_empty() { None } else { Some(whole(of("end"), 0)?) };
+        // So many numbers come before the first one again.
+        let count = end.map(|end| if step > 0 && end >= start { end.abs_diff(start) / step.unsigned_abs() + 1 } else { 1 });
+        if !element.is_on("CounterConfig.per_user", false) {
+            if !is_in_group {
+                return Err("it counts the rounds of all users together; let it count each user by itself".to_owned());
+            }
+            let before = two(variable(JOURNEY_NUMBER), Operator::Minus, number(1));
+            let before = count.map_or(before.clone(), |count| two(before, Operator::Modulo, number(count)));
+            return self.formed(name, two(number(start), Operator::Plus, two(before, Operator::Times, number(step))), of("format"));
+        }
+        if element.is_on("CounterConfig.reset_on_tg_iteration", false) {
+            return Err("it counts on from iteration to iteration".to_owned());
+        }
+        // With a form, the number is counted by itself.
+        let counted = if of("format").trim().is_empty() { name.clone() } else { format!("{name}_number") };
+        // It is at its start after the first step. Several groups may have it.
+        self.names.known.retain(|known| known.name != counted);
+        let value = Template::fixed(start.saturating_sub(step).to_string());
+        self.names.known.push(Variable { name: counted.clone(), value, secret: false });
+        let next = two(variable(&counted), Operator::Plus, number(step));
+        let next = match end {
+            Some(end) => Expression::Call(Function::If, vec![two(next.clone(), Operator::More, number(end)), number(start), next]),
+            None => next,
+        };
+        if counted == name {
+            return Ok(vec![(name, next)]);
+        }
+        let mut set = vec![(counted.clone(), next)];
+        set.extend(self.formed(name, variable(&counted), of("format"))?);
+        Ok(set)
+    }
+
+    /// A variable that becomes a number in a form such as `user_000`.
+    fn formed(&self, name: String, value: Expression, form: &str) -> Result<Vec<(String, Expression)>, String> {
+        let form = form.trim();
+        if form.is_empty() {
+            return Ok(vec![(name, value)]);
+        }
+        let (from, to) = (form.find('0').unwrap_or(form.len()), form.rfind('0').map_or(form.len(), |at| at + 1));
+        let (before, zeros, behind) = (&form[..from], &form[from..to], &form[to..]);
+        let is_odd = |text: &str| text.contains(['#', ',', '.', ';', '%', '\'', '-', 'E', '\u{a4}', '\u{2030}']);
+        if zeros.is_empty() || !zeros.bytes().all(|byte| byte == b'0') || is_odd(before) || is_odd(behind) {
+            return Err(format!("its form '{form}' is not one of zeros, such as 000"));
+        }
+        let plain = format!("{name}_number");
+        let mut padded = Template::fixed(zeros);
+        padded.push_piece(plan::template::Piece::Value(Value::Variable(plain.clone())));
+        let padded = Expression::Text(padded);
+        // As many of its last digits as there are zeros, and all of a longer number.
+        let length = |of: Expression| Expression::Call(Function::Length, vec![of]);
+        let kept = Expression::Call(Function::Max, vec![number(zeros.len()), length(variable(&plain))]);
+        let digits = Expression::Call(Function::Substring, vec![padded.clone(), two(length(padded), Operator::Minus, kept)]);
+        let mut set = if value == variable(&plain) { Vec::new() } else { vec![(plain.clone(), value)] };
+        if before.is_empty() && behind.is_empty() {
+            set.push((name, digits));
+            return Ok(set);
+        }
+        let mut whole = Template::fixed(before);
+        whole.push_piece(plan::template::Piece::Value(Value::Variable(format!("{name}_digits"))));
+        whole.push(behind);
+        set.extend([(format!("{name}_digits"), digits), (name, Expression::Text(whole))]);
+        Ok(set)
+    }
+}
+
+fn variable(name: &str) -> Expression {
+    Expression::Text(Value::Variable(name.to_owned()).into())
+}
+
+fn number(number: impl ToString) -> Expression {
+    Expression::Text(Template::fixed(number.to_string()))
+}
+
+fn two(left: Expression, operator: Operator, right: Expression) -> Expression {
+    Expression::Two(operator, Box::new((left, right)))
+}
+
+/// The variable of a counter, or of a number by chance.
+pub(super) fn counter_name(element: &Element) -> &str {
+    element.text(if element.class == "CounterConfig" { "CounterConfig.name" } else { "variableName" }).trim()
+}
+
+/// Whether it gives users values at each iteration, and not before each sampler.
+fn is_for_iterations(element: &Element) -> bool {
+    element.class == "UserParameters" && element.is_on("UserParameters.per_iteration", false)
+}
+
+pub(super) fn is_counter(class: &str) -> bool {
+    matches!(class, "CounterConfig" | "RandomVariableConfig")
+}
