@@ -321,7 +321,15 @@ impl Importing {
         // What is no server is told of the plan.
         let also = Also::read(&draft.also_target, &mut Vec::new());
         let comes_at_a_rate = self.chooses_rates || draft.rate.is_some();
-        let wishes = Wishes { variables: self.variable.clone(), properties: given_properties, comes_at_a_rate, environment: hold, host, also, ..Wishes::default() };
+        let wishes = Wishes {
+            variables: self.variable.clone(),
+            properties: given_properties,
+            comes_at_a_rate,
+            environment: hold,
+            host,
+            also,
+            ..Wishes::default()
+        };
         reader.secrets().learn_values(hidden(&wishes));
         let known = read.iter().find(|scenarios| scenarios.wishes() == &wishes);
         known.cloned().unwrap_or_else(|| Scenarios::new(reader, wishes))

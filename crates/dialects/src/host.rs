@@ -48,13 +48,8 @@ pub trait Host {
     ///
     /// # Errors
     /// With all mistakes of the plan and of the files it names.
-    fn test_plan(
-        &self,
-        path: &str,
-        properties: Vec<(String, String)>,
-        words: Draft,
-        samples: Option<&str>,
-    ) -> Result<TestPlan, PlanErrors>;
+    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft, samples: Option<&str>)
+    -> Result<TestPlan, PlanErrors>;
 
     /// A signal that an interruption by the user raises.
     ///
@@ -140,8 +135,7 @@ pub trait SamplesFile {
 }
 
 /// Carries a decided test plan out, as a [`Load`] does.
-pub type TestPlanLoad =
-    Box<dyn FnOnce(&Plan, &mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError>>;
+pub type TestPlanLoad = Box<dyn FnOnce(&Plan, &mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError>>;
 
 /// A load that was carried out.
 #[derive(Debug)]

@@ -36,8 +36,17 @@ pub use host::{Files, Host, Load, Measurement, SamplesFile, TestPlan, Verbosity}
 pub use wrk::script_uses;
 
 /// Every dialect: help, links and `loadline compat` are made from this table.
-pub const DIALECTS: &[Dialect] =
-    &[wrk::DIALECT, wrk2::DIALECT, wrktest::DIALECT, ab::DIALECT, vegeta::DIALECT, hey::DIALECT, siege::DIALECT, webbench::DIALECT, jmeter::DIALECT];
+pub const DIALECTS: &[Dialect] = &[
+    wrk::DIALECT,
+    wrk2::DIALECT,
+    wrktest::DIALECT,
+    ab::DIALECT,
+    vegeta::DIALECT,
+    hey::DIALECT,
+    siege::DIALECT,
+    webbench::DIALECT,
+    jmeter::DIALECT,
+];
 
 /// The dialect of that name.
 #[must_use]

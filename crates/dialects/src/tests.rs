@@ -85,8 +85,8 @@ fn jmeter_runs_a_plan_and_sums_up() {
     assert!(lines[4].starts_with("Tidying up ...    @ ") && lines[5..] == ["... end of run"], "{said}");
     let log = String::from_utf8(host.bytes_of("my.log")).unwrap();
     let warning = log.lines().find(|line| line.contains(" WARN loadline: ")).unwrap_or_default();
-    assert!(warning.contains("not carried over: line 8, Users / database: the JDBCSampler 'database'"), "{log}");
-    assert!(host.errors().starts_with("loadline: of 'plan.jmx' is left out: line 8, Users / database"), "{}", host.errors());
+    assert!(warning.contains("not carried over: line 7, Users / database: the JDBCSampler 'database'"), "{log}");
+    assert!(host.errors().starts_with("loadline: of 'plan.jmx' is left out: line 7, Users / database"), "{}", host.errors());
 }
 
 #[test]

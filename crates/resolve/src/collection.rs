@@ -125,7 +125,8 @@ pub fn server(text: &str) -> Result<Target, PlanError> {
 
 /// Values that were given and are secrets, by their names or because their environment says so.
 pub fn hidden(wishes: &Wishes) -> impl Iterator<Item = &str> {
-    let given = wishes.variables.iter().chain(&wishes.properties).filter(|(name, _)| plan::is_secret(name)).map(|(_, value)| value.as_str());
+    let given =
+        wishes.variables.iter().chain(&wishes.properties).filter(|(name, _)| plan::is_secret(name)).map(|(_, value)| value.as_str());
     let values = match &wishes.environment {
         Some(Environment::Values(values)) => values.as_slice(),
         _ => &[],

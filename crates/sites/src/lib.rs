@@ -26,7 +26,7 @@ pub use errand::{Answered, Errand, ErrandError};
 pub use fleet::{Access, AgentCard, AgentClock, Claims, Connection, FleetAddress, Member, News, agents_of, is_group, join};
 pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
 pub use link::Call;
-pub use machines::{own_processes, Machines, MayReach, names_of, over_ssh};
+pub use machines::{Machines, MayReach, names_of, over_ssh, own_processes};
 pub use processes::Processes;
 pub use serving::serve;
 

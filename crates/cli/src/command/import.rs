@@ -118,7 +118,12 @@ pub fn carry_out(import: Import, known: &KnownSecrets) -> Result<Exit, Failed> {
 impl Import {
     fn asks_for_a_scenario(&self) -> bool {
         let Self { from, output, only, except, variable, properties, environment, target, also_target, openapi_server, strict, .. } = self;
-        let lists = only.is_empty() && except.is_empty() && variable.is_empty() && properties.is_empty() && also_target.is_empty() && target.is_none();
+        let lists = only.is_empty()
+            && except.is_empty()
+            && variable.is_empty()
+            && properties.is_empty()
+            && also_target.is_empty()
+            && target.is_none();
         environment.is_some() || from.is_some() || output.is_some() || !lists || openapi_server.is_some() || *strict
     }
 }
@@ -159,8 +164,7 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
     };
     let reader = inputs::reader(known);
     let properties = properties.read(&reader, &mut errors);
-    let environment =
-        environment.and_then(|named| resolve::environment(&named, &reader).map_err(|error| errors.push(error)).ok());
+    let environment = environment.and_then(|named| resolve::environment(&named, &reader).map_err(|error| errors.push(error)).ok());
     let environment = environment.map(|(environment, _)| environment);
     let target = target.and_then(|target| resolve::server(&target).map_err(|error| errors.push(error)).ok());
     let mut wrong_also = Vec::new();
@@ -174,8 +178,17 @@ fn scenario(import: Import, bytes: &[u8], known: &KnownSecrets) -> Result<Exit, 
         ));
     }
     let host = target.as_ref().map(Target::origin);
-    let wishes =
-        Wishes { variables: variable, properties, environment, host, also: also.clone(), server: openapi_server, only, except, ..Wishes::default() };
+    let wishes = Wishes {
+        variables: variable,
+        properties,
+        environment,
+        host,
+        also: also.clone(),
+        server: openapi_server,
+        only,
+        except,
+        ..Wishes::default()
+    };
     let path = files.first().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
     let wishes = resolve::with_included(&path, kind, bytes, &wishes, &reader);
     known.learn_values(resolve::hidden(&wishes));

@@ -89,13 +89,20 @@ fn a_test_plan_of_jmeter_runs_as_it_is_and_as_the_scenario_that_is_made_of_it() 
     session = session.file("test.properties", "# where\nport=1\nusers: 2\n");
     session.loadline(&format!("run shop.jmx --properties test.properties -Jport={port} -Jusers=1 --no-save --out json=less.json"));
     assert_eq!(steps(&session.json("less.json")).iter().map(|(_, count)| count).sum::<u64>(), 12);
-    let said = session.loadline(&format!("jmeter -n -t shop.jmx -q test.properties -Jport={port} -Jusers=1 -l out.jtl -e -o pages")).exits(0).stdout;
+    let said = session
+        .loadline(&format!("jmeter -n -t shop.jmx -q test.properties -Jport={port} -Jusers=1 -l out.jtl -e -o pages"))
+        .exits(0)
+        .stdout;
     assert!(said.contains("summary =     12 in 00:00:0") && said.ends_with("\n... end of run\n"), "{said}");
     let rows = session.read("out.jtl");
     assert_eq!(rows.lines().count(), 13, "{rows}");
     assert!(rows.lines().skip(1).all(|row| row.contains(",200,OK,Customers 1-1,text,true,")), "{rows}");
     let statistics = session.json("pages/statistics.json");
-    assert_eq!((statistics["order"]["sampleCount"].as_u64(), statistics["Total"]["errorCount"].as_u64()), (Some(6), Some(0)), "{statistics}");
+    assert_eq!(
+        (statistics["order"]["sampleCount"].as_u64(), statistics["Total"]["errorCount"].as_u64()),
+        (Some(6), Some(0)),
+        "{statistics}"
+    );
     assert!(session.read("pages/content/pages/OverTime.html").contains("<svg"));
     assert!(session.read("jmeter.log").contains(" INFO loadline: the test begins\n"));
 }

@@ -100,11 +100,24 @@ fn index(statistics: &Statistics, source: &str, zone: &TimeZone) -> String {
     html += &table("APDEX (Application Performance Index)", &["Apdex", "T (satisfied up to)", "F (frustrated above)", "Label"], &apdex);
     let well = total.count - total.failed;
     let percent = |count: u64| if total.count == 0 { 0.0 } else { count as f64 / total.count as f64 * 100.0 };
-    let summary = [("OK", well), ("KO", total.failed)].map(|(name, count)| vec![name.to_owned(), count.to_string(), format!("{:.2} %", percent(count))]);
+    let summary = [("OK", well), ("KO", total.failed)]
+        .map(|(name, count)| vec![name.to_owned(), count.to_string(), format!("{:.2} %", percent(count))]);
     html += &table("Requests summary", &["", "Requests", "Share"], &summary);
     let heads = [
-        "Label", "#Samples", "FAIL", "Error %", "Average", "Min", "Max", "Median", "90th pct", "95th pct", "99th pct", "Transactions/s",
-        "Received", "Sent",
+        "Label",
+        "#Samples",
+        "FAIL",
+        "Error %",
+        "Average",
+        "Min",
+        "Max",
+        "Median",
+        "90th pct",
+        "95th pct",
+        "99th pct",
+        "Transactions/s",
+        "Received",
+        "Sent",
     ];
     let rows: Vec<Vec<String>> = with_total().map(|(name, label)| statistics_row(name, label)).collect();
     html += &table("Statistics: requests, executions, response times (ms), throughput, network (KB/s)", &heads, &rows);
@@ -157,7 +170,8 @@ fn chart(title: &str, along: &str, value: &str, lines: Vec<Line>) -> Chart {
     let is_empty = lines.iter().all(|(_, values)| values.is_empty());
     let series = lines.into_iter().take(LINES_MAX).enumerate().map(|(place, (name, points))| {
         let dash = if place < INKS.len() { Dash::Solid } else { Dash::Dashed };
-        let marks = if points.len() > MARKED_MAX { Marks::Line { points, dash } } else { marked(&points, MARKERS[place % MARKERS.len()], dash) };
+        let marks =
+            if points.len() > MARKED_MAX { Marks::Line { points, dash } } else { marked(&points, MARKERS[place % MARKERS.len()], dash) };
         Series { name, side: Side::Left, ink: INKS[place % INKS.len()], marks }
     });
     Chart {
@@ -223,9 +237,7 @@ impl Statistics {
 }
 
 fn over_time(statistics: &Statistics) -> [Chart; 6] {
-    let quantile = |name: &str, share: f64| {
-        statistics.line(name, |bin| bin.times.quantile(share).map(plan::Nanos::as_millis_f64))
-    };
+    let quantile = |name: &str, share: f64| statistics.line(name, |bin| bin.times.quantile(share).map(plan::Nanos::as_millis_f64));
     let groups = statistics.keys(|bin| &bin.threads).into_iter();
     let threads = groups.map(|group| statistics.line(group, |bin| bin.threads.get(group).map(|count| f64::from(*count)))).collect();
     [
@@ -258,9 +270,8 @@ fn throughput(statistics: &Statistics) -> [Chart; 6] {
         statistics.line(name, |bin| statistics.each_second(bin.codes.get(code).copied().unwrap_or(0)))
     });
     let labels = statistics.labels_by_count().into_iter().filter(|(_, label)| !label.is_transaction);
-    let labels = labels.map(|(name, _)| {
-        statistics.line(name, |bin| statistics.each_second(bin.labels.get(name).map_or(0, |means| means.count)))
-    });
+    let labels =
+        labels.map(|(name, _)| statistics.line(name, |bin| statistics.each_second(bin.labels.get(name).map_or(0, |means| means.count))));
     let by_rate = |of: &dyn Fn(&Bin) -> Option<f64>| -> Values {
         statistics.bins().map(|(_, bin)| (statistics.each_second(bin.ended).unwrap_or(0.0), of(bin))).collect()
     };
@@ -338,7 +349,13 @@ mod tests {
         let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
         assert_eq!(
             names,
-            ["index.html", "content/pages/OverTime.html", "content/pages/Throughput.html", "content/pages/ResponseTimes.html", "statistics.json"]
+            [
+                "index.html",
+                "content/pages/OverTime.html",
+                "content/pages/Throughput.html",
+                "content/pages/ResponseTimes.html",
+                "statistics.json"
+            ]
         );
         let index = &files[0].1;
         for part in [
@@ -352,7 +369,10 @@ mod tests {
             assert!(index.contains(part), "{part} is not in {index}");
         }
         let charts = |name: &str| files.iter().find(|(file, _)| *file == name).unwrap().1.matches("<svg").count();
-        assert_eq!(["content/pages/OverTime.html", "content/pages/Throughput.html", "content/pages/ResponseTimes.html"].map(charts), [6, 6, 4]);
+        assert_eq!(
+            ["content/pages/OverTime.html", "content/pages/Throughput.html", "content/pages/ResponseTimes.html"].map(charts),
+            [6, 6, 4]
+        );
     }
 
     #[test]

@@ -256,8 +256,7 @@ impl Statistics {
             return;
         }
         self.total.add(sample);
-        let means =
-            Means { count: 1, elapsed_ms: sample.elapsed_ms, latency_ms: sample.latency_ms, connect_ms: sample.connect_ms };
+        let means = Means { count: 1, elapsed_ms: sample.elapsed_ms, latency_ms: sample.latency_ms, connect_ms: sample.connect_ms };
         if sample.success {
             let class = (sample.elapsed_ms / CLASS_MS).min(CLASSES_MAX);
             *row(&mut self.classes, &sample.label).entry(class).or_default() += 1;
@@ -363,7 +362,8 @@ pub(super) mod tests {
             statistics.add(&sample(turn * 1_000, 100, "home", "200", true));
             statistics.add(&sample(turn * 1_000 + 100, 700, "order", if turn == 3 { "500" } else { "200" }, turn > 3));
             let pair = sample(turn * 1_000, 800, "buy", "200", turn > 3);
-            statistics.add(&Sample { response_message: "Number of samples in transaction : 2, number of failing samples : 0".into(), ..pair });
+            statistics
+                .add(&Sample { response_message: "Number of samples in transaction : 2, number of failing samples : 0".into(), ..pair });
         }
         statistics.add(&sample(9_900, 1_600, "slow", "200", true));
         statistics

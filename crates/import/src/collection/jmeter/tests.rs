@@ -247,7 +247,8 @@ fn a_variable_may_hold_a_whole_url_and_no_two_are_called_the_same() {
         (paths.join(" "), left.join("; "))
     };
     assert_eq!(defined(&[("base", "http://a.test")], "${base}/a"), ("/a /b".to_owned(), String::new()));
-    assert_eq!(defined(&[("base", "http://c.test")], "${base}/a").0, "http://c.test/a /b");
+    // The server of the first request is the load's.
+    assert_eq!(defined(&[("base", "http://c.test")], "${base}/a").0, "/a http://a.test/b");
     let (paths, left) = defined(&[("a.b", "1"), ("a_b", "2")], "/${a.b}");
     assert!(paths == "/b" && left.contains("'a_b' is called the same"), "{paths} {left}");
 }
@@ -296,10 +297,12 @@ fn groups_of_plugins_become_stages_and_rates() {
         let each: String = numbers.iter().map(|number| format!("<stringProp name=\"1\">{number}</stringProp>")).collect();
         format!("<collectionProp name=\"1\">{each}</collectionProp>")
     };
+    // What else is sent, where a group is not.
+    let always = group(&[], &[get("z", "/z", &[])]);
     let of = |class: &str, settings: &[(&str, &str)]| {
         let main = "<stringProp name=\"LoopController.loops\">-1</stringProp>";
         let settings = [settings, &[("ThreadGroup.main_controller", main)]].concat();
-        let (made, left) = import(&plan_of(&[], &[element(class, "g", &settings, &[get("a", "/a", &[])])]));
+        let (made, left) = import(&plan_of(&[], &[element(class, "g", &settings, &[get("a", "/a", &[])]), always.clone()]));
         let text = made
             .populations
             .first()
