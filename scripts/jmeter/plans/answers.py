@@ -178,7 +178,7 @@ CASES = [
         as_json(SHOP),
         "${p_1} ${p_2} ${p_matchNr} ${p_ALL}",
         json_path("p", "$..price", numbers="-1", compute_concat=True),
-        called="p_1",
+        called="p_ALL",
     ),
     taken(
         "json-filters",

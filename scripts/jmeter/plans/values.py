@@ -76,6 +76,7 @@ CASES = [
         raw("POST", "/row", "${a}|${b}|${c}|${d}"),
         loops=2,
         files={"tabs.csv": "a\tb\n1\t2\n3\t4\n", "quoted.csv": 'c;d\n"x;y";"say ""ha"""\nplain;z\n'},
+        called="several data files name their columns themselves",
     ),
     one_user(
         "data-ends-the-user",
@@ -205,6 +206,7 @@ CASES = [
         "names that differ in a sign or in a capital letter only",
         raw("POST", "/v", "${a.b} ${a_b} ${a-b} ${A_B} ${a b}"),
         variables={"a.b": "1", "a_b": "2", "a-b": "3", "A_B": "4", "a b": "5"},
+        called="is called the same",
     ),
     one_user(
         "variables-of-the-same-list",
@@ -270,6 +272,7 @@ CASES = [
         get("/row?n=${name}&w=${word}"),
         loops=5,
         files={"users.csv": USERS, "words.csv": "word\nx\ny\n"},
+        called="several data files name their columns themselves",
     ),
     one_user(
         "random-variable-of-all",
