@@ -20,7 +20,7 @@ use plan::Spelling;
 use trial::Observer;
 
 use crate::dialect::{DONE, Dialect};
-use crate::host::{Host, TestPlan, Verbosity};
+use crate::host::{Host, TestPlan};
 use crate::session::Session;
 use log::Log;
 use options::{Options, Refusal, Task, USAGE, VERSION};
@@ -39,6 +39,10 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
         Err(Refusal::Help) => return printed(host, USAGE),
         Err(Refusal::Version) => {
             return printed(host, &format!("Apache JMeter's command line, version {VERSION}, by loadline {}\n", env!("CARGO_PKG_VERSION")));
+        }
+        Err(Refusal::Usage(why)) => {
+            host.complain(&format!("Error: {why}\n{}", USAGE.trim_end()));
+            return FAILED;
         }
         Err(Refusal::Wrong(why)) => {
             host.complain(&format!("An error occurred: {why}"));
@@ -74,7 +78,7 @@ fn made(samples: &str, folder: &str, host: &dyn Host) -> Result<(), String> {
 /// # Errors
 /// In words, if nothing could be sent, or a file could not be written.
 fn test(options: Options, host: &dyn Host) -> Result<(), String> {
-    let Options { plan: path, log, properties, interval, draft, samples, folder } = options;
+    let Options { plan: path, log, properties, interval, draft, samples, folder, verbosity } = options;
     let unwritable = |why: std::io::Error| format!("standard output cannot be written: {}", plan::plainly(&why));
     let zone = host.time_zone();
     let mut log = Log::create(&log, &zone, host)?;
@@ -91,10 +95,10 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
         [first, more @ ..] => Some(format!("of '{path}' is left out: {first}; and {} more, in {}", more.len(), log.path())),
     };
     // It is known before anything is sent, and a test that is to be stopped for it should be stopped now.
-    remark.iter().for_each(|remark| host.complain(&format!("loadline: {}", report::visible(remark))));
+    let session = Session::new(host, verbosity);
+    remark.iter().for_each(|remark| session.say(&report::visible(remark)));
 
     let moment = |at: &Zoned| format!("{} ({})", at.strftime("%Y %b %-d %H:%M:%S %Z"), at.timestamp().as_millisecond());
-    let session = Session::new(host, Verbosity::Normal);
     let stop = session.stop().map_err(|error| error.spelt(Spelling::Flags))?;
     let began = jiff::Timestamp::now();
     host.print(&format!("Starting standalone test @ {}\n", moment(&began.to_zoned(zone.clone())))).map_err(unwritable)?;

@@ -33,6 +33,14 @@ impl<'a> Session<'a> {
         Self { host, verbosity, lines_said: Cell::default() }
     }
 
+    /// Says a line before the report.
+    pub fn say(&self, line: &str) {
+        if self.verbosity == Verbosity::Normal {
+            self.lines_said.set(self.lines_said.get() + 1);
+            self.host.complain(&format!("loadline: {line}"));
+        }
+    }
+
     /// Decides a draft, every mistake in one message.
     pub fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors> {
         // None of the originals knows templates, and each follows redirects wherever they lead.

@@ -77,7 +77,24 @@ const DOORS: &[Door] = &[
         mistake: ("--nope http://h/", 2, "webbench [option]... URL"),
         report: "pages/min",
     },
+    Door {
+        name: "jmeter",
+        measure: "-n Q -t plan.jmx",
+        quiet: "--no-remarks",
+        mistake: ("--nope", 1, "jmeter -n -t plan.jmx [options]"),
+        report: "summary =     20 in ",
+    },
 ];
+
+/// A test plan of two users, ten times each.
+fn plan(url: &str) -> String {
+    format!(
+        "<jmeterTestPlan><hashTree><TestPlan/><hashTree><ThreadGroup><stringProp name=\"ThreadGroup.num_threads\">2</stringProp>\
+         <elementProp name=\"ThreadGroup.main_controller\"><stringProp name=\"LoopController.loops\">10</stringProp></elementProp>\
+         </ThreadGroup><hashTree><HTTPSamplerProxy testname=\"x\"><stringProp name=\"HTTPSampler.path\">{url}</stringProp>\
+         </HTTPSamplerProxy><hashTree/></hashTree></hashTree></hashTree></jmeterTestPlan>"
+    )
+}
 
 /// A server whose every other answer is an error.
 fn failing() -> Testbed {
@@ -88,6 +105,7 @@ fn failing() -> Testbed {
 fn session(url: &str) -> Session {
     let mut session = Session::new()
         .file("targets", &format!("GET {url}\n"))
+        .file("plan.jmx", &plan(url))
         .file("rc", "json_output = false\nverbose = false\nprotocol = HTTP/1.1\nconnection = close\n");
     let ran = session.loadline("links bin").exits(0);
     let linked: Vec<&str> = ran.stdout.lines().filter_map(|line| line.rsplit_once("/bin/").map(|(_, name)| name)).collect();

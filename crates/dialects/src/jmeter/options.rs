@@ -9,8 +9,8 @@ use import::collection::properties;
 use plan::{Draft, Nanos, plainly};
 
 use crate::dialect::{Support, Use};
-use crate::getopt::{self, Item, Opt, Order, Takes, both};
-use crate::host::Host;
+use crate::getopt::{self, Item, Opt, Order, Takes, both, long};
+use crate::host::{Host, Verbosity};
 use report::jmeter::INDEX;
 
 /// The version whose command line this is.
@@ -47,6 +47,7 @@ const OPTIONS: &[Opt] = &[
     both('g', "reportonly", Takes::Value),
     both('e', "reportatendofloadtests", Takes::Nothing),
     both('o', "reportoutputfolder", Takes::Value),
+    long("no-remarks", Takes::Nothing),
 ];
 
 pub const USAGE: &str = "\
@@ -61,6 +62,7 @@ jmeter -n -t plan.jmx [options]
   -j, --jmeterlogfile <file>     the log, jmeter.log where nothing is said
   -H, --proxyHost <host>         a proxy, with -P, --proxyPort <port>
   -u, --username <name>          a name for it, with -a, --password <password>
+      --no-remarks               no remarks of loadline's
   -v, --version                  the version
   -h, --help                     this text
 ";
@@ -82,6 +84,8 @@ pub struct Options {
     pub samples: Option<String>,
     /// The folder of the dashboard that is made of them.
     pub folder: Option<String>,
+    /// Whether loadline says more than the original.
+    pub verbosity: Verbosity,
 }
 
 /// What the command line asks for.
@@ -109,6 +113,8 @@ const FOLDER: &str = "report-output";
 pub enum Refusal {
     Help,
     Version,
+    /// Usage, after a word on what is wrong.
+    Usage(String),
     Wrong(String),
 }
 
@@ -135,8 +141,8 @@ fn passed_over(letter: char) -> Option<&'static str> {
 
 /// As it is written.
 fn spelt(opt: Opt) -> String {
-    let letter = opt.short.map(|letter| format!("-{letter}"));
-    format!("{} (--{})", letter.unwrap_or_default(), opt.long.unwrap_or_default())
+    let name = opt.long.unwrap_or_default();
+    opt.short.map_or_else(|| format!("--{name}"), |letter| format!("-{letter} (--{name})"))
 }
 
 impl Task {
@@ -146,10 +152,11 @@ impl Task {
         let (mut plan, mut log, mut pairs, mut no_window) = (None, "jmeter.log".to_owned(), Vec::new(), false);
         let (mut samples, mut dashboard_of, mut folder, mut at_end, mut replaces) = (None, None, None, false, false);
         let (mut proxy, mut port, mut user, mut password) = (None, None, None, None);
+        let mut verbosity = Verbosity::Normal;
         for item in getopt::read(OPTIONS, Order::Permute, words) {
             let (opt, value) = match item {
                 Item::Operand(word) => return Err(wrong(format!("'{word}' is no option; the test plan stands behind -t"))),
-                Item::Mistake(mistake) => return Err(wrong(format!("{mistake}; 'loadline jmeter -h' lists the options"))),
+                Item::Mistake(mistake) => return Err(Refusal::Usage(mistake)),
                 Item::Option { opt, value } => (opt, value.unwrap_or_default()),
             };
             let letter = opt.short.unwrap_or_default();
@@ -179,6 +186,7 @@ impl Task {
                 'P' => port = Some(value),
                 'u' => user = Some(value),
                 'a' => password = Some(value),
+                _ if opt.long == Some("no-remarks") => verbosity = Verbosity::Quiet,
                 _ => {}
             }
         }
@@ -220,7 +228,7 @@ impl Task {
         let interval = Nanos::from_secs(secs);
         let draft = Draft { proxy, ..Draft::default() };
         let folder = folder.filter(|_| at_end);
-        Ok(Self::Test(Options { plan, log, properties: pairs, interval, draft, samples, folder }))
+        Ok(Self::Test(Options { plan, log, properties: pairs, interval, draft, samples, folder, verbosity }))
     }
 }
 
@@ -238,7 +246,7 @@ pub fn uses(words: &[OsString], host: &dyn Host) -> Vec<Use> {
         };
         uses.push(Use { what, support });
     }
-    if let Err(Refusal::Wrong(why)) = Task::read(words, host) {
+    if let Err(Refusal::Wrong(why) | Refusal::Usage(why)) = Task::read(words, host) {
         if !uses.iter().any(|used| matches!(used.support, Support::Refused(_))) {
             uses.push(Use { what: "the command line".to_owned(), support: Support::Refused(why) });
         }
@@ -323,9 +331,9 @@ mod tests {
             ("-n -t p -R a,b", "--agents ssh:HOST"),
             ("-n -t p -q none.properties", "'none.properties' cannot be read"),
             ("-n -t p -Jsummariser.interval=x", "no number of seconds"),
-            ("-n -t p --nothing", "--nothing"),
+            ("-n -t p --nothing", "nothing"),
         ] {
-            let Err(Refusal::Wrong(why)) = read(line, &[]) else { panic!("{line}") };
+            let Err(Refusal::Wrong(why) | Refusal::Usage(why)) = read(line, &[]) else { panic!("{line}") };
             assert!(why.contains(part), "{line}: {why}");
         }
         assert_eq!(read("-h", &[]), Err(Refusal::Help));

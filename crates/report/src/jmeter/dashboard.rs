@@ -19,8 +19,9 @@ pub const INDEX: &str = "index.html";
 /// A file of the folder: its path in it, and what it holds.
 pub type PageFile = (&'static str, String);
 
-/// Values by what stands along the bottom.
-type Values = Vec<(f64, Option<f64>)>;
+/// A place along the bottom, and the value there.
+type Placed = (f64, Option<f64>);
+type Values = Vec<Placed>;
 
 /// What a line is called, and its values.
 type Line = (String, Values);
@@ -161,7 +162,7 @@ fn sampler_row(name: &str, label: &Label) -> Vec<String> {
 
 /// A chart of lines from zero on.
 fn chart(title: &str, along: &str, value: &str, lines: Vec<Line>) -> Chart {
-    let most = |of: &dyn Fn(&(f64, Option<f64>)) -> f64| lines.iter().flat_map(|(_, values)| values).map(of).fold(0.0, f64::max);
+    let most = |of: &dyn Fn(&Placed) -> f64| lines.iter().flat_map(|(_, values)| values).map(of).fold(0.0, f64::max);
     let ((x_scale, x_ticks), (y_scale, y_ticks)) = (ticks::from_zero(most(&|it| it.0)), ticks::from_zero(most(&|it| it.1.unwrap_or(0.0))));
     let axis = |title: &str, scale, ticks| Axis { title: title.to_owned(), scale, ticks, start: Start::Whole, ink: None };
     let count = lines.len();
@@ -190,7 +191,7 @@ fn chart(title: &str, along: &str, value: &str, lines: Vec<Line>) -> Chart {
 }
 
 /// Values with a marker each.
-fn marked(values: &[(f64, Option<f64>)], marker: Marker, dash: Dash) -> Marks {
+fn marked(values: &[Placed], marker: Marker, dash: Dash) -> Marks {
     Marks::Points { points: values.iter().map(|(x, y)| Point { x: *x, y: *y, fill: Fill::Solid }).collect(), marker, dash }
 }
 

@@ -163,7 +163,7 @@ fn variable(name: &str) -> Expression {
     Expression::Text(Value::Variable(name.to_owned()).into())
 }
 
-fn number(number: impl ToString) -> Expression {
+fn number(number: impl Copy + ToString) -> Expression {
     Expression::Text(Template::fixed(number.to_string()))
 }
 
