@@ -116,7 +116,7 @@ impl Outputs {
     pub fn check(outs: &[Out], log_formats: &'static [LogFormat], existing: Existing, errors: &mut PlanErrors) -> Self {
         let table = FORMATS.iter().map(RunFormat::Whole).chain(log_formats.iter().map(RunFormat::Log));
         let (mut all, mut logs) = (Vec::new(), Vec::new());
-        for output in places(outs, table, RunFormat::named, existing, errors) {
+        for output in places(outs, &table, RunFormat::named, existing, errors) {
             match output {
                 (RunFormat::Whole(format), place) => all.push((format, place)),
                 (RunFormat::Log(format), Place::File(path)) => {
@@ -237,7 +237,7 @@ struct Named {
 /// Which formats go where: each known, each to a place of its own that can be written.
 fn places<F: Copy>(
     outs: &[Out],
-    table: impl Iterator<Item = F> + Clone,
+    table: &(impl Iterator<Item = F> + Clone),
     named: fn(F) -> Named,
     existing: Existing,
     errors: &mut PlanErrors,
@@ -309,7 +309,7 @@ impl<T> Renderings<T> {
         stdout: StandardOutput,
         errors: &mut PlanErrors,
     ) -> Self {
-        let all = places(outs, table.iter(), |format| Named { name: format.name, extension: format.extension }, existing, errors);
+        let all = places(outs, &table.iter(), |format| Named { name: format.name, extension: format.extension }, existing, errors);
         if stdout == StandardOutput::Taken
             && let Some((format, _)) = all.iter().find(|(_, place)| *place == Place::Stdout)
         {

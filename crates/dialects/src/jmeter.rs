@@ -50,7 +50,7 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
         }
     };
     let done = match task {
-        Task::Test(options) => test(options, host),
+        Task::Test(options) => test(*options, host),
         Task::Dashboard { samples, folder } => made(&samples, &folder, host),
     };
     match done {

@@ -41,7 +41,7 @@ impl Table {
         self.column(column).filter(|value| *value == text).count()
     }
 
-    fn numbers<'a>(&'a self, column: &str) -> impl Iterator<Item = u64> {
+    fn numbers(&self, column: &str) -> impl Iterator<Item = u64> {
         self.column(column).map(|value| value.parse().unwrap())
     }
 }

@@ -92,7 +92,7 @@ pub struct Options {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Task {
     /// A test.
-    Test(Options),
+    Test(Box<Options>),
     /// A dashboard of a file of samples.
     Dashboard {
         /// The file.
@@ -228,7 +228,7 @@ impl Task {
         let interval = Nanos::from_secs(secs);
         let draft = Draft { proxy, ..Draft::default() };
         let folder = folder.filter(|_| at_end);
-        Ok(Self::Test(Options { plan, log, properties: pairs, interval, draft, samples, folder, verbosity }))
+        Ok(Self::Test(Box::new(Options { plan, log, properties: pairs, interval, draft, samples, folder, verbosity })))
     }
 }
 
@@ -246,10 +246,10 @@ pub fn uses(words: &[OsString], host: &dyn Host) -> Vec<Use> {
         };
         uses.push(Use { what, support });
     }
-    if let Err(Refusal::Wrong(why) | Refusal::Usage(why)) = Task::read(words, host) {
-        if !uses.iter().any(|used| matches!(used.support, Support::Refused(_))) {
-            uses.push(Use { what: "the command line".to_owned(), support: Support::Refused(why) });
-        }
+    if let Err(Refusal::Wrong(why) | Refusal::Usage(why)) = Task::read(words, host)
+        && !uses.iter().any(|used| matches!(used.support, Support::Refused(_)))
+    {
+        uses.push(Use { what: "the command line".to_owned(), support: Support::Refused(why) });
     }
     uses
 }
@@ -265,7 +265,7 @@ mod tests {
 
     fn read(line: &str, files: &[(&str, &str)]) -> Result<Options, Refusal> {
         task(line, files).map(|task| match task {
-            Task::Test(options) => options,
+            Task::Test(options) => *options,
             Task::Dashboard { .. } => panic!("{line} is no test"),
         })
     }
