@@ -157,7 +157,7 @@ struct Record {
     is_open: bool,
 }
 
-/// As [`crate::read`], of a CSV file.
+/// As [`crate::read()`], of a CSV file.
 pub(crate) fn read(from: impl Read, mut each: impl FnMut(&Sample<'_>, FirstByte)) -> Result<Option<u64>, ReadError> {
     let mut rows =
         Rows { from, buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, is_over: false, line: 0, next_line: 1, fields: Vec::new() };

@@ -23,7 +23,7 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Of a message, this much is kept.
 const TEXT_BYTES_MAX: usize = 4096;
 
-/// As [`crate::read`], of an XML file.
+/// As [`crate::read()`], of an XML file.
 pub(crate) fn read(from: impl Read, mut each: impl FnMut(&Sample<'_>, FirstByte)) -> Result<Option<u64>, ReadError> {
     let lines = Lines { from: BufReader::with_capacity(BUFFER_BYTES, from), line: 1, is_over: false, since_event: 0 };
     let mut reader = Reader::from_reader(lines);
