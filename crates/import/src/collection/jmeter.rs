@@ -9,6 +9,7 @@
 mod answer;
 mod controllers;
 mod counters;
+mod expressions;
 mod functions;
 mod groups;
 mod loads;

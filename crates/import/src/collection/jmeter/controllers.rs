@@ -4,6 +4,7 @@ use plan::Nanos;
 use plan::template::{Template, Value};
 use plan::work::{Case, Duration, Expression, Function, Item, List, Operator, Think, USER_NUMBER, Weights, each_item};
 
+use super::expressions::{fixed, held, part_at, two};
 use super::tree::Element;
 use super::{Reading, Scope};
 use crate::collection::url::variable_name;
@@ -82,7 +83,7 @@ impl<'e> Reading<'e> {
                 }
                 // What is done once is done in the first round, each time that the loop begins.
                 let round = self.names.fresh("round");
-                let set = |value: &str| Item::Set(vec![(round.clone(), Expression::Text(Template::fixed(value)))]);
+                let set = |value: &str| Item::Set(vec![(round.clone(), fixed(value))]);
                 before.push(set("0"));
                 let inner = Scope { round: Some(round.clone()), ..scope.within(element) };
                 let mut items = self.set_at_each_iteration(element, scope);
@@ -100,8 +101,7 @@ impl<'e> Reading<'e> {
             "OnceOnlyController" => match &scope.round {
                 None => self.around(element, scope, Some(Item::Once)),
                 Some(round) => {
-                    let sides = (Expression::Text(Value::Variable(round.clone()).into()), Expression::Text(Template::fixed("0")));
-                    let condition = Expression::Two(Operator::Is, Box::new(sides));
+                    let condition = two(held(round), Operator::Is, fixed("0"));
                     self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() }))
                 }
             },
@@ -234,14 +234,10 @@ impl<'e> Reading<'e> {
     fn turns_by_user(&self, parts: Vec<Vec<Item>>) -> Vec<Item> {
         let turn = self.names.fresh("turn");
         self.names.counters.borrow_mut().push(turn.clone());
-        let variable = |name: &str| Expression::Text(Value::Variable(name.to_owned()).into());
-        let fixed = |number: usize| Expression::Text(Template::fixed(number.to_string()));
-        let two = |left: Expression, operator: Operator, right: Expression| Expression::Two(operator, Box::new((left, right)));
-        let next = two(variable(&turn), Operator::Plus, fixed(1));
-        let place = two(two(variable(&turn), Operator::Plus, variable(USER_NUMBER)), Operator::Minus, fixed(2));
-        let value = two(place, Operator::Modulo, fixed(parts.len()));
-        let cases = parts.into_iter().zip(0..).map(|(items, place): (_, usize)| Case { values: vec![place.to_string()], items }).collect();
-        vec![Item::Set(vec![(turn, next)]), Item::Switch { value, cases, otherwise: Vec::new() }]
+        let next = two(held(&turn), Operator::Plus, fixed(1));
+        let place = two(two(held(&turn), Operator::Plus, held(USER_NUMBER)), Operator::Minus, fixed(2));
+        let place = two(place, Operator::Modulo, fixed(parts.len()));
+        vec![Item::Set(vec![(turn, next)]), part_at(place, parts)]
     }
 
     /// What stands in an element within what `around` makes; nothing of it without that, which has been told.
@@ -316,7 +312,7 @@ impl<'e> Reading<'e> {
     fn is_text(&self, operator: Operator, text: &str, other: &str) -> Result<Expression, String> {
         // In letters of any size.
         let lower = Expression::Call(Function::Lower, vec![Expression::Text(self.names.template(text)?)]);
-        Ok(Expression::Two(operator, Box::new((lower, Expression::Text(Template::fixed(other))))))
+        Ok(two(lower, operator, fixed(other)))
     }
 
     fn when(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
@@ -422,8 +418,8 @@ impl<'e> Reading<'e> {
         let value = Expression::Text(value);
         if let Some(items) = first {
             // A number that none of them has means the first.
-            let sides = (value.clone(), Expression::Text(Template::fixed(r"^\s*-?\d+\s*$")));
-            otherwise = vec![Item::If { condition: Expression::Two(Operator::Matches, Box::new(sides)), items, otherwise }];
+            let condition = two(value.clone(), Operator::Matches, fixed(r"^\s*-?\d+\s*$"));
+            otherwise = vec![Item::If { condition, items, otherwise }];
         }
         behind(before, vec![Item::Switch { value, cases, otherwise }])
     }

@@ -4,8 +4,9 @@
 //! such an iteration begins; as functions of their own in templates they would count each request that names them.
 
 use plan::template::{Template, Value};
-use plan::work::{Case, Expression, Function, Item, JOURNEY_NUMBER, Operator, USER_NUMBER};
+use plan::work::{Expression, Function, Item, JOURNEY_NUMBER, Operator, USER_NUMBER};
 
+use super::expressions::{fixed, held, part_at, two};
 use super::groups::is_group;
 use super::tree::{Element, Property};
 use super::{Reading, Scope, controllers};
@@ -66,9 +67,8 @@ impl<'e> Reading<'e> {
         if sets.len() == 1 {
             return Ok(sets.remove(0));
         }
-        let value = two(two(variable(USER_NUMBER), Operator::Minus, number(1)), Operator::Modulo, number(sets.len()));
-        let cases = sets.into_iter().zip(0..).map(|(items, place): (_, usize)| Case { values: vec![place.to_string()], items }).collect();
-        Ok(vec![Item::Switch { value, cases, otherwise: Vec::new() }])
+        let place = two(two(held(USER_NUMBER), Operator::Minus, fixed(1)), Operator::Modulo, fixed(sets.len()));
+        Ok(vec![part_at(place, sets)])
     }
 
     /// The variable of a counter, or of a number by chance, and what it becomes at each iteration of a group, or of something in one.
@@ -100,9 +100,9 @@ impl<'e> Reading<'e> {
             if !is_in_group {
                 return Err("it counts the rounds of all users together; let it count each user by itself".to_owned());
             }
-            let before = two(variable(JOURNEY_NUMBER), Operator::Minus, number(1));
-            let before = count.map_or(before.clone(), |count| two(before, Operator::Modulo, number(count)));
-            return self.formed(name, two(number(start), Operator::Plus, two(before, Operator::Times, number(step))), of("format"));
+            let before = two(held(JOURNEY_NUMBER), Operator::Minus, fixed(1));
+            let before = count.map_or(before.clone(), |count| two(before, Operator::Modulo, fixed(count)));
+            return self.formed(name, two(fixed(start), Operator::Plus, two(before, Operator::Times, fixed(step))), of("format"));
         }
         if element.is_on("CounterConfig.reset_on_tg_iteration", false) {
             return Err("it counts on from iteration to iteration".to_owned());
@@ -113,16 +113,16 @@ impl<'e> Reading<'e> {
         self.names.known.retain(|known| known.name != counted);
         let value = Template::fixed(start.saturating_sub(step).to_string());
         self.names.known.push(Variable { name: counted.clone(), value, secret: false });
-        let next = two(variable(&counted), Operator::Plus, number(step));
+        let next = two(held(&counted), Operator::Plus, fixed(step));
         let next = match end {
-            Some(end) => Expression::Call(Function::If, vec![two(next.clone(), Operator::More, number(end)), number(start), next]),
+            Some(end) => Expression::Call(Function::If, vec![two(next.clone(), Operator::More, fixed(end)), fixed(start), next]),
             None => next,
         };
         if counted == name {
             return Ok(vec![(name, next)]);
         }
         let mut set = vec![(counted.clone(), next)];
-        set.extend(self.formed(name, variable(&counted), of("format"))?);
+        set.extend(self.formed(name, held(&counted), of("format"))?);
         Ok(set)
     }
 
@@ -144,9 +144,9 @@ impl<'e> Reading<'e> {
         let padded = Expression::Text(padded);
         // As many of its last digits as there are zeros, and all of a longer number.
         let length = |of: Expression| Expression::Call(Function::Length, vec![of]);
-        let kept = Expression::Call(Function::Max, vec![number(zeros.len()), length(variable(&plain))]);
+        let kept = Expression::Call(Function::Max, vec![fixed(zeros.len()), length(held(&plain))]);
         let digits = Expression::Call(Function::Substring, vec![padded.clone(), two(length(padded), Operator::Minus, kept)]);
-        let mut set = if value == variable(&plain) { Vec::new() } else { vec![(plain.clone(), value)] };
+        let mut set = if value == held(&plain) { Vec::new() } else { vec![(plain.clone(), value)] };
         if before.is_empty() && behind.is_empty() {
             set.push((name, digits));
             return Ok(set);
@@ -157,18 +157,6 @@ impl<'e> Reading<'e> {
         set.extend([(format!("{name}_digits"), digits), (name, Expression::Text(whole))]);
         Ok(set)
     }
-}
-
-fn variable(name: &str) -> Expression {
-    Expression::Text(Value::Variable(name.to_owned()).into())
-}
-
-fn number(number: impl Copy + ToString) -> Expression {
-    Expression::Text(Template::fixed(number.to_string()))
-}
-
-fn two(left: Expression, operator: Operator, right: Expression) -> Expression {
-    Expression::Two(operator, Box::new((left, right)))
 }
 
 /// The variable of a counter, or of a number by chance.

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use plan::template::{Day, Form, LETTERS_AND_DIGITS, Moment, Piece, RANDOM_LETTERS_MAX, Template, TimeForm, Value};
 use plan::work::{Expression, Function, JOURNEY_NUMBER, Operator, USER_NUMBER};
 
+use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
 use super::times;
 use crate::collection::url::{variable, variable_name};
@@ -365,7 +366,7 @@ impl Call<'_, '_> {
             Some(1000) => Ok(now(TimeForm::Usual(Moment::Unix)).into()),
             Some(by) => {
                 let milliseconds = Expression::Text(now(TimeForm::Usual(Moment::UnixMillis)).into());
-                let divided = two(milliseconds, Operator::Over, fixed(&by.to_string()));
+                let divided = two(milliseconds, Operator::Over, fixed(by));
                 Ok(Outcome::Computed("time", Expression::Call(Function::Int, vec![divided])))
             }
             None => Ok(now(self.form(0, usize::MAX)?.map_or(TimeForm::Usual(Moment::UnixMillis), TimeForm::Written)).into()),
@@ -392,9 +393,7 @@ impl Call<'_, '_> {
                 Some(text) => Ok(text.into()),
                 None => self.unfit(&format!("'{known}' is no time in its form")),
             },
-            (None, None) => {
-                Ok(Outcome::Computed("time", two(Expression::Text(moment), Operator::Plus, fixed(&shift.saturating_mul(1000).to_string()))))
-            }
+            (None, None) => Ok(Outcome::Computed("time", two(Expression::Text(moment), Operator::Plus, fixed(shift.saturating_mul(1000))))),
             (None, Some(_)) => self.unfit("it reads a time that is known only on the way"),
         }
     }
@@ -464,8 +463,7 @@ impl Call<'_, '_> {
         }
         let name = self.names.fresh("counter");
         self.names.counters.borrow_mut().push(name.clone());
-        let counted = Expression::Text(Value::Variable(name.clone()).into());
-        self.names.computed.borrow_mut().push((name.clone(), two(counted, Operator::Plus, fixed("1"))));
+        self.names.computed.borrow_mut().push((name.clone(), two(held(&name), Operator::Plus, fixed("1"))));
         Ok(Value::Variable(name).into())
     }
 
@@ -534,11 +532,3 @@ impl Call<'_, '_> {
 
 /// The variable that counts a user's iterations.
 pub(super) const ITERATION: &str = "iteration_number";
-
-fn fixed(text: &str) -> Expression {
-    Expression::Text(Template::fixed(text))
-}
-
-fn two(left: Expression, operator: Operator, right: Expression) -> Expression {
-    Expression::Two(operator, Box::new((left, right)))
-}

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use plan::template::{Template, Value};
-use plan::work::{Expression, Item, Journey, Operator, each_item};
+use plan::template::Template;
+use plan::work::{Item, Journey, Operator, each_item};
 use plan::{DataFile, PopulationDraft};
 
+use super::expressions::{fixed, held, two};
 use super::functions::ITERATION;
 use super::tree::Element;
 use super::{Reading, Scope, answer, controllers};
@@ -130,8 +131,7 @@ impl<'e> Reading<'e> {
         if !counters.iter().any(|known| known == ITERATION) {
             counters.push(ITERATION.to_owned());
         }
-        let sides = (Expression::Text(Value::Variable(ITERATION.to_owned()).into()), Expression::Text(Template::fixed("1")));
-        Item::Set(vec![(ITERATION.to_owned(), Expression::Two(Operator::Plus, Box::new(sides)))])
+        Item::Set(vec![(ITERATION.to_owned(), two(held(ITERATION), Operator::Plus, fixed(1)))])
     }
 
     /// Puts what has to be computed when users begin before everything else: once for all of them where there is a setup.

@@ -11,6 +11,7 @@ use plan::percent_encoded;
 use plan::template::{Template, Value};
 use plan::work::{Expression, Function, Item, Operator};
 
+use super::expressions::{fixed, two};
 use crate::collection::Variable;
 use crate::collection::url::{filled, variable, variable_name};
 
@@ -284,9 +285,8 @@ pub(super) fn list_name(name: &str) -> String {
 
 /// What is at a place of a list, from 1; the name with its braces where the list is shorter, as JMeter does.
 pub(super) fn numbered(list: Expression, number: u32, name: &str) -> Expression {
-    let of = |number: u32| Expression::Text(Template::fixed(number.to_string()));
-    let has = Expression::Two(Operator::AtLeast, Box::new((Expression::Call(Function::Count, vec![list.clone()]), of(number))));
-    let item = Expression::Call(Function::Item, vec![list, of(number - 1)]);
+    let has = two(Expression::Call(Function::Count, vec![list.clone()]), Operator::AtLeast, fixed(number));
+    let item = Expression::Call(Function::Item, vec![list, fixed(number - 1)]);
     Expression::Call(Function::If, vec![has, item, Expression::Text(Template::fixed(format!("${{{name}}}")))])
 }
 
