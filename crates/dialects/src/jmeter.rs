@@ -56,7 +56,8 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
     match done {
         Ok(()) => DONE,
         Err(why) => {
-            host.complain(&format!("An error occurred: {why}"));
+            // What is loadline's begins with that word already.
+            host.complain(&format!("An error occurred: {}", why.trim_start_matches("error: ")));
             FAILED
         }
     }
@@ -64,6 +65,21 @@ fn main(words: &[OsString], host: &dyn Host) -> u8 {
 
 fn printed(host: &dyn Host, text: &str) -> u8 {
     if host.print(text).is_ok() { DONE } else { FAILED }
+}
+
+/// Looks whether what a test leaves behind can be written: after an hour it would be too late.
+fn look(samples: Option<&str>, folder: Option<&str>, host: &dyn Host) -> Result<(), String> {
+    let files = host.files();
+    let unwritten = |what: &str, path: &str, why: std::io::Error, option: &str| {
+        format!("{what} '{path}' cannot be written: {}\n  help: name another with {option}", plan::plainly(&why))
+    };
+    if let Some(path) = samples {
+        files.ensure_writable(path.as_ref()).map_err(|why| unwritten("the file of samples", path, why, "-l FILE"))?;
+    }
+    if let Some(path) = folder {
+        files.make_directory(path.as_ref()).map_err(|why| unwritten("the folder of the dashboard", path, why, "-o FOLDER"))?;
+    }
+    Ok(())
 }
 
 /// Makes a dashboard, and says what its file lacks.
@@ -82,6 +98,7 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
     let unwritable = |why: std::io::Error| format!("standard output cannot be written: {}", plan::plainly(&why));
     let zone = host.time_zone();
     let mut log = Log::create(&log, &zone, host)?;
+    look(samples.as_deref(), folder.as_deref(), host).inspect_err(|why| log.error(why))?;
     host.print(&format!("Creating summariser <{}>\n", summariser::NAME)).map_err(unwritable)?;
     let read = host.test_plan(&path, properties, draft, samples.as_deref()).map_err(|mistakes| mistakes.spelt(Spelling::Flags));
     let TestPlan { plan, left_out, load, mut samples_file } = read.inspect_err(|why| log.error(why))?;
@@ -118,21 +135,18 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
             log.warn("the test was interrupted");
         }
     }
-    if let Some(file) = samples_file {
-        file.finish().map_err(|mistakes| mistakes.spelt(Spelling::Flags)).inspect_err(|why| log.error(why))?;
-    }
-    if let (Some(samples), Some(folder), Ok(_)) = (&samples, &folder, &measured) {
-        made(samples, folder, host).inspect_err(|why| log.error(why))?;
+    let is_measured = measured.is_ok();
+    let mut wrong: Vec<String> = measured.err().map(|error| error.spelt(Spelling::Flags)).into_iter().collect();
+    wrong.extend(samples_file.and_then(|file| file.finish().err()).map(|mistakes| mistakes.spelt(Spelling::Flags)));
+    if let (Some(samples), Some(folder), true) = (&samples, &folder, is_measured) {
+        wrong.extend(made(samples, folder, host).err());
     }
     let now = Zoned::now().with_time_zone(zone);
     host.print(&format!("Tidying up ...    @ {}\n... end of run\n", moment(&now))).map_err(unwritable)?;
-    match measured {
-        Ok(_) => log.info("the test is over"),
-        Err(error) => {
-            let why = error.spelt(Spelling::Flags);
-            log.error(&why);
-            return Err(why);
-        }
+    wrong.iter().for_each(|why| log.error(why));
+    if is_measured {
+        log.info("the test is over");
     }
-    log.close()
+    wrong.extend(log.close().err());
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }

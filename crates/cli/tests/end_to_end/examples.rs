@@ -105,4 +105,7 @@ fn a_test_plan_of_jmeter_runs_as_it_is_and_as_the_scenario_that_is_made_of_it() 
     );
     assert!(session.read("pages/content/pages/OverTime.html").contains("<svg"));
     assert!(session.read("jmeter.log").contains(" INFO loadline: the test begins\n"));
+    // Where it cannot be written is told before anything is sent.
+    let refused = session.loadline(&format!("jmeter -n -t shop.jmx -Jport={port} -l none/out.jtl")).exits(1);
+    assert!(refused.stderr.contains("'none/out.jtl' cannot be written") && !refused.stdout.contains("Starting"), "{refused:?}");
 }

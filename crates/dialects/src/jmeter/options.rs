@@ -4,6 +4,7 @@
 //! files (`-p`, `-q`) and from words (`-J`), in the order of the command line, and the last one of a name holds, as there.
 
 use std::ffi::OsString;
+use std::io::BufRead as _;
 
 use import::collection::properties;
 use plan::{Draft, Nanos, plainly};
@@ -191,7 +192,9 @@ impl Task {
             }
         }
         let files = host.files();
-        let is_in_the_way = |path: &str| !replaces && files.exists(path.as_ref());
+        // A file that holds nothing is no loss.
+        let holds = |path: &str| files.open(path.as_ref()).is_ok_and(|mut file| file.fill_buf().is_ok_and(|bytes| !bytes.is_empty()));
+        let is_in_the_way = |path: &str| !replaces && holds(path);
         let with_folder = at_end || dashboard_of.is_some();
         let folder = folder.or_else(|| with_folder.then(|| FOLDER.to_owned()));
         let index = |folder: &String| format!("{folder}/{INDEX}");
@@ -279,6 +282,7 @@ mod tests {
         let of = |folder: &str| Ok(Task::Dashboard { samples: "out.jtl".to_owned(), folder: folder.to_owned() });
         assert_eq!(dashboard("-g out.jtl -o pages", &[]), of("pages"));
         assert_eq!(dashboard("-g out.jtl", &[]), of("report-output"));
+        assert!(read("-n -t p -l out.jtl", &[("out.jtl", "")]).is_ok());
         // What is there is replaced on purpose alone.
         let there = [("out.jtl", "x"), ("pages/index.html", "x")];
         for (line, part) in [

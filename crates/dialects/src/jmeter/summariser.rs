@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use jiff::Timestamp;
 use measure::{IntervalCounts, Summary, Tick};
-use plan::{Nanos, Plan};
+use plan::Nanos;
 use report::jmeter::{Samples, Threads};
 use trial::Observer;
 
@@ -68,8 +68,6 @@ impl Summariser {
 }
 
 impl Observer for Summariser {
-    fn begin(&mut self, _plan: &Plan) {}
-
     fn interval(&mut self, tick: &Tick, counted: &IntervalCounts) -> ControlFlow<()> {
         let counts = &counted.counts;
         let span = Samples {
