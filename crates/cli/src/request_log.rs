@@ -334,10 +334,7 @@ impl Rows {
         let check = record.check.and_then(|check| name.checks.get(usize::from(check)));
         let (code, message): (Cow<'_, str>, Cow<'_, str>) = match record.result {
             Ok(status) => (status.to_string().into(), report::reason(status).into()),
-            Err(failure) => (
-                format!("Non HTTP response code: {}", java_class(failure)).into(),
-                format!("Non HTTP response message: {}", failure.about()).into(),
-            ),
+            Err(failure) => (jtl::response_code(failure).into(), jtl::response_message(failure).into()),
         };
         let failure_message: Cow<'_, str> = match (record.failure, check) {
             (Some(_), Some(check)) => format!("Test failed: {check}").into(),
@@ -388,45 +385,6 @@ fn url_of(home: &Target, steps: &StepPlaces, name: &str) -> String {
         Some(path) if path.starts_with('/') => format!("{}://{}{}", home.scheme(), home.authority(), url_without_secrets(path)),
         Some(url) if url.contains("://") => url_without_secrets(url),
         _ => String::new(),
-    }
-}
-
-/// The exception by which JMeter's HTTP samplers tell of such a failure.
-const fn java_class(failure: Failure) -> &'static str {
-    use Failure as F;
-    match failure {
-        F::DnsNotFound | F::DnsTimeout | F::DnsEmpty | F::DnsOther => "java.net.UnknownHostException",
-        F::ConnectTimeout => "org.apache.http.conn.ConnectTimeoutException",
-        F::ConnectRefused | F::ConnectReset | F::ConnectProxy | F::ConnectOther => "org.apache.http.conn.HttpHostConnectException",
-        F::ConnectUnreachable => "java.net.NoRouteToHostException",
-        F::ConnectLocalPorts => "java.net.BindException",
-        F::ConnectLocalFds | F::SendReset | F::RecvReset => "java.net.SocketException",
-        F::TlsTimeout | F::SendTimeout | F::RecvIdleTimeout | F::RecvTotalTimeout => "java.net.SocketTimeoutException",
-        F::TlsCertExpired | F::TlsCertName | F::TlsCertUntrusted | F::TlsAlpn | F::TlsAlert | F::TlsEof | F::TlsProtocol => {
-            "javax.net.ssl.SSLException"
-        }
-        F::SendClosed | F::RecvEofBeforeResponse | F::RecvEofInHead | F::StaleReuse => "org.apache.http.NoHttpResponseException",
-        F::RecvEofInBody => "org.apache.http.ConnectionClosedException",
-        F::ProtoStatusLine
-        | F::ProtoHeader
-        | F::ProtoLength
-        | F::ProtoTransferEncoding
-        | F::ProtoChunk
-        | F::ProtoExtraData
-        | F::ProtoVersion
-        | F::ProtoSwitch
-        | F::LimitHeadBytes
-        | F::LimitHeaderCount
-        | F::LimitInterim
-        | F::LimitChunkExt
-        | F::LimitChunkOverhead
-        | F::LimitTrailers => "org.apache.http.client.ClientProtocolException",
-        F::RedirectTarget => "java.net.MalformedURLException",
-        F::RequestValue => "java.lang.IllegalArgumentException",
-        F::ClientInterrupted => "java.io.InterruptedIOException",
-        F::RedirectLimit | F::RedirectOutside | F::CheckStatus | F::CheckFailed | F::ExtractNothing | F::ClientInternal | F::OtherTool => {
-            "java.io.IOException"
-        }
     }
 }
 

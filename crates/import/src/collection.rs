@@ -45,7 +45,7 @@ pub use environment::Environment;
 pub use guess::{Unread, guess};
 pub use properties::properties;
 use url::{filled, origin, placed_on, variable_name, with_origin_of};
-pub use work::{Import, UNTIL_THROUGH};
+pub use work::{Import, UNTIL_THROUGH, beside};
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

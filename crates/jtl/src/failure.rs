@@ -1,4 +1,4 @@
-//! Why a sample failed, as one of loadline's classes.
+//! Why a sample failed, as one of loadline's classes, and the exception by which JMeter tells of each of these.
 //!
 //! JMeter names the class of a Java exception in the place of the status, and the words of the exception beside it. Each names a
 //! side to look at, so reports of both tools speak of the same things. Matching words alone was rejected: they are those of the system
@@ -106,6 +106,57 @@ fn of_tls(says: impl Fn(&[&str]) -> bool) -> Failure {
     }
 }
 
+/// What stands in the place of the status where there is no answer.
+#[must_use]
+pub fn response_code(failure: Failure) -> String {
+    format!("{EXCEPTION}: {}", exception(failure))
+}
+
+/// What stands beside it.
+#[must_use]
+pub fn response_message(failure: Failure) -> String {
+    format!("{WORDS}{}", failure.about())
+}
+
+/// The exception by which JMeter's HTTP samplers tell of such a failure.
+const fn exception(failure: Failure) -> &'static str {
+    use Failure as F;
+    match failure {
+        F::DnsNotFound | F::DnsTimeout | F::DnsEmpty | F::DnsOther => "java.net.UnknownHostException",
+        F::ConnectTimeout => "org.apache.http.conn.ConnectTimeoutException",
+        F::ConnectRefused | F::ConnectReset | F::ConnectProxy | F::ConnectOther => "org.apache.http.conn.HttpHostConnectException",
+        F::ConnectUnreachable => "java.net.NoRouteToHostException",
+        F::ConnectLocalPorts => "java.net.BindException",
+        F::ConnectLocalFds | F::SendReset | F::RecvReset => "java.net.SocketException",
+        F::TlsTimeout | F::SendTimeout | F::RecvIdleTimeout | F::RecvTotalTimeout => "java.net.SocketTimeoutException",
+        F::TlsCertExpired | F::TlsCertName | F::TlsCertUntrusted | F::TlsAlpn | F::TlsAlert | F::TlsEof | F::TlsProtocol => {
+            "javax.net.ssl.SSLException"
+        }
+        F::SendClosed | F::RecvEofBeforeResponse | F::RecvEofInHead | F::StaleReuse => "org.apache.http.NoHttpResponseException",
+        F::RecvEofInBody => "org.apache.http.ConnectionClosedException",
+        F::ProtoStatusLine
+        | F::ProtoHeader
+        | F::ProtoLength
+        | F::ProtoTransferEncoding
+        | F::ProtoChunk
+        | F::ProtoExtraData
+        | F::ProtoVersion
+        | F::ProtoSwitch
+        | F::LimitHeadBytes
+        | F::LimitHeaderCount
+        | F::LimitInterim
+        | F::LimitChunkExt
+        | F::LimitChunkOverhead
+        | F::LimitTrailers => "org.apache.http.client.ClientProtocolException",
+        F::RedirectTarget => "java.net.MalformedURLException",
+        F::RequestValue => "java.lang.IllegalArgumentException",
+        F::ClientInterrupted => "java.io.InterruptedIOException",
+        F::RedirectLimit | F::RedirectOutside | F::CheckStatus | F::CheckFailed | F::ExtractNothing | F::ClientInternal | F::OtherTool => {
+            "java.io.IOException"
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,5 +222,28 @@ mod tests {
         assert_eq!(of("", false, "no row"), Some(Failure::CheckFailed));
         assert_eq!((of("", false, ""), of("OK", true, "")), (Some(Failure::OtherTool), None));
         assert_eq!((status(&sample("200", true, "")), status(&sample("7", true, ""))), (Some(200), None));
+    }
+
+    #[test]
+    fn what_is_written_reads_back_as_what_it_is_told_for() {
+        let read = |failure: Failure| {
+            let (code, message) = (response_code(failure), response_message(failure));
+            super::failure(&Sample { response_code: code.into(), response_message: message.into(), ..Sample::default() })
+        };
+        for failure in [
+            Failure::DnsNotFound,
+            Failure::ConnectTimeout,
+            Failure::ConnectRefused,
+            Failure::ConnectUnreachable,
+            Failure::ConnectLocalPorts,
+            Failure::RecvIdleTimeout,
+            Failure::RecvReset,
+            Failure::RecvEofBeforeResponse,
+            Failure::RecvEofInBody,
+            Failure::RequestValue,
+            Failure::ClientInterrupted,
+        ] {
+            assert_eq!(read(failure), Some(failure), "{}", response_message(failure));
+        }
     }
 }

@@ -16,6 +16,7 @@ mod stamp;
 mod write;
 mod xml;
 
+pub use failure::{response_code, response_message};
 pub use read::{FirstByte, Form, ReadError, read};
 pub use run::JtlRun;
 pub use sample::Sample;

@@ -16,8 +16,6 @@ use crate::failure::{failure, said, status};
 use crate::read::{FirstByte, Form, ReadError, read};
 use crate::sample::Sample;
 
-/// What the message of a transaction begins with (`TransactionController`).
-const TRANSACTION: &str = "Number of samples in transaction : ";
 /// The target of a run whose file does not tell where requests went: a name that never is one (RFC 2606).
 const UNKNOWN_TARGET: &str = "http://unknown.invalid/";
 /// No plan has more users.
@@ -56,8 +54,7 @@ impl JtlRun {
             if self.target.is_none() {
                 self.target = target(sample);
             }
-            let is_transaction = sample.response_message.starts_with(TRANSACTION);
-            let run = if is_transaction { &mut self.transactions } else { &mut self.requests };
+            let run = if sample.is_transaction() { &mut self.transactions } else { &mut self.requests };
             run.record(&request, || said(sample));
         })?;
         if let Some(line) = cut_off {

@@ -45,3 +45,14 @@ pub struct Sample<'a> {
     /// Opening a connection, TLS included; 0 on one that stood (`Connect`, `ct`).
     pub connect_ms: u64,
 }
+
+/// What the message of a transaction begins with (`TransactionController`).
+const TRANSACTION: &str = "Number of samples in transaction : ";
+
+impl Sample<'_> {
+    /// Whether it sums up others, which have rows of their own or none.
+    #[must_use]
+    pub fn is_transaction(&self) -> bool {
+        self.response_message.starts_with(TRANSACTION)
+    }
+}

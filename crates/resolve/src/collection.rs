@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, guess};
+use import::collection::{Collection, Environment, FILE_BYTES_MAX, Kind, Unread, Wishes, beside, guess};
 use plan::setting::{ALSO_TARGET, ENVIRONMENT, TARGET, VARIABLE};
 use plan::{Draft, PlanError, Scheme, Target, plainly};
 
@@ -25,12 +25,8 @@ pub fn with_included(path: &str, kind: Kind, bytes: &[u8], wishes: &Wishes, read
             return wishes;
         }
         for name in named {
-            let beside = path
-                .rsplit_once('/')
-                .filter(|_| !name.starts_with('/'))
-                .map_or_else(|| name.clone(), |(folder, _)| format!("{folder}/{name}"));
             let held = if wishes.included.len() < INCLUDED_MAX {
-                reader.whole(&beside, FILE_BYTES_MAX).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                reader.whole(&beside(path, &name), FILE_BYTES_MAX).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             } else {
                 Err(format!("more than {INCLUDED_MAX} files are included"))
             };
@@ -85,10 +81,9 @@ pub fn collection(path: &str, bytes: &[u8], wishes: &Wishes, reader: &Reader) ->
         )));
     }
     if read.requests.len() > 1 {
-        let folder = path.rsplit_once('/').map(|(folder, _)| folder);
         let missing = |file: &str| {
-            let beside = folder.filter(|_| !file.starts_with('/')).map_or_else(|| file.to_owned(), |folder| format!("{folder}/{file}"));
-            reader.unreadable(&beside).map(|why| format!("its file '{beside}' cannot be read: {why}"))
+            let file = beside(path, file);
+            reader.unreadable(&file).map(|why| format!("its file '{file}' cannot be read: {why}"))
         };
         let all = read.clone();
         read.leave_out_requests(|request| request.files().find_map(&missing));

@@ -8,6 +8,7 @@
 use md5::Digest as _;
 use ring::digest;
 
+use crate::auth::hex;
 use crate::body::write_form_text;
 
 /// Letters that mean something in a page, and what stands for them. Apostrophes are told by number in HTML, which has no name for them.
@@ -75,7 +76,7 @@ fn entity(name: &str) -> Option<char> {
 pub fn digest(name: &str, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let algorithm = match name {
         "md5" => {
-            hex(&md5::Md5::digest(text), out);
+            out.extend_from_slice(hex(&md5::Md5::digest(text)).as_bytes());
             return Some(());
         }
         "sha1" => &digest::SHA1_FOR_LEGACY_USE_ONLY,
@@ -84,13 +85,8 @@ pub fn digest(name: &str, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         "sha512" => &digest::SHA512,
         _ => return None,
     };
-    hex(digest::digest(algorithm, text).as_ref(), out);
+    out.extend_from_slice(hex(digest::digest(algorithm, text).as_ref()).as_bytes());
     Some(())
-}
-
-fn hex(bytes: &[u8], out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().for_each(|byte| out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]));
 }
 
 #[cfg(test)]

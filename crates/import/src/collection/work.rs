@@ -277,7 +277,8 @@ fn names(requests: &[Request]) -> Vec<String> {
 }
 
 /// A path that begins where a file is.
-fn beside(file: &str, path: &str) -> String {
+#[must_use]
+pub fn beside(file: &str, path: &str) -> String {
     match file.rsplit_once('/') {
         Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
         _ => path.to_owned(),

@@ -119,11 +119,6 @@ fn row<'m, V: Default>(rows: &'m mut BTreeMap<String, V>, name: &str) -> &'m mut
     rows.get_mut(name).expect("it is there")
 }
 
-/// Whether a sample sums up others.
-fn is_transaction(sample: &Sample<'_>) -> bool {
-    sample.response_message.starts_with("Number of samples in transaction")
-}
-
 /// What went wrong, as it is listed.
 fn error_of(sample: &Sample<'_>) -> String {
     let code = &*sample.response_code;
@@ -251,7 +246,7 @@ impl Statistics {
     pub fn add(&mut self, sample: &Sample<'_>) {
         let label = row(&mut self.labels, &sample.label);
         label.add(sample);
-        if is_transaction(sample) {
+        if sample.is_transaction() {
             label.is_transaction = true;
             return;
         }
