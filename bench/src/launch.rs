@@ -68,6 +68,21 @@ pub(crate) fn run_on(core: usize, command: &[String]) -> Result<Ran> {
     Ok(Ran { usage, stdout, stderr })
 }
 
+/// Runs a command on whichever cores the system gives it; when it was started, in microseconds since 1970.
+///
+/// # Errors
+/// If it cannot be started, or ends badly.
+pub(crate) fn run_anywhere(command: &str) -> Result<u64> {
+    let mut words = command.split(' ');
+    let program = words.next().context("no command to measure")?;
+    let begun_us = now_us();
+    let status = Command::new(program).args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    if !status.success() && status.code() != Some(MEASURED_BUT_INVALID) {
+        bail!("'{command}' ended with {status}");
+    }
+    Ok(begun_us)
+}
+
 /// How loadline ends when others kept it from its processor. Its counts hold all the same, and they are what is checked here; what
 /// such a moment did to the figures shows in their spread.
 const MEASURED_BUT_INVALID: i32 = 4;

@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use plan::setting::{EXCEPT, ONLY, PROPERTY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
-use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue, JOURNEY_NUMBER, USER_NUMBER};
+use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue, JOURNEY_NUMBER, Resources, USER_NUMBER};
 use plan::{Also, FORM_TYPE, Target, Wording};
 
 pub use concealed::Placeholder;
@@ -154,6 +154,8 @@ pub struct Request {
     pub checks: Vec<AnswerCheck>,
     /// What is taken out of its answer.
     pub extractions: Vec<Extraction>,
+    /// What of what its page names is loaded behind it.
+    pub resources: Option<Resources>,
     /// What is said of its connection.
     pub connection: Connection,
     /// Where it stands, such as `line 3` or `Orders / Create`.

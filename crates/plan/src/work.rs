@@ -240,12 +240,36 @@ pub struct Step {
     pub requests_max: Option<u64>,
     /// So many redirects are followed.
     pub redirects: u8,
+    /// What of what its page names is loaded behind it; `None`: nothing.
+    pub resources: Option<Resources>,
     /// Given up after this long, if not after the plan's time.
     pub timeout: Option<Nanos>,
     /// Whether a failure ends the journey.
     pub must_succeed: bool,
     /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one that must succeed.
     pub may_fail: bool,
+}
+
+/// Which of what a page names is loaded behind it, as a browser does: pictures, scripts, style sheets, frames, and what those name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resources {
+    /// So many at once, each over a connection of its own.
+    pub at_once: NonZeroU32,
+    /// Those in whose URL this regular expression is found; `None`: all.
+    pub only: Option<String>,
+    /// None of those in whose URL this one is found.
+    pub except: Option<String>,
+}
+
+impl Resources {
+    /// So many at once where nothing is said, as browsers have it for one server.
+    pub const AT_ONCE: NonZeroU32 = NonZeroU32::new(6).unwrap();
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Self { at_once: Self::AT_ONCE, only: None, except: None }
+    }
 }
 
 /// What follows the head of a request.
@@ -567,6 +591,7 @@ impl Step {
             judges_status: false,
             requests_max: None,
             redirects: 0,
+            resources: None,
             timeout: None,
             must_succeed: false,
             may_fail: false,

@@ -19,7 +19,7 @@ use plan::work::{Auth, Operator, Think, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Spelling, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{AllAnswers, AnswerSink, RowOutcome, Rows, Text, Writing};
+use template::{AllAnswers, AnswerNeeds, AnswerSink, RowOutcome, Rows, Text, Writing};
 
 use crate::buffers::{lend, take_back};
 use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
@@ -528,8 +528,20 @@ impl Journeys {
         (user.set_out, user.is_fresh) = (true, false);
         user.led = None;
         user.challenged = false;
-        let body = if request.heard.body { lend(&self.lent.bodies) } else { Vec::new() };
-        user.sink = AnswerSink::new(request.heard, [lend(&self.lent.heads), body], &self.answers);
+        user.sink = self.lend_sink(request.heard);
+    }
+
+    /// A place for what is looked at of an answer, in memory that is lent until [`take_sink`](Self::take_sink).
+    pub(crate) fn lend_sink(&self, heard: AnswerNeeds) -> AnswerSink {
+        let body = if heard.body { lend(&self.lent.bodies) } else { Vec::new() };
+        AnswerSink::new(heard, [lend(&self.lent.heads), body], &self.answers)
+    }
+
+    /// Takes it back.
+    pub(crate) fn take_sink(&self, sink: AnswerSink) {
+        let [headers, body] = sink.into_memory();
+        take_back(&self.lent.heads, headers);
+        take_back(&self.lent.bodies, body);
     }
 
     /// What the answer came to: whether it is a success, and why the journey cannot go on, if so.
@@ -552,7 +564,7 @@ impl Journeys {
         let mut ends = None;
         let tools = &self.tools[place];
         let mut extractions = tools.extractions.borrow_mut();
-        if tools.checks.is_empty() && extractions.is_empty() {
+        if tools.checks.is_empty() && extractions.is_empty() && request.resources.is_none() {
             return (judged, ends);
         }
         if sink.overflowed {
@@ -616,7 +628,7 @@ impl Journeys {
     }
 
     /// Tells whoever waits for a single journey, or looks after users that go, what failed first.
-    fn tell(&self, user: &User, why: impl Fn() -> String) {
+    pub(crate) fn tell(&self, user: &User, why: impl Fn() -> String) {
         let told = || format!("the step '{}': {}", self.compiled.steps[user.step].name, why());
         if let Some(passed) = &self.single {
             passed.lock().unwrap_or_else(PoisonError::into_inner).wrong.get_or_insert_with(told);
@@ -627,9 +639,20 @@ impl Journeys {
 
     /// Shows a request and its answer to whoever sees everything.
     fn show(&self, user: &User, sink: &AnswerSink, result: Result<u16, Failure>, took: Option<Nanos>) {
+        self.show_exchange(user, &self.compiled.steps[user.step].name, &user.sent, sink, (result, took));
+    }
+
+    /// The same of any of its requests.
+    pub(crate) fn show_exchange(
+        &self,
+        user: &User,
+        name: &str,
+        sent: &Encoded,
+        sink: &AnswerSink,
+        (result, took): (Result<u16, Failure>, Option<Nanos>),
+    ) {
         let Some(onlooker) = &self.compiled.witness else { return };
-        let name = &self.compiled.steps[user.step].name;
-        let mut exchange = sink.exchange(name.to_string(), &user.sent.bytes, result, took);
+        let mut exchange = sink.exchange(name.to_owned(), &sent.bytes, result, took);
         let named = onlooker.names.iter().zip(&user.variables).filter(|(_, value)| !value.is_empty());
         exchange.variables = named.map(|(name, value)| (name.clone(), excerpt(value))).collect();
         onlooker.witness.saw(exchange);
@@ -668,7 +691,7 @@ impl Journeys {
     }
 
     /// Where the request under way goes.
-    fn place<'a>(&'a self, user: &'a User) -> &'a Target {
+    pub(crate) fn place<'a>(&'a self, user: &'a User) -> &'a Target {
         match &user.led {
             Some(led) => &led.place,
             None => self.compiled.steps[user.step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
@@ -702,20 +725,48 @@ impl Journeys {
 
     /// Takes up the cookies of an answer.
     fn take_cookies(&self, user: &mut User, sink: &AnswerSink) {
-        if !self.compiled.cookies || sink.headers.is_empty() {
-            return;
-        }
-        let headers = Headers::lines(&sink.headers);
-        if headers.named("set-cookie").next().is_none() {
-            return;
-        }
         let User { jar, sent, led, step, .. } = user;
         let place = match led {
             Some(led) => &led.place,
             None => self.compiled.steps[*step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
         };
-        jar.take(headers, cookie_place(place, path_of(sent.as_ref())), now());
+        self.keep_cookies(jar, place, path_of(sent.as_ref()), sink);
     }
+
+    /// Takes up the cookies of an answer to a request for this path of this place.
+    pub(crate) fn keep_cookies(&self, jar: &mut Jar, place: &Target, path: &str, sink: &AnswerSink) {
+        if !self.compiled.cookies || sink.headers.is_empty() {
+            return;
+        }
+        let headers = Headers::lines(&sink.headers);
+        if headers.named("set-cookie").next().is_some() {
+            jar.take(headers, cookie_place(place, path), now());
+        }
+    }
+
+    /// The request that follows another of a step along a hop, with the cookies of where it leads; `None` if there is none.
+    pub(crate) fn hop_to(&self, hop: &Hop<'_>, before: EncodedRef<'_>, step: usize, jar: &Jar) -> Option<Encoded> {
+        let request = &self.compiled.steps[step];
+        let key = request.step.auth.as_ref().and_then(Auth::key_header);
+        let dropped = |name: &str| {
+            let is_key = key.is_some_and(|key| key.eq_ignore_ascii_case(name));
+            // Cookies are written anew, unless the step names them itself.
+            is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
+        };
+        let mut next = hop.rewritten(before, dropped)?;
+        if self.compiled.cookies && !request.has_cookies && !jar.is_empty() {
+            let mut line = Vec::new();
+            write_cookies(jar, hop.to, hop.to.path_and_query(), &mut line);
+            next.insert(&line);
+        }
+        Some(next)
+    }
+}
+
+/// Where a redirect leads from here; whether the server is one that was named the engine looks at, for every request.
+pub(crate) fn destination_of(from: &Target, sink: &AnswerSink, hops: Hops) -> Result<Target, Failure> {
+    let location = Headers::lines(&sink.headers).named("location").next().ok_or(Failure::RedirectTarget)?;
+    redirect::destination(from, &String::from_utf8_lossy(location), hops, |_| true).map_err(|error| error.failure())
 }
 
 /// What a worker may still send of a step, after what was sent before.
@@ -766,7 +817,9 @@ impl Journeys {
 
     /// Waits where the journey says so, for other users or for its own branches, and goes on behind that.
     async fn wait<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, role: impl Role) -> Result<(), End> {
-        if user.branches_off() {
+        if let Some(page) = user.takes_page() {
+            self.load_page(user, client, *page, role).await?;
+        } else if user.branches_off() {
             if !self.go_parallel(user, client).await? {
                 return Ok(());
             }
@@ -874,6 +927,7 @@ impl Journeys {
         }
         let sink = std::mem::take(&mut user.sink);
         let had_failed = std::mem::take(&mut user.failed);
+        let mut page = None;
         let ends = match outcome.result {
             Err(failure) => {
                 recorder.record_step(outcome, step, SuccessRule::ByStatus);
@@ -895,6 +949,9 @@ impl Journeys {
                 let (judged, ends) = self.judge(user, status, outcome, &sink, recorder);
                 recorder.record_step(outcome, step, judged);
                 let failure = if let SuccessRule::Failed(failure) = judged { Some(failure) } else { None };
+                if failure.is_none() {
+                    page = self.page_of(user, &sink);
+                }
                 user.failed |= failure.is_some();
                 if failure == Some(Failure::CheckStatus) {
                     let name = &self.compiled.steps[step].name;
@@ -909,10 +966,8 @@ impl Journeys {
         user.failed |= had_failed;
         self.show(user, &sink, outcome.result, Some(outcome.response_time()));
         let Encoded { bytes, .. } = std::mem::take(&mut user.sent);
-        let [headers, body] = sink.into_memory();
         take_back(&self.lent.texts, bytes);
-        take_back(&self.lent.heads, headers);
-        take_back(&self.lent.bodies, body);
+        self.take_sink(sink);
         match ends {
             // Given up with the run: the journey was under way to its end.
             Some(Failure::ClientInterrupted) => user.travels = false,
@@ -921,6 +976,10 @@ impl Journeys {
                 self.over(user, outcome.done, JourneyEnd::BrokeOff(failure), recorder);
             }
             None => {
+                if let Some(page) = page {
+                    user.halts(Halt::Page(page));
+                    return Ok(());
+                }
                 self.advance(user)?;
                 user.count_transactions(recorder);
                 self.look_for_end(user, outcome.done, recorder);
@@ -964,33 +1023,21 @@ impl Journeys {
         }
         let followed = user.led.as_ref().map_or(0, |led| led.hops);
         let from = self.place(user).clone();
-        let location = Headers::lines(&user.sink.headers).named("location").next().map(<[u8]>::to_vec);
-        let Some(location) = location else { return FollowUp::Fail(Failure::RedirectTarget) };
-        // Whether the server is one that was named the engine looks at, for every request.
-        let to = match redirect::destination(&from, &String::from_utf8_lossy(&location), Hops { followed, max: redirects }, |_| true) {
+        let to = match destination_of(&from, &user.sink, Hops { followed, max: redirects }) {
             Ok(to) => to,
-            Err(error) => return FollowUp::Fail(error.failure()),
+            Err(failure) => return FollowUp::Fail(failure),
         };
-        let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
-        let began = request.elsewhere.as_ref().unwrap_or(&compiled.home);
-        let key = request.step.auth.as_ref().and_then(Auth::key_header);
-        let hop = Hop { convention: Convention::Browser, began, from: &from, to: &to, status: Status(status), method };
-        let dropped = |name: &str| {
-            let is_key = key.is_some_and(|key| key.eq_ignore_ascii_case(name));
-            // Cookies are written anew, unless the step names them itself.
-            is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
-        };
-        let Some(mut next) = hop.rewritten(user.sent.as_ref(), dropped) else { return FollowUp::Fail(Failure::RedirectTarget) };
-        let method = hop.method().to_owned();
         let sink = std::mem::take(&mut user.sink);
         self.take_cookies(user, &sink);
         self.show(user, &sink, result, None);
         user.sink = sink;
-        if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
-            let mut line = Vec::new();
-            write_cookies(&user.jar, &to, to.path_and_query(), &mut line);
-            next.insert(&line);
-        }
+        let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
+        let began = request.elsewhere.as_ref().unwrap_or(&compiled.home);
+        let hop = Hop { convention: Convention::Browser, began, from: &from, to: &to, status: Status(status), method };
+        let method = hop.method().to_owned();
+        let Some(next) = self.hop_to(&hop, user.sent.as_ref(), user.step, &user.jar) else {
+            return FollowUp::Fail(Failure::RedirectTarget);
+        };
         user.sent = next;
         user.led = Some(Box::new(Led { place: to, method, hops: followed + 1 }));
         FollowUp::Redirect
@@ -1109,7 +1156,7 @@ fn without_secrets(user: &User, said: &impl ToString) -> String {
 }
 
 /// The path that a request asks for.
-fn path_of(request: EncodedRef<'_>) -> &str {
+pub(crate) fn path_of(request: EncodedRef<'_>) -> &str {
     request.path().unwrap_or("/")
 }
 

@@ -15,10 +15,11 @@ use plan::work::{
     self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, STATUS, Step, Think, USER_NUMBER, Weights,
     each_item,
 };
-use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
+use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
 use step::check::Mistaken;
+use step::resources::ResourceFilter;
 use step::{Check, Extractor};
 use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
@@ -65,6 +66,8 @@ pub(crate) struct Compiled {
     /// Whether users do without their pauses.
     pub(crate) hurried: bool,
     pub(crate) home: Target,
+    /// The servers that may be asked.
+    pub(crate) bounds: Bounds,
     /// How long an answer may take, where the step does not say.
     pub(crate) timeout: Nanos,
 }
@@ -222,7 +225,16 @@ pub(crate) struct Request {
     pub(crate) checks: Vec<CompiledCheck>,
     /// What is taken out of its answer.
     pub(crate) extractions: Vec<CompiledExtraction>,
+    pub(crate) resources: Option<ResourceLoad>,
     pub(crate) step: Step,
+}
+
+/// What is loaded behind a page.
+pub(crate) struct ResourceLoad {
+    /// Among the steps: as what they are counted.
+    pub(crate) row: usize,
+    pub(crate) at_once: usize,
+    pub(crate) filter: ResourceFilter,
 }
 
 /// A check, and what is filled in for each answer; nothing of a check that is whole.
@@ -266,7 +278,8 @@ impl AwsWords {
 
 /// What of a step's answers is looked at. Cookies, where a redirect leads and challenges are, whatever the step asks for.
 fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
-    let mut heard = AnswerNeeds { steering: true, ..AnswerNeeds::default() };
+    let looks_for_more = step.resources.is_some();
+    let mut heard = AnswerNeeds { steering: true, headers: looks_for_more, body: looks_for_more };
     for promised in checks {
         heard = heard.with_check(&promised.check);
     }
@@ -399,6 +412,7 @@ pub(crate) fn compile(
         cookies: scenario.work.cookies,
         hurried: false,
         home,
+        bounds: plan.bounds(),
         timeout: plan.connection().timeout,
     })
 }
@@ -462,6 +476,7 @@ impl Compiling<'_> {
                     if let Some(request) = self.request(step, journey) {
                         ops.push(Op::Request(self.steps.len()));
                         self.steps.push(request);
+                        self.resources(step, journey);
                     }
                 }
                 Item::Pause(pause) => ops.push(Op::Pause(self.span(pause))),
@@ -781,8 +796,24 @@ impl Compiling<'_> {
             heard: heard_of(step, &checks),
             checks,
             extractions: self.extractions(step),
+            resources: None,
             step: step.clone(),
         })
+    }
+
+    /// What is loaded behind the page of the step before, as a row of its own.
+    fn resources(&mut self, step: &Step, journey: u32) {
+        let Some(resources) = &step.resources else { return };
+        let (page, row) = (self.steps.len() - 1, self.steps.len());
+        let filter = ResourceFilter::new(resources.only.as_deref(), resources.except.as_deref()).unwrap_or_else(|why| {
+            self.wrong(step, &format!("resources: {}", why.message));
+            ResourceFilter::default()
+        });
+        self.steps[page].resources = Some(ResourceLoad { row, at_once: resources.at_once.get() as usize, filter });
+        let all = Step::new(format!("{} (resources)", step.name), "GET".to_owned(), Template::fixed("/"));
+        let all = self.request(&Step { timeout: step.timeout, ..all }, journey);
+        self.steps.extend(all);
+        self.order.is_timed = true;
     }
 
     /// What is known before the run is filled in already.

@@ -64,6 +64,7 @@ impl Scenario {
                 }
             });
         }
+        self.work.each_step(&mut |step| most = most.max(step.resources.as_ref().map_or(NonZeroU32::MIN, |resources| resources.at_once)));
         most
     }
 

@@ -208,9 +208,24 @@ pub static DEFAULTS: Shape = Shape {
         key("auth", Kind::Shape(&AUTH), "how every request says who the user is"),
         key("cookies", Kind::Truth, "whether users keep cookies [default: true]"),
         key("redirects", Kind::Whole, "follow up to this many redirects; a followed chain is one request [default: 0]"),
+        key("resources", RESOURCES_KIND, "load what pages name as well, as a browser does: true, or which [default: false]"),
         key("timeout", Kind::Text, "give a request up after this long [default: the `timeout` of `load`]"),
         key("must_succeed", Kind::Truth, "whether a step that fails ends the journey [default: false]"),
         key("may_fail", Kind::Truth, "whether the journey goes on where a step has no answer, or not what is extracted [default: false]"),
+    ],
+};
+
+/// Whether, or which.
+const RESOURCES_KIND: Kind = Kind::Either(&[Kind::Truth, Kind::Shape(&RESOURCES)]);
+
+/// Under `resources`.
+pub static RESOURCES: Shape = Shape {
+    name: "resources",
+    about: "Which of what a page names is loaded behind it: pictures, scripts, style sheets, frames, and what those name.",
+    keys: &[
+        key("at_once", Kind::Whole, "so many at a time, each over a connection of its own [default: 6]"),
+        key("only", Kind::Text, "those in whose URL this regular expression is found"),
+        key("except", Kind::Text, "none of those in whose URL this one is found"),
     ],
 };
 
@@ -266,6 +281,7 @@ pub static STEP: Shape = Shape {
         ),
         key("auth", Kind::Shape(&AUTH), "how this request says who the user is"),
         key("redirects", Kind::Whole, "follow up to this many redirects"),
+        key("resources", RESOURCES_KIND, "load what its page names as well, as a browser does: true, or which"),
         key("timeout", Kind::Text, "give this request up after this long, such as 2s"),
         key("maximum_requests", Kind::Whole, "send it at most so often in the whole run; then it is left out"),
         key("must_succeed", Kind::Truth, "whether its failure ends the journey"),

@@ -25,6 +25,7 @@ mod parallel;
 mod print;
 mod read;
 mod ready;
+mod resources;
 pub mod schema;
 mod series;
 #[cfg(test)]

@@ -23,6 +23,7 @@ use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::meeting::{Meeting, Section, Wait};
+use crate::resources::Page;
 use crate::user::{Turns, User};
 
 /// Counts how often users came somewhere, by its place.
@@ -78,6 +79,8 @@ pub(crate) enum Halt {
     Others(Wait),
     /// Its own branches.
     Branches,
+    /// What the page of its last answer names.
+    Page(Box<Page>),
 }
 
 /// When a user was last at a place that it does not pass too often.
@@ -334,6 +337,14 @@ impl User {
     /// Whether it waits for its branches, which are to be gone through now.
     pub(crate) fn branches_off(&mut self) -> bool {
         self.progress().halt.take_if(|halt| matches!(halt, Halt::Branches)).is_some()
+    }
+
+    /// What is to be loaded now behind its last answer.
+    pub(crate) fn takes_page(&mut self) -> Option<Box<Page>> {
+        match self.progress().halt.take_if(|halt| matches!(halt, Halt::Page(_))) {
+            Some(Halt::Page(page)) => Some(page),
+            _ => None,
+        }
     }
 
     /// Whether it need not wait for others any more.

@@ -26,7 +26,7 @@ use crate::user::User;
 const IDLE: Nanos = Nanos::from_millis(1);
 
 /// A user on its way through branches.
-type Way<'a> = Pin<Box<dyn Future<Output = Result<(), End>> + 'a>>;
+pub(crate) type Way<'a> = Pin<Box<dyn Future<Output = Result<(), End>> + 'a>>;
 
 /// The branches of one user that are under way.
 struct Fork<'a> {
@@ -199,7 +199,7 @@ impl User {
 }
 
 /// Drives all of them to their ends; what came of them: the worst.
-async fn all(mut ways: Vec<Way<'_>>) -> Result<(), End> {
+pub(crate) async fn all(mut ways: Vec<Way<'_>>) -> Result<(), End> {
     let mut ended = Ok(());
     poll_fn(|cx| {
         ways.retain_mut(|way| match way.as_mut().poll(cx) {

@@ -9,7 +9,7 @@
 mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, Step, Which, Work};
+use plan::work::{AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, Resources, Step, Which, Work};
 use plan::{Draft, Nanos, PopulationDraft, Target};
 use step::Check;
 
@@ -105,6 +105,7 @@ struct Defaults {
     headers: Vec<(String, Template)>,
     auth: Option<Auth>,
     redirects: u8,
+    resources: Option<Resources>,
     timeout: Option<Nanos>,
     must_succeed: bool,
     may_fail: bool,
@@ -125,6 +126,7 @@ impl Defaults {
             headers: headers(&steps),
             auth: at_home.iter().find(most).copied().cloned().flatten(),
             redirects: shared(&|first, other| first.redirects == other.redirects).map_or(0, |step| step.redirects),
+            resources: shared(&|first, other| first.resources == other.resources).and_then(|step| step.resources.clone()),
             timeout: shared(&|first, other| first.timeout == other.timeout).and_then(|step| step.timeout),
             must_succeed: shared(&|first, other| first.must_succeed == other.must_succeed).is_some_and(|step| step.must_succeed),
             may_fail: shared(&|first, other| first.may_fail == other.may_fail).is_some_and(|step| step.may_fail),
@@ -139,6 +141,7 @@ impl Defaults {
         if self.redirects > 0 {
             map.put("redirects", Value::Bare(self.redirects.to_string()));
         }
+        map.put_some("resources", self.resources.as_ref().map(resources));
         map.put_some("timeout", self.timeout.map(|timeout| timeout.to_string()));
         if self.must_succeed {
             map.put("must_succeed", Value::Bare("true".to_owned()));
@@ -403,6 +406,9 @@ impl Steps<'_> {
         if step.redirects != defaults.redirects {
             map.put("redirects", Value::Bare(step.redirects.to_string()));
         }
+        if step.resources != defaults.resources {
+            map.put("resources", step.resources.as_ref().map_or_else(|| Value::Bare("false".to_owned()), resources));
+        }
         map.put_some("timeout", step.timeout.filter(|_| step.timeout != defaults.timeout).map(|timeout| timeout.to_string()));
         map.put_some("maximum_requests", step.requests_max.map(|most| Value::Bare(most.to_string())));
         if step.must_succeed != defaults.must_succeed {
@@ -416,6 +422,17 @@ impl Steps<'_> {
         map.put_all("extract", extract);
         map.put_all("checks", checked(&step.checks));
     }
+}
+
+/// Which of what a page names is loaded.
+fn resources(resources: &Resources) -> Value {
+    let mut map = Map::default();
+    if resources.at_once != Resources::AT_ONCE {
+        map.put("at_once", Value::Bare(resources.at_once.to_string()));
+    }
+    map.put_some("only", resources.only.clone());
+    map.put_some("except", resources.except.clone());
+    if *resources == Resources::default() { Value::Bare("true".to_owned()) } else { Value::Map(map) }
 }
 
 /// Names and what each is.

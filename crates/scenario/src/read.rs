@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use analysis::gate;
 use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
-use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, STATUS, USER_NUMBER, Variable, Weights, Work};
+use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work};
 use plan::{DataFile, Draft, Nanos, PopulationDraft, RowsAt, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
@@ -107,6 +107,7 @@ struct Defaults<'n> {
     headers: Option<&'n Node>,
     auth: Option<Auth>,
     redirects: u8,
+    resources: Option<Resources>,
     timeout: Option<Nanos>,
     must_succeed: bool,
     may_fail: bool,
@@ -551,7 +552,9 @@ impl<'a> Reading<'a> {
         let timeout = entries.value("timeout").and_then(|node| self.timeout(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let auth = entries.value("auth").and_then(|node| self.auth(node));
-        (Defaults { headers, auth, redirects: u8::try_from(redirects).unwrap_or(u8::MAX), timeout, must_succeed, may_fail }, cookies)
+        let resources = entries.value("resources").and_then(|node| self.resources(node));
+        let redirects = u8::try_from(redirects).unwrap_or(u8::MAX);
+        (Defaults { headers, auth, redirects, resources, timeout, must_succeed, may_fail }, cookies)
     }
 
     fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {

@@ -122,6 +122,11 @@ impl Document {
         }
     }
 
+    /// All elements, in the order of the page.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = &Element> {
+        self.descendants(ROOT).filter_map(|id| self.element(id))
+    }
+
     pub(crate) fn parent(&self, id: Id) -> Option<Id> {
         some(self.node(id).parent)
     }

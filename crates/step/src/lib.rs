@@ -22,6 +22,7 @@ mod excerpt;
 pub mod extract;
 mod html;
 mod reading;
+pub mod resources;
 
 pub use answer::{Answer, Headers};
 pub use check::{Blank, Broken, Check, Mistaken};

@@ -178,8 +178,45 @@ CASES = [
         get("/page", image_parser=True),
         get("/after"),
         answers={"/page": as_html('<html><link rel="stylesheet" href="/style.css"><img src="/a.png"><script src="/b.js"></script></html>')},
+    ),
+    one_user(
+        "embedded-everything",
+        "HTTPSamplerProxy HeaderManager",
+        "style sheets and frames embed more; which elements count, and what is asked for twice",
+        get("/shop/page", headers(("Accept-Language", "de")), image_parser=True, concurrentDwn=True, concurrentPool="3"),
+        get("/after"),
+        answers={
+            "/shop/page": as_html(
+                '<html><head><base href="/base/"><link rel="stylesheet" href="s.css"><link rel="Shortcut Icon" href="i.ico"><link rel="next" href="no.html">'
+                '<style>p { background: url(no.png) }</style></head><body background="back.png"><img src=" a.png "><img src="a.png"><img src="/abs.png?x=1&amp;y=2">'
+                '<input type="image" src="in.png"><input src="no.png"><iframe src="inner.html"></iframe><embed src="e.swf"><object data="o.bin"></object>'
+                '<table background="t.png"><tr><td style="background: url(\'u.png\')">x</td></tr></table><a href="no.html">x</a><script>var a = 1;</script></body></html>'
+            ),
+            "/base/s.css": Answer("p { background: url(p.png) } @font-face { src: url('f.woff') }", kind="text/css"),
+            "/base/inner.html": as_html('<img src="deep.png">'),
+        },
         view=in_any_order,
-        called="what the page embeds",
+    ),
+    one_user(
+        "embedded-some",
+        "HTTPSamplerProxy",
+        "only what matches a pattern, and not what matches another",
+        get("/page", image_parser=True, embedded_url_re=r".*\.(png|css)", embedded_url_exclude_re=r".*/b\..*"),
+        answers={"/page": as_html('<img src="/a.png"><img src="/b.png"><img src="/c.gif"><link rel="stylesheet" href="/b.css"><img src="/d.png?v=1">')},
+    ),
+    one_user(
+        "embedded-not-of-failures",
+        "HTTPSamplerProxy",
+        "a page that failed, a text and a redirected page",
+        get("/gone", image_parser=True),
+        get("/text", image_parser=True),
+        get("/from", image_parser=True),
+        answers={
+            "/gone": as_html('<img src="/a.png">', status=404),
+            "/text": Answer('<img src="/b.png">'),
+            "/from": redirect("/sub/to"),
+            "/sub/to": as_html('<img src="c.png">'),
+        },
     ),
     one_user(
         "response-timeout",

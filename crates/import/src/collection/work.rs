@@ -148,9 +148,10 @@ impl<'a> Common<'a> {
         let most = origins.values().max().copied();
         // Of several the first.
         let target = requests.iter().map(server).find(|server| origins.get(&server.absolute()).copied() == most).unwrap_or_else(nowhere);
-        let reads_answers = requests
-            .iter()
-            .any(|request| !request.extractions.is_empty() || request.checks.iter().any(|check| check.subject == Subject::Body));
+        let reads_answers = requests.iter().any(|request| {
+            let is_checked = request.checks.iter().any(|check| check.subject == Subject::Body);
+            is_checked || !request.extractions.is_empty() || request.resources.is_some()
+        });
         let stay_home = requests.iter().all(|request| server(request) == target);
         let headers = requests.first().map_or(&[][..], |first| &first.headers).iter().filter(|(name, _)| {
             // What is a secret is, under what all steps have, for the target alone.
@@ -192,6 +193,7 @@ impl<'a> Common<'a> {
             judges_status: checks.iter().any(|check| check.subject == Subject::Status),
             checks,
             redirects: request.connection.follow.unwrap_or(0),
+            resources: request.resources.clone(),
             ..Step::new(name, request.method.clone(), whole)
         }
     }

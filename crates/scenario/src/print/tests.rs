@@ -176,6 +176,15 @@ fn answer_checks() -> impl Strategy<Value = Vec<AnswerCheck>> {
     })
 }
 
+fn resources() -> impl Strategy<Value = Resources> {
+    let regex = || proptest::option::of(proptest::sample::select(&[r"\.png$", "^http://a.test/(b|c)", "x: 'y' #"][..]));
+    (1_u32..9, regex(), regex()).prop_map(|(at_once, only, except)| Resources {
+        at_once: NonZeroU32::new(at_once).unwrap(),
+        only: only.map(str::to_owned),
+        except: except.map(str::to_owned),
+    })
+}
+
 /// A step by itself; what it has from all steps is put in later.
 fn step() -> impl Strategy<Value = Step> {
     let path = prop_oneof![
@@ -186,7 +195,7 @@ fn step() -> impl Strategy<Value = Step> {
     let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
     let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
     let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>());
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), proptest::option::of(resources()));
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -205,6 +214,7 @@ fn step() -> impl Strategy<Value = Step> {
             judges_status,
             requests_max: rest.1,
             redirects: rest.0,
+            resources: rest.4,
             timeout: timeout.map(Nanos::from_millis),
             must_succeed: rest.2,
             may_fail: rest.3 && !rest.2,

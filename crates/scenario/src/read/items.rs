@@ -1,7 +1,6 @@
 //! Items about other items: in turn, by chance, by a value, for a time, timed together.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
 
 use plan::template::is_templated;
 use plan::work::{Amount, Case, Duration, Expression, Item, each_step};
@@ -11,7 +10,7 @@ use crate::keys::CASE;
 use crate::yaml::{Node, Value};
 
 /// No load has more users.
-const USERS_MAX: u64 = 1_000_000;
+pub(super) const USERS_MAX: u64 = 1_000_000;
 
 impl Reading<'_> {
     /// A time, drawn by chance or written by a template. `what` is what takes it.
@@ -133,13 +132,7 @@ impl Reading<'_> {
 
     /// All of them at the same time.
     pub(super) fn parallel(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Item {
-        let at_once = entries.value("at_once").and_then(|node| {
-            let at_once = self.whole(node, USERS_MAX).map(|at_once| NonZeroU32::new(at_once as u32));
-            if at_once == Some(None) {
-                self.wrong(node.spot, "nothing is done with 0 branches at once", "write one or more, such as at_once: 6, or leave it out");
-            }
-            at_once.flatten()
-        });
+        let at_once = entries.value("at_once").and_then(|node| self.at_once(node, "branches"));
         let is_inner = std::mem::replace(&mut self.is_in_branch, true);
         if is_inner {
             let message = "steps at the same time stand in others at the same time";

@@ -1,7 +1,9 @@
 //! A sampler of a test plan as a request, with what stands around it in the plan.
 
+use std::num::NonZeroU32;
+
 use plan::template::Template;
-use plan::work::{Auth, Body, Field, FieldValue};
+use plan::work::{Auth, Body, Field, FieldValue, Resources};
 use plan::{FILE_TYPE, FORM_TYPE, Nanos, percent_decoded};
 
 use super::text::{Names, form_encoded};
@@ -11,6 +13,8 @@ use crate::collection::url::filled;
 
 /// JMeter follows so many redirects.
 const REDIRECTS_MAX: u8 = 20;
+/// No browser loads more at once.
+const BRANCHES_MAX: u32 = 100;
 
 /// What elements around a sampler say of it.
 #[derive(Debug, Clone, Default)]
@@ -87,12 +91,26 @@ impl Surroundings<'_> {
             left_out.push(("its response timeout".to_owned(), "it is known only on the way".to_owned()));
         }
         let timeout = timeout.filter(|time| *time > 0).map(Nanos::from_millis);
-        if truth(setting("image_parser"), false) {
-            left_out.push((
-                "what the page embeds".to_owned(),
-                "pictures, scripts and styles are not fetched; write them as steps in parallel".to_owned(),
-            ));
-        }
+        request.resources = truth(setting("image_parser"), false).then(|| {
+            let mut regex = |name: &str, what: &str| {
+                let text = setting(name);
+                match names.literal(text) {
+                    Some(text) if text.is_empty() => None,
+                    // It is held against the whole address.
+                    Some(text) => Some(format!("^(?:{text})$")),
+                    None => {
+                        left_out.push((what.to_owned(), "it is known only on the way".to_owned()));
+                        None
+                    }
+                }
+            };
+            let only = regex("embedded_url_re", "which embedded resources it loads");
+            let except = regex("embedded_url_exclude_re", "which embedded resources it does not load");
+            let is_parallel = truth(setting("concurrentDwn"), false);
+            let pool = if is_parallel { time("concurrentPool") } else { Some(1) };
+            let at_once = pool.and_then(|pool| NonZeroU32::new(pool.min(u64::from(BRANCHES_MAX)) as u32));
+            Resources { at_once: at_once.unwrap_or(Resources::AT_ONCE), only, except }
+        });
         if !setting("proxyHost").trim().is_empty() {
             left_out.push(("its proxy".to_owned(), "a load has one for all its requests: give it on the command line".to_owned()));
         }

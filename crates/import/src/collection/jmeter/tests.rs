@@ -1,6 +1,8 @@
 //! Plans as they are written by JMeter, cut down to what they say, and what becomes of them.
 
-use plan::work::{Duration, Item, Work, each_item};
+use std::num::NonZeroU32;
+
+use plan::work::{Duration, Item, Resources, Work, each_item};
 
 use super::*;
 use crate::collection::work::Import;
@@ -690,6 +692,24 @@ fn setup_and_teardown_groups_are_done_once_around_the_load() {
     let (made, left) =
         import(&plan_of(&[], &[element("org.odd.OddThreadGroup", "s", &[], &[get("a", "/a", &[])]), group(&[], &[get("b", "/b", &[])])]));
     assert!(count(&made.work) == 1 && left[0].contains("its kind of group is not carried over"), "{left:?}");
+}
+
+#[test]
+fn what_a_page_embeds_is_loaded_behind_it() {
+    let of = |settings: &[(&str, &str)]| {
+        let asked = [("HTTPSampler.domain", "a.test"), ("HTTPSampler.method", "GET"), ("HTTPSampler.image_parser", "true")];
+        let (made, left) =
+            import(&plan_of(&[], &[group(&[], &[element("HTTPSamplerProxy", "page", &[&asked[..], settings].concat(), &[])])]));
+        (made.work.steps()[0].resources.clone().unwrap(), left)
+    };
+    let one = Resources { at_once: NonZeroU32::MIN, only: None, except: None };
+    assert_eq!(of(&[]), (one.clone(), vec![]));
+    let pool = [("HTTPSampler.concurrentDwn", "true"), ("HTTPSampler.concurrentPool", "4"), ("HTTPSampler.embedded_url_re", ".*[.]png")];
+    let expected = Resources { at_once: NonZeroU32::new(4).unwrap(), only: Some("^(?:.*[.]png)$".to_owned()), except: None };
+    assert_eq!(of(&pool), (expected, vec![]));
+    let (resources, left) = of(&[("HTTPSampler.embedded_url_exclude_re", "${__time()}")]);
+    assert_eq!(resources, one);
+    assert!(left.iter().any(|left| left.contains("which embedded resources it does not load: it is known only on the way")), "{left:?}");
 }
 
 fn count(work: &Work) -> usize {

@@ -1,0 +1,222 @@
+//! What a page names, loaded behind it as a browser does: several at once, each over a Lane of its own, with the page's headers and the
+//! user's cookies.
+//!
+//! The user waits for all of them before its journey goes on, as a person waits for a page. They are requests of their own, counted in
+//! one row behind that of the page: to count them as part of the page's request was the alternative, and then nobody could tell a slow
+//! page from a slow picture. Each is loaded once for a page; what style sheets and frames name is loaded too, to a depth that
+//! ends every circle.
+//!
+//! Invariant: only servers that the plan names are asked; whatever ends a user ends what it loads.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use engine::protocol::{Encoded, EncodedRef};
+use engine::redirect::{Convention, Hop, Hops};
+use engine::{Client, End, Request as Outgoing, Transport};
+use measure::{Failure, Outcome, Recorder, Status, SuccessRule};
+use plan::{Nanos, Target};
+use step::resources::{Resource, ResourceKind, Resources};
+use step::{Headers, Jar};
+use template::{AnswerNeeds, AnswerSink};
+
+use crate::behaviour::{Journeys, destination_of, path_of};
+use crate::compiled::Proof;
+use crate::order::Role;
+use crate::parallel::{Way, all};
+use crate::user::User;
+
+/// A frame in a frame in a frame is loaded, and what it names is not: pages that name each other end.
+const DEPTH_MAX: u8 = 4;
+
+/// What is still to be loaded behind the answer of a user.
+pub(crate) struct Page {
+    /// The request of the page, of which the others have their headers, and the place of its step.
+    request: Encoded,
+    step: usize,
+    /// Where the page is.
+    place: Target,
+    /// The next is the last.
+    open: Vec<(Target, ResourceKind, u8)>,
+    /// Everything that is loaded, as it is asked for.
+    known: HashSet<String>,
+}
+
+impl Page {
+    /// Adds what a page or style sheet at this place names.
+    fn add(&mut self, resources: &Resources, place: &Target, depth: u8, may_load: impl Fn(&Target) -> bool) {
+        let base = resources.base.as_ref().and_then(|base| place.join(base).ok());
+        let base = base.as_ref().unwrap_or(place);
+        for Resource { url, kind } in resources.all.iter().rev() {
+            // What is no address of a server, such as data:, is loaded by nobody.
+            let Ok(target) = base.join(url) else { continue };
+            if may_load(&target) && self.known.insert(target.absolute()) {
+                self.open.push((target, *kind, depth));
+            }
+        }
+    }
+}
+
+impl Journeys {
+    /// What is to be loaded behind the answer that the user has, if its step asks for it and the page names anything.
+    pub(crate) fn page_of(&self, user: &User, sink: &AnswerSink) -> Option<Box<Page>> {
+        self.compiled.steps[user.step].resources.as_ref()?;
+        let place = self.place(user).clone().with_path_and_query(path_of(user.sent.as_ref()).to_owned());
+        let mut request = user.sent.clone();
+        if !matches!(self.compiled.steps[user.step].proof, Proof::None) {
+            // It was made for this request alone.
+            request.remove("authorization");
+        }
+        let mut page = Page { request, step: user.step, place: place.clone(), open: Vec::new(), known: HashSet::new() };
+        page.known.insert(place.absolute());
+        self.look_for_more(&mut page, sink, &place, None, 1);
+        (!page.open.is_empty()).then(|| Box::new(page))
+    }
+
+    /// Adds what an answer names, by its media type and by what it was loaded as.
+    fn look_for_more(&self, page: &mut Page, sink: &AnswerSink, place: &Target, kind: Option<ResourceKind>, depth: u8) {
+        let media_type = Headers::lines(&sink.headers).named("content-type").next().unwrap_or_default();
+        let media_type = String::from_utf8_lossy(media_type).to_ascii_lowercase();
+        let is = |part: &str| media_type.contains(part);
+        let resources = match kind {
+            Some(ResourceKind::Other) => return,
+            Some(ResourceKind::Style) if is("css") => Resources::of_style(&sink.body),
+            None if is("css") => Resources::of_style(&sink.body),
+            _ if is("html") => Resources::of_page(&sink.body),
+            _ => return,
+        };
+        let load = self.compiled.steps[page.step].resources.as_ref();
+        let may_load =
+            |target: &Target| self.compiled.bounds.hold(target) && load.is_none_or(|load| load.filter.lets_through(&target.absolute()));
+        page.add(&resources, place, depth, may_load);
+    }
+
+    /// Loads what is to be loaded behind the user's last answer.
+    pub(crate) async fn load_page<T: Transport>(
+        &self,
+        user: &mut User,
+        client: &mut Client<'_, T>,
+        page: Page,
+        role: impl Role,
+    ) -> Result<(), End> {
+        let at_once = self.compiled.steps[page.step].resources.as_ref().map_or(1, |load| load.at_once);
+        // Whoever sees everything sees one after the other, and a branch does one thing at a time.
+        let is_alone = self.compiled.witness.is_some() || user.branch().is_some();
+        let lanes = if is_alone { 1 } else { at_once.min(page.open.len()) };
+        client.rest(Nanos::ZERO).await?;
+        let mut clients = client.branch(lanes - 1).await;
+        let (page, user) = (RefCell::new(page), RefCell::new(user));
+        let ways = std::iter::once(&mut *client).chain(&mut clients);
+        let ways = ways.map(|client| -> Way<'_> { Box::pin(self.load_resources(&user, client, &page, role)) }).collect();
+        let ended = all(ways).await;
+        client.join(clients).await;
+        ended
+    }
+
+    /// Loads one after the other, as long as there are any that nobody loads.
+    async fn load_resources<T: Transport>(
+        &self,
+        user: &RefCell<&mut User>,
+        client: &mut Client<'_, T>,
+        page: &RefCell<Page>,
+        role: impl Role,
+    ) -> Result<(), End> {
+        loop {
+            if page.borrow().open.is_empty() {
+                return Ok(());
+            }
+            client.turn(Nanos::ZERO).await?;
+            let Some((target, kind, depth)) = page.borrow_mut().open.pop() else { return Ok(()) };
+            self.load_resource(user, client, page, (target, kind, depth), role).await?;
+        }
+    }
+
+    async fn load_resource<T: Transport, R: Role>(
+        &self,
+        user: &RefCell<&mut User>,
+        client: &mut Client<'_, T>,
+        page: &RefCell<Page>,
+        (mut place, kind, depth): (Target, ResourceKind, u8),
+        role: R,
+    ) -> Result<(), End> {
+        let step = page.borrow().step;
+        let request = &self.compiled.steps[step];
+        let is_looked_at = kind != ResourceKind::Other;
+        let heard = AnswerNeeds { steering: true, headers: is_looked_at, body: is_looked_at };
+        let heard = if self.compiled.witness.is_some() { AnswerNeeds::ALL } else { heard };
+        let mut sink = self.lend_sink(heard);
+        let began = &page.borrow().place.clone();
+        // As a browser goes on after 303: with a GET, and with secrets only to the origin of the page.
+        let follow = |before: EncodedRef<'_>, from: &Target, to: &Target, jar: &Jar| {
+            let hop = Hop { convention: Convention::Browser, began, from, to, status: Status(303), method: "GET" };
+            self.hop_to(&hop, before, step, jar)
+        };
+        let first = role.whole(&mut user.borrow_mut(), |user| follow(page.borrow().request.as_ref(), began, &place, &user.jar));
+        let Some(mut sent) = first else {
+            let outcome = client.refuse(Failure::RequestValue, request.step.timeout);
+            client.record_with(&outcome, |recorder| self.record_resource(&mut user.borrow_mut(), step, &place, &outcome, recorder));
+            self.take_sink(sink);
+            return Ok(());
+        };
+        client.begin(request.step.timeout);
+        let mut outcome = client.exchange(&Outgoing::new(sent.as_ref()).at(Some(&place)), &mut sink).await;
+        let mut followed = 0;
+        while let Ok(status) = outcome.result {
+            role.whole(&mut user.borrow_mut(), |user| {
+                self.keep_cookies(&mut user.jar, &place, path_of(sent.as_ref()), &sink);
+                self.show_exchange(user, &request.name, &sent, &sink, (outcome.result, Some(outcome.response_time())));
+            });
+            if request.step.redirects == 0 || !Status(status).is_redirect() {
+                break;
+            }
+            let next = destination_of(&place, &sink, Hops { followed, max: request.step.redirects }).and_then(|to| {
+                let next = role.whole(&mut user.borrow_mut(), |user| follow(sent.as_ref(), &place, &to, &user.jar));
+                next.map(|next| (next, to)).ok_or(Failure::RedirectTarget)
+            });
+            let (next, to) = match next {
+                Ok(next) => next,
+                Err(failure) => {
+                    outcome = client.fail(&outcome, failure, String::new);
+                    break;
+                }
+            };
+            if let Err(refused) = client.redirect(&outcome, &to) {
+                outcome = refused;
+                break;
+            }
+            (sent, place, followed) = (next, to, followed + 1);
+            outcome = client.exchange_more(&outcome, &Outgoing::new(sent.as_ref()).at(Some(&place)), &mut sink).await;
+        }
+        if R::IS_TEARDOWN && outcome.result == Err(Failure::ClientInterrupted) {
+            client.record(&outcome);
+            return Err(End::Over);
+        }
+        if outcome.result.is_ok_and(|status| Status(status).is_success()) && depth < DEPTH_MAX {
+            self.look_for_more(&mut page.borrow_mut(), &sink, &place, Some(kind), depth + 1);
+        }
+        client.record_with(&outcome, |recorder| {
+            role.whole(&mut user.borrow_mut(), |user| self.record_resource(user, step, &place, &outcome, recorder));
+        });
+        self.take_sink(sink);
+        Ok(())
+    }
+
+    /// Counts a resource in the row of all that are loaded behind its page.
+    fn record_resource(&self, user: &mut User, step: usize, place: &Target, outcome: &Outcome, recorder: &mut Recorder) {
+        let row = self.compiled.steps[step].resources.as_ref().map_or(step, |load| load.row);
+        recorder.record_step(outcome, row, SuccessRule::ByStatus);
+        let failure = match outcome.result {
+            Err(failure) => Some(failure),
+            Ok(status) => (!Status(status).is_success()).then_some(Failure::CheckStatus),
+        };
+        if let Some(failure) = failure {
+            recorder.step_failed(row, failure, outcome.done, || {
+                let why = outcome.result.map_or_else(|_| String::new(), |status| format!(" was answered with the status {status}"));
+                format!("{place}{why}")
+            });
+            user.failed = true;
+            self.tell(user, || format!("the resource {place}: {}", failure.about()));
+        }
+        user.had_answer(outcome, recorder);
+    }
+}
