@@ -325,7 +325,7 @@ impl RunSaver {
     }
 
     /// A second of it.
-    pub fn second(&self, counted: IntervalCounts) {
+    pub fn second(&self, counted: &IntervalCounts) {
         if let Some(begun) = self.begun() {
             begun.journal.second(counted);
         }

@@ -176,7 +176,7 @@ impl Observer for Journal<'_> {
     }
 
     fn interval(&mut self, _tick: &Tick, counted: &IntervalCounts) -> ControlFlow<()> {
-        self.keeper.second(counted.clone());
+        self.keeper.second(counted);
         ControlFlow::Continue(())
     }
 }

@@ -79,7 +79,7 @@ pub(crate) enum Line {
 /// What is written down.
 enum Message {
     Load { plan: Box<Plan>, what: String },
-    Second(Box<IntervalCounts>),
+    Second(Box<SnapshotRecord>),
     Result(Vec<u8>),
 }
 
@@ -120,9 +120,9 @@ impl Journal {
         self.send(Message::Load { plan: Box::new(plan.clone()), what: what.into() });
     }
 
-    /// A second of that load.
-    pub fn second(&self, counted: IntervalCounts) {
-        self.send(Message::Second(Box::new(counted)));
+    /// A second of that load. What waits to be written is small: a copy of its histograms would be a megabyte of every run.
+    pub fn second(&self, counted: &IntervalCounts) {
+        self.send(Message::Second(Box::new(SnapshotRecord::from(counted))));
     }
 
     /// Everything so far as one result, as JSON: what came before need not be put together from seconds.
@@ -222,8 +222,8 @@ impl Place {
                     Line::Load { plan: serde_json::to_value(&*plan)?, what }
                 }
                 Message::Second(mut counted) => {
-                    counted.counts.examples.values_mut().for_each(|example| example.text = secrets.conceal(&example.text));
-                    Line::Second(Box::new(SnapshotRecord::from(&*counted)))
+                    counted.conceal(|text| secrets.conceal(text));
+                    Line::Second(counted)
                 }
                 Message::Result(json) => {
                     self.results += 1;

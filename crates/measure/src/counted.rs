@@ -79,6 +79,11 @@ impl From<&Snapshot> for SnapshotRecord {
 }
 
 impl<H> SnapshotRecord<H> {
+    /// Writes the texts of its examples anew, so that no secret is among them.
+    pub fn conceal(&mut self, conceal: impl Fn(&str) -> String) {
+        self.examples.values_mut().for_each(|example| example.text = conceal(&example.text));
+    }
+
     /// The record of these counts, with times that are held as `times` says.
     fn of<'a>(counts: &'a Snapshot, times: impl Fn(&'a Histogram) -> H + Copy) -> Self {
         // Taken apart without `..`, so that a count nobody keeps does not compile.

@@ -357,7 +357,7 @@ fn left_behind(store: &Store, name: &str, seconds: u32) -> PathBuf {
     let path = beside(store.path(), ".running").join(format!("{}.journal", header.id));
     let journal = Journal::begin(store.path(), header, || {});
     journal.load(&fixtures::plan("http://a.test/"), "all of it");
-    (0..seconds).for_each(|number| journal.second(second(number, 10)));
+    (0..seconds).for_each(|number| journal.second(&second(number, 10)));
     // Dropping what holds it is what the end of a program does.
     drop(journal.end().unwrap());
     path
@@ -381,7 +381,7 @@ fn a_run_that_goes_on_is_let_be() {
     let (_dir, mut store) = open();
     let journal = Journal::begin(store.path(), header("running"), || {});
     journal.load(&fixtures::plan("http://a.test/"), "x");
-    journal.second(second(0, 1));
+    journal.second(&second(0, 1));
     let ended = journal.end().unwrap();
     assert_eq!(store.take_in(&mut compose).unwrap(), []);
     ended.remove();
@@ -395,7 +395,7 @@ fn a_run_that_goes_on_is_followed_and_asked_to_end() {
     let (asked, heard) = std::sync::mpsc::channel();
     let journal = Journal::begin(store.path(), header("running"), move || asked.send(()).unwrap());
     journal.load(&fixtures::plan("http://a.test/"), "x");
-    journal.second(second(0, 10));
+    journal.second(&second(0, 10));
     let until = |condition: &mut dyn FnMut() -> bool| {
         let deadline = Instant::now() + Duration::from_secs(60);
         while !condition() {
@@ -421,9 +421,9 @@ fn a_run_that_goes_on_is_followed_and_asked_to_end() {
 
     follower.stopper()();
     assert!(heard.try_recv().is_err(), "a run looks for it once a second, when it writes that down");
-    journal.second(second(1, 10));
+    journal.second(&second(1, 10));
     heard.recv_timeout(Duration::from_secs(60)).unwrap();
-    journal.second(second(2, 10));
+    journal.second(&second(2, 10));
     until(&mut || {
         all.extend(follower.listen());
         all.len() == 4
@@ -465,7 +465,7 @@ fn a_journal_whose_disk_was_full_does_not_tell_of_an_end_from_outside() {
     for (name, seconds) in [("full", 2), ("full at once", 0)] {
         let journal = Journal::begin(store.path(), header(name), || {});
         journal.load(&fixtures::plan("http://a.test/"), "x");
-        (0..seconds).for_each(|number| journal.second(second(number, 1)));
+        (0..seconds).for_each(|number| journal.second(&second(number, 1)));
         journal.end().unwrap().leave().unwrap();
     }
     let mut ended = Vec::new();
@@ -547,11 +547,11 @@ fn what_is_in_the_result_so_far_is_not_counted_again() {
     let journal = Journal::begin(store.path(), header("ladder"), || {});
     for level in 0..3 {
         journal.load(&fixtures::plan("http://a.test/"), format!("level {level}"));
-        journal.second(second(0, 5));
+        journal.second(&second(0, 5));
         journal.result_so_far(format!("{{\"levels\": {}}}", level + 1).into_bytes());
     }
     journal.load(&fixtures::plan("http://a.test/"), "level 3");
-    journal.second(second(0, 7));
+    journal.second(&second(0, 7));
     drop(journal.end().unwrap());
     let mut seen = None;
     store
@@ -573,7 +573,7 @@ fn a_journal_that_cannot_be_written_is_told_at_the_end() {
     fs::write(beside(&database, ".running"), "in the way").unwrap();
     let journal = Journal::begin(&database, header("x"), || {});
     journal.load(&fixtures::plan("http://a.test/"), "x");
-    journal.second(second(0, 1));
+    journal.second(&second(0, 1));
     let why = journal.end().unwrap_err();
     assert!(why.contains("cannot be written"), "{why}");
 }
