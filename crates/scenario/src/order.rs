@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
-use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder};
+use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder, RequestSums, TransactionRecord};
 use plan::work::Amount;
 use plan::{Nanos, Random};
 use step::Jar;
@@ -100,6 +100,17 @@ pub(crate) struct Passage {
     /// How long they took without what lay between them.
     pub(crate) took: Nanos,
     pub(crate) failed: bool,
+    /// What they came to, where every request is written down.
+    pub(crate) sums: Option<RequestSums>,
+}
+
+impl Passage {
+    /// What these and others came to together.
+    pub(crate) fn sums_with(&self, later: &Self) -> Option<RequestSums> {
+        let mut sums = self.sums?;
+        sums.add(&later.sums?);
+        Some(sums)
+    }
 }
 
 /// What a user that goes through branches of another keeps for it.
@@ -207,6 +218,8 @@ struct Open {
     /// How long its requests took.
     took: Nanos,
     failed: bool,
+    /// What they came to, where every request is written down.
+    sums: RequestSums,
 }
 
 impl Order {
@@ -375,7 +388,8 @@ impl User {
 
     pub(crate) fn begins_transaction(&mut self, place: usize, includes_pauses: bool) {
         let zero = Nanos::ZERO;
-        let open = Open { place, includes_pauses, began: None, due: zero, done: zero, took: zero, failed: false };
+        let sums = RequestSums::default();
+        let open = Open { place, includes_pauses, began: None, due: zero, done: zero, took: zero, failed: false, sums };
         self.progress().open.push(open);
     }
 
@@ -389,14 +403,14 @@ impl User {
     #[inline]
     pub(crate) fn had_answer(&mut self, outcome: &Outcome, recorder: &mut Recorder) {
         if self.progress.is_some() {
-            let passage = Passage { due: outcome.due, done: outcome.done, took: outcome.response_time(), failed: self.failed };
-            self.had(&passage, recorder);
+            let (took, sums) = (outcome.response_time(), recorder.logged());
+            self.had(&Passage { due: outcome.due, done: outcome.done, took, failed: self.failed, sums }, recorder);
         }
     }
 
     /// Requests of the user are over.
     pub(crate) fn had(&mut self, passage: &Passage, recorder: &mut Recorder) {
-        let Passage { due, done, took, failed } = *passage;
+        let Passage { due, done, took, failed, sums } = *passage;
         let Some(progress) = &mut self.progress else { return };
         progress.time = done;
         for pace in &mut progress.paces {
@@ -417,10 +431,18 @@ impl User {
             open.done = done;
             open.took = open.took.plus(took);
             open.failed |= failed;
+            if let Some(sums) = &sums {
+                open.sums.add(sums);
+            }
         }
         if let Some(branch) = &mut progress.branch {
-            let before = branch.passage.unwrap_or(Passage { due, done, took: Nanos::ZERO, failed: false });
-            branch.passage = Some(Passage { due: before.due, done, took: before.took.plus(took), failed: before.failed || failed });
+            branch.passage = Some(branch.passage.map_or(*passage, |before| Passage {
+                due: before.due,
+                done,
+                took: before.took.plus(took),
+                failed: before.failed || failed,
+                sums: before.sums_with(passage),
+            }));
         }
     }
 
@@ -436,7 +458,8 @@ impl User {
     /// Counts the transactions that the user was in when its journey broke off.
     pub(crate) fn break_transactions(&mut self, failure: Failure, recorder: &mut Recorder) {
         let Some(progress) = &mut self.progress else { return };
-        for open in progress.open.drain(..) {
+        // The innermost ended first.
+        for open in progress.open.drain(..).rev() {
             open.count(JourneyEnd::BrokeOff(failure), recorder);
         }
     }
@@ -453,9 +476,15 @@ impl User {
 
 impl Open {
     fn count(&self, how: JourneyEnd, recorder: &mut Recorder) {
+        let Self { due, sums, .. } = *self;
         let Some(began) = self.began else { return };
-        let took = if self.includes_pauses { self.done.since(self.due) } else { self.took };
+        let whole = self.done.since(due);
+        let took = if self.includes_pauses { whole } else { self.took };
         recorder.transaction_ended(self.place, began, self.done, took, how);
+        recorder.log_transaction(|| {
+            let succeeded = how == JourneyEnd::Succeeded;
+            TransactionRecord { name: self.place as u32, due, elapsed: took, idle: whole.since(took), succeeded, sums }
+        });
     }
 }
 
