@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder, RequestSums, TransactionRecord};
-use plan::work::Amount;
+use plan::work::{Amount, PacedUsers};
 use plan::{Nanos, Random};
 use step::Jar;
 use step::auth::Digest;
@@ -23,6 +23,7 @@ use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::meeting::{Meeting, Section, Wait};
+use crate::pace::SharedPace;
 use crate::user::{Turns, User};
 
 /// Counts how often users came somewhere, by its place.
@@ -43,6 +44,10 @@ pub(crate) struct Order {
     pub(crate) counters: usize,
     /// So many paces has each user.
     pub(crate) paces: usize,
+    /// Paces that users keep together: those of a population, or of all.
+    pub(crate) shared_paces: Vec<(Option<u32>, SharedPace)>,
+    /// Where the paces with names are kept.
+    pub(crate) named_paces: Vec<(PacedUsers, String, usize)>,
     /// What one user at a time goes through.
     pub(crate) sections: Vec<Section>,
     /// Where users wait for each other, and how long at most.
@@ -76,6 +81,8 @@ pub(crate) struct Progress {
 pub(crate) enum Halt {
     /// Other users.
     Others(Wait),
+    /// Its turn at a pace that others keep with it.
+    Pace,
     /// Its own branches.
     Branches,
 }
@@ -225,7 +232,7 @@ struct Open {
 impl Order {
     /// Whether users keep anything of this kind.
     pub(crate) fn is_needed(&self) -> bool {
-        self.is_timed || self.counters > 0 || self.paces > 0 || !self.sections.is_empty() || !self.meetings.is_empty()
+        self.is_timed || self.counters > 0 || self.paces > 0 || !self.shared_paces.is_empty() || !self.sections.is_empty() || !self.meetings.is_empty()
     }
 
     /// Whether something of it is decided among all users of the run.
@@ -292,15 +299,15 @@ impl User {
         self.progress().time.plus(pause)
     }
 
-    /// Waits until it is this long since it was here, if it was.
-    pub(crate) fn keeps_pace(&mut self, place: usize, span: Nanos) {
+    /// Waits until it is this long since it was here, if it was; or until then after it should have been here, where it catches up.
+    pub(crate) fn keeps_pace(&mut self, place: usize, span: Nanos, catches_up: bool) {
         let now = self.time();
         let pace = &mut self.progress().paces[place];
         match *pace {
             Pace::Never => *pace = Pace::Now,
             Pace::Now => {}
             Pace::At(last) => {
-                let next = last.plus(span).max(now);
+                let next = if catches_up { last.plus(span) } else { last.plus(span).max(now) };
                 *pace = Pace::At(next);
                 self.pause = self.pause.plus(next.since(now));
             }
@@ -347,6 +354,11 @@ impl User {
     /// Whether it waits for its branches, which are to be gone through now.
     pub(crate) fn branches_off(&mut self) -> bool {
         self.progress().halt.take_if(|halt| matches!(halt, Halt::Branches)).is_some()
+    }
+
+    /// Whether it waits for its turn at a pace, which is to be found out now.
+    pub(crate) fn is_paced(&mut self) -> bool {
+        self.progress().halt.take_if(|halt| matches!(halt, Halt::Pace)).is_some()
     }
 
     /// Whether it need not wait for others any more.
