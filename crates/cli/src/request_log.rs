@@ -98,11 +98,11 @@ impl LogWriter {
         Self::of(RequestLog::new(), files, Rows::new(plan, steps), SILENCE_MAX)
     }
 
-    /// One for loads of this plan, and the runner that tells it of them; nothing where no file is named. One process writes a file: a load
-    /// from several is refused before anything else is looked at.
+    /// One for loads of this plan, and the runner that tells it of them; nothing where no file is named. This process writes the file, wherever
+    /// the load comes from.
     ///
     /// # Errors
-    /// If it comes from several, or the system gives no thread.
+    /// If the system gives no thread.
     pub fn on(
         files: &[(&'static LogFormat, PathBuf)],
         plan: &Plan,
@@ -117,7 +117,6 @@ impl LogWriter {
             RunError::run(what, "raise the limit on threads (ulimit -u), or leave that --out away")
         })?;
         let runner = runner.with_log(rows.log());
-        runner.fit(plan)?;
         Ok((Some(rows), runner))
     }
 

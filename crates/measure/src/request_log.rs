@@ -15,6 +15,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use plan::{Nanos, Part};
+use serde::{Deserialize, Serialize};
 
 use crate::{Failure, Outcome, Tally};
 
@@ -25,8 +26,12 @@ const _: () = assert!(size_of::<RequestRecord>() == 64);
 /// So many batches may wait to be written: 32 MiB of requests, more than two seconds of 200,000 a second.
 const BATCHES_MAX: usize = 1_024;
 
+/// A worker of another process that says it has more requests on the wire is not believed: ports are fewer.
+const IN_FLIGHT_MAX: u32 = 65_535;
+
 /// What a log says of one request. Times count from when it was due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PackedRecord", into = "PackedRecord")]
 pub struct RequestRecord {
     /// When it was due, from the start of the run.
     pub due: Nanos,
@@ -54,8 +59,25 @@ pub struct RequestRecord {
     pub check: Option<u16>,
 }
 
+/// Without names: of hundred thousand records a second, names would be most of what travels.
+type PackedRecord = ((Nanos, Nanos, Nanos), (u64, u32, u32), (u32, u32, u32), (Result<u16, Failure>, Option<Failure>, Option<u16>));
+
+impl From<RequestRecord> for PackedRecord {
+    fn from(record: RequestRecord) -> Self {
+        let RequestRecord { due, first_byte, elapsed, bytes_in, bytes_out, connect_us, lane, in_flight, name, result, failure, check } = record;
+        ((due, first_byte, elapsed), (bytes_in, bytes_out, connect_us), (lane, in_flight, name), (result, failure, check))
+    }
+}
+
+impl From<PackedRecord> for RequestRecord {
+    fn from(packed: PackedRecord) -> Self {
+        let ((due, first_byte, elapsed), (bytes_in, bytes_out, connect_us), (lane, in_flight, name), (result, failure, check)) = packed;
+        Self { due, first_byte, elapsed, bytes_in, bytes_out, connect_us, lane, in_flight, name, result, failure, check }
+    }
+}
+
 /// What requests came to together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RequestSums {
     /// How many they are.
     pub requests: u32,
@@ -88,7 +110,7 @@ impl RequestSums {
 }
 
 /// What a log says of a transaction: requests that are timed as one, and have records of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransactionRecord {
     /// What it is called: a place among the names of its [source](RecordSource).
     pub name: u32,
@@ -164,6 +186,16 @@ impl RecordBatch {
         let _ = self.source.empty.try_send((self.records, self.transactions));
     }
 
+    /// Whether every name is one of its source, and transactions stand in their order.
+    fn is_sound(&self) -> bool {
+        let is_name = |name: u32| (name as usize) < self.source.names.len();
+        let places = self.transactions.iter().map(|(behind, _)| *behind);
+        self.records.iter().all(|record| is_name(record.name) && record.in_flight <= IN_FLIGHT_MAX)
+            && self.transactions.iter().all(|(_, transaction)| is_name(transaction.name))
+            && places.is_sorted()
+            && self.transactions.last().is_none_or(|(behind, _)| *behind <= self.records.len())
+    }
+
     /// How many requests and transactions it holds.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -214,6 +246,28 @@ impl RequestLog {
             empty,
             log: self.0.clone(),
         })
+    }
+
+    /// Whose records come from another process; `None` without a name.
+    #[must_use]
+    pub fn source(part: Part, began: Nanos, names: Vec<RecordName>) -> Option<Arc<RecordSource>> {
+        // Nobody takes room back there.
+        (!names.is_empty()).then(|| Arc::new(RecordSource { part, began, names, empty: sync_channel(0).0 }))
+    }
+
+    /// Takes in what a worker of another process has recorded, as if it were one of this; what finds no room, or has no name, is left out.
+    pub fn take_in(&self, source: &Arc<RecordSource>, records: Vec<RequestRecord>, transactions: Vec<(usize, TransactionRecord)>) {
+        let batch = RecordBatch { source: source.clone(), records, transactions };
+        self.missed(batch.count());
+        let out = self.0.out.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(out) = out.filter(|_| batch.is_sound()) {
+            let _ = out.try_send(batch);
+        }
+    }
+
+    /// So many records were made elsewhere.
+    pub fn missed(&self, count: u64) {
+        self.0.made.fetch_add(count, Ordering::Release);
     }
 
     /// No more workers come: the channel ends with the last of those that there are.
@@ -482,6 +536,35 @@ mod tests {
         };
         assert_eq!((transaction.sums, transaction.elapsed, transaction.idle), (expected, elapsed, idle));
         assert_eq!(Recorder::new(SPAN).logged(), None, "who writes no log adds nothing up");
+    }
+
+    #[test]
+    fn what_comes_from_another_process_is_taken_in_or_left_out_and_counted() {
+        let (log, batches) = RequestLog::holding(1);
+        let source = RequestLog::source(Part::from(Share::WHOLE), Nanos(5), vec![RecordName::plain("/")]).unwrap();
+        let record = |name: u32| {
+            let (log, batches) = RequestLog::holding(1);
+            let mut buffer = log.buffer(Part::from(Share::WHOLE), Nanos::ZERO, vec![RecordName::plain("/")]).unwrap();
+            buffer.push(&outcome(1), None, 0, 1);
+            buffer.hand_over();
+            RequestRecord { name, ..batches.recv().unwrap().records[0] }
+        };
+        log.take_in(&source, vec![record(1)], Vec::new());
+        assert!(batches.try_recv().is_err(), "it has no such name");
+        let sums = RequestSums::default();
+        let (due, elapsed, idle) = (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO);
+        let transaction = TransactionRecord { name: 0, due, elapsed, idle, succeeded: true, sums };
+        log.take_in(&source, vec![record(0)], vec![(2, transaction)]);
+        assert!(batches.try_recv().is_err(), "it stands behind more than there is");
+        log.take_in(&source, vec![record(0)], vec![(1, transaction)]);
+        log.take_in(&source, vec![record(0)], Vec::new());
+        log.missed(7);
+        let batch = batches.try_recv().unwrap();
+        assert_eq!((batch.records.len(), batch.transactions.len(), batch.source.began), (1, 1, Nanos(5)));
+        batch.give_back();
+        assert!(batches.try_recv().is_err(), "there was room for one");
+        assert_eq!(log.made(), 1 + 2 + 2 + 1 + 7);
+        assert!(RequestLog::source(Part::from(Share::WHOLE), Nanos(5), Vec::new()).is_none());
     }
 
     #[test]

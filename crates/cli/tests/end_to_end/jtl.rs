@@ -100,6 +100,34 @@ fn every_request_is_a_row_in_both_forms() {
 }
 
 #[test]
+fn a_load_from_several_processes_has_all_its_rows_in_one_file() {
+    let server = Recorder::start_with(|_| answer(200, "", "ok"));
+    let text = format!(
+        "target: {}\nload: {{users: 6, requests: 3000}}\nsteps:\n  - {{get: /a, checks: [body contains ok]}}\n  - {{transaction: t, steps: \
+         [{{get: /b, checks: [body contains no]}}]}}\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    let began_ms = now_ms();
+    session.loadline("run s.yaml -t 3 --processes 3 --out jtl=r.jtl --out json=r.json --no-save").exits(0);
+    let (table, result) = (Table::of(&session.read("r.jtl")), session.json("r.json"));
+    assert_eq!(result["generator"]["processes"].as_u64(), Some(3));
+    let (requests, transactions): (Vec<_>, Vec<_>) = table.0.into_iter().partition(|row| row[2] != "t");
+    let (requests, transactions) = (Table(requests), Table(transactions));
+    assert_eq!(requests.0.len(), 3_000);
+    assert_eq!(transactions.0.len(), requests.count("label", "GET /b"));
+    let users: Vec<String> = (1..=6).map(|user| format!("Users 1-{user}")).collect();
+    assert_eq!(requests.all("threadName"), users);
+    for (column, key) in [("bytes", "received"), ("sentBytes", "sent")] {
+        assert_eq!(requests.numbers(column).sum::<u64>(), result["bytes"][key].as_u64().unwrap());
+    }
+    assert_eq!(requests.count("failureMessage", "Test failed: body contains no"), requests.count("label", "GET /b"));
+    assert_eq!(requests.count("success", "false") as u64, result["requests"]["failed"].as_u64().unwrap());
+    let ended_ms = now_ms();
+    assert!(requests.numbers("timeStamp").all(|at| at + 1 >= began_ms && at <= ended_ms + 1));
+}
+
+#[test]
 fn rows_are_called_by_their_step_and_say_which_check_failed() {
     let server = Recorder::start_with(|request| match line(request) {
         "GET /" => answer(200, "", "welcome"),
@@ -218,7 +246,6 @@ fn who_cannot_write_rows_says_so_before_anything_is_sent() {
     let url = server.url("/healthz");
     let mut session = Session::new().file("old.jtl", "last week's");
     for (line, said) in [
-        (format!("run {url} -n 20 --processes 2 -t 2 --out jtl=r.jtl"), "every request is to be written to a file"),
         (format!("run {url} -n 20 --out jtl=-"), "--out jtl=requests.jtl"),
         (format!("run {url} -n 20 --out jtl=old.jtl"), "the file 'old.jtl' exists"),
         (format!("run {url} -n 20 --out jtl=r.jtl --out jtl-xml=r.jtl"), "both write to 'r.jtl'"),
