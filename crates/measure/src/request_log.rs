@@ -186,13 +186,19 @@ impl RecordBatch {
         let _ = self.source.empty.try_send((self.records, self.transactions));
     }
 
-    /// Whether every name is one of its source, and transactions stand in their order.
+    /// Whether every name is one of its source, times can have been, and transactions stand in their order.
     fn is_sound(&self) -> bool {
         let is_name = |name: u32| (name as usize) < self.source.names.len();
-        let places = self.transactions.iter().map(|(behind, _)| *behind);
-        self.records.iter().all(|record| is_name(record.name) && record.in_flight <= IN_FLIGHT_MAX)
-            && self.transactions.iter().all(|(_, transaction)| is_name(transaction.name))
-            && places.is_sorted()
+        let are_times = |times: [Nanos; 4]| times.iter().all(|time| *time < Nanos::NEVER);
+        let is_request = |RequestRecord { due, first_byte, elapsed, in_flight, name, .. }: &RequestRecord| {
+            is_name(*name) && are_times([*due, *first_byte, *elapsed, Nanos::ZERO]) && *in_flight <= IN_FLIGHT_MAX
+        };
+        let is_transaction = |TransactionRecord { name, due, elapsed, idle, sums, .. }: &TransactionRecord| {
+            is_name(*name) && are_times([*due, *elapsed, *idle, sums.first_byte]) && sums.connect_us < Nanos::NEVER.0 / 1_000
+        };
+        self.records.iter().all(is_request)
+            && self.transactions.iter().all(|(_, transaction)| is_transaction(transaction))
+            && self.transactions.iter().map(|(behind, _)| *behind).is_sorted()
             && self.transactions.last().is_none_or(|(behind, _)| *behind <= self.records.len())
     }
 

@@ -6,6 +6,7 @@
 //! Invariant: a site tells of its own sources alone; what it says of others is not taken.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -80,14 +81,14 @@ impl Gathered {
             checks: checks.into_iter().map(Into::into).collect(),
         };
         let names = names.into_iter().map(name).collect();
-        if !sources.contains_key(&source)
-            && let Some(new) = RequestLog::source(*part, *began, names)
-        {
-            sources.insert(source, new);
-        }
-        if let Some(source) = sources.get(&source) {
-            log.take_in(source, records, transactions);
-        }
+        let source = match sources.entry(source) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => match RequestLog::source(*part, *began, names) {
+                Some(new) => place.insert(new),
+                None => return,
+            },
+        };
+        log.take_in(source, records, transactions);
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) const INCLUDED: &str = "IncludeController.includepath";
 /// A loop without an end goes round so often: for years.
 const ENDLESS: &str = "1000000000";
 /// A pace with a longer time from one to the next lets nobody go on in any load.
-const USED_UP_SECONDS: f64 = 1e9;
+const BETWEEN_SECONDS_MAX: f64 = 1e9;
 /// Modules lead to each other so deep.
 const DEPTH_MAX: usize = 60;
 
@@ -588,7 +588,7 @@ impl Reading<'_> {
         let wrong = |what: &str| format!("its throughput '{text}' {what}");
         if let (Some(number), Some(seconds)) = (self.names.number(text), seconds) {
             let between = seconds / number;
-            let is_one = number > 0.0 && between < USED_UP_SECONDS;
+            let is_one = number > 0.0 && between < BETWEEN_SECONDS_MAX;
             return if is_one { Ok(Duration::Drawn(pace(seconds_of(between)))) } else { Err(wrong("lets nobody go on")) };
         }
         let unit = match seconds {
@@ -623,7 +623,7 @@ impl Reading<'_> {
         }
         let mut paced = self.paced.borrow_mut();
         let is_taken = |name: &str| paced.values().flatten().any(|known| known == name);
-        let plain = if timer.name.trim().is_empty() { "pace" } else { &timer.name };
+        let plain = if timer.name.trim().is_empty() { "pace" } else { timer.name.as_str() };
         let name = (samplers != 1).then(|| super::free_name(plain, |number| format!("{plain} ({number})"), is_taken));
         paced.insert(place, name.clone());
         name
