@@ -20,8 +20,8 @@ use crate::{BEAT, lease};
 const BLOCK_BYTES_MAX: usize = 1 << 30;
 /// No process has more sources: each is a thread.
 const SOURCES_MAX: usize = 10_000;
-/// So many batches of requests may wait to be written at once: what else is said comes behind no more than these half a megabyte.
-const ROWS_AHEAD: usize = 16;
+/// So many batches of requests may wait to be written at once: that the site is there is said behind no more than these hundred kilobytes.
+const ROWS_AHEAD: usize = 4;
 /// When the load is over and no request is sent for so long, nobody waits for the rest.
 const ROWS_SILENCE_MAX: Duration = Duration::from_secs(5);
 /// After so many leases without a word the process ends by itself.
