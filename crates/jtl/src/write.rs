@@ -201,7 +201,10 @@ mod tests {
         write_csv(&transaction, &mut csv).unwrap();
         write_xml(&transaction, &mut xml).unwrap();
         let (csv, xml) = (String::from_utf8(csv).unwrap(), String::from_utf8(xml).unwrap());
-        assert!(csv.contains(",\"Number of samples in transaction : 2, number of failing samples : 0\",") && csv.contains(",null,"), "{csv}");
+        assert!(
+            csv.contains(",\"Number of samples in transaction : 2, number of failing samples : 0\",") && csv.contains(",null,"),
+            "{csv}"
+        );
         assert!(xml.starts_with("<sample t=") && xml.ends_with("/>\n") && xml.matches('<').count() == 1, "{xml}");
     }
 

@@ -64,7 +64,8 @@ type PackedRecord = ((Nanos, Nanos, Nanos), (u64, u32, u32), (u32, u32, u32), (R
 
 impl From<RequestRecord> for PackedRecord {
     fn from(record: RequestRecord) -> Self {
-        let RequestRecord { due, first_byte, elapsed, bytes_in, bytes_out, connect_us, lane, in_flight, name, result, failure, check } = record;
+        let RequestRecord { due, first_byte, elapsed, bytes_in, bytes_out, connect_us, lane, in_flight, name, result, failure, check } =
+            record;
         ((due, first_byte, elapsed), (bytes_in, bytes_out, connect_us), (lane, in_flight, name), (result, failure, check))
     }
 }

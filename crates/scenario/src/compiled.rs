@@ -12,8 +12,8 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, PacedUsers, STATUS, Step, Think, USER_NUMBER,
-    Weights, each_item,
+    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, PacedUsers, STATUS, Step, Think,
+    USER_NUMBER, Weights, each_item,
 };
 use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;

@@ -232,7 +232,12 @@ struct Open {
 impl Order {
     /// Whether users keep anything of this kind.
     pub(crate) fn is_needed(&self) -> bool {
-        self.is_timed || self.counters > 0 || self.paces > 0 || !self.shared_paces.is_empty() || !self.sections.is_empty() || !self.meetings.is_empty()
+        self.is_timed
+            || self.counters > 0
+            || self.paces > 0
+            || !self.shared_paces.is_empty()
+            || !self.sections.is_empty()
+            || !self.meetings.is_empty()
     }
 
     /// Whether something of it is decided among all users of the run.

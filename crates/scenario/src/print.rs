@@ -9,7 +9,9 @@
 mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Step, Which, Work};
+use plan::work::{
+    AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Step, Which, Work,
+};
 use plan::{Draft, Nanos, PopulationDraft, Target};
 use step::Check;
 

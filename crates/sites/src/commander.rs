@@ -18,8 +18,8 @@ use measure::{Machine, SiteMember, SourceId};
 use plan::{Nanos, Part, Plan};
 
 use crate::dealing::Dealing;
-use crate::gathering::Gathering;
 use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
+use crate::gathering::Gathering;
 use crate::link::{CANNOT_RUN, Call, End, IS_MISSING, Link};
 use crate::outgoing::{Outgoing, Sendable, write};
 use crate::place::{Place, together};

@@ -40,7 +40,8 @@ impl Gathering {
     pub(crate) fn begin(&self, groups: &[Vec<Part>], log: Option<&RequestLog>, after: Nanos) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let began = Nanos(u64::try_from(now.as_nanos()).unwrap_or_default()).plus(after);
-        let of_group = |(site, parts): (usize, &Vec<Part>)| parts.iter().map(|part| (part.of_run.index(), (*part, site))).collect::<Vec<_>>();
+        let of_group =
+            |(site, parts): (usize, &Vec<Part>)| parts.iter().map(|part| (part.of_run.index(), (*part, site))).collect::<Vec<_>>();
         let parts: BTreeMap<u32, (Part, usize)> = groups.iter().enumerate().flat_map(of_group).collect();
         *self.gathered() = log.map(|log| Gathered { log: log.clone(), began, parts, sources: BTreeMap::new() });
     }
@@ -76,10 +77,8 @@ impl Gathered {
         };
         let Rows { source, names, records, transactions } = *rows;
         let Some((part, _)) = parts.get(&source).filter(|(_, of)| *of == site) else { return };
-        let name = |(name, checks): (String, Vec<String>)| RecordName {
-            name: name.into(),
-            checks: checks.into_iter().map(Into::into).collect(),
-        };
+        let name =
+            |(name, checks): (String, Vec<String>)| RecordName { name: name.into(), checks: checks.into_iter().map(Into::into).collect() };
         let names = names.into_iter().map(name).collect();
         let source = match sources.entry(source) {
             Entry::Occupied(known) => known.into_mut(),
@@ -115,7 +114,12 @@ mod tests {
             check: Some(9),
         };
         let names = names.iter().map(|name| ((*name).to_owned(), vec!["status is 200".to_owned()])).collect();
-        let rows = Rows { source, names, records: vec![record, RequestRecord { result: Err(measure::Failure::RecvReset), ..record }], transactions: Vec::new() };
+        let rows = Rows {
+            source,
+            names,
+            records: vec![record, RequestRecord { result: Err(measure::Failure::RecvReset), ..record }],
+            transactions: Vec::new(),
+        };
         frame(&Answer::Rows(Box::new(rows)))[4..].to_vec()
     }
 
@@ -132,7 +136,10 @@ mod tests {
         assert_eq!(all.iter().map(|batch| batch.records.len()).collect::<Vec<_>>(), [2, 2]);
         assert!(all.iter().all(|batch| batch.source.part == parts[1] && &*batch.source.names[0].name == "/a"));
         assert_eq!(&*all[0].source.names[0].checks[0], "status is 200");
-        assert_eq!((all[0].records[0].due, all[0].records[0].check, all[0].records[1].result), (Nanos(1), Some(9), Err(measure::Failure::RecvReset)));
+        assert_eq!(
+            (all[0].records[0].due, all[0].records[0].check, all[0].records[1].result),
+            (Nanos(1), Some(9), Err(measure::Failure::RecvReset))
+        );
         assert!(gathering.takes(0, &frame(&Answer::Missing(5))[4..]));
         assert_eq!(log.made(), 4 + 5);
         assert!(![Answer::Here, Answer::Done, Answer::Taken(1)].iter().any(|answer| gathering.takes(0, &frame(answer)[4..])));

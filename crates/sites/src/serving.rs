@@ -454,14 +454,13 @@ mod tests {
         let buffer = rows.log.buffer(part, Nanos::ZERO, vec![measure::RecordName::plain("/")]);
         let mut recorder = measure::Recorder::new(span).with_log(buffer);
         let at = Nanos::ZERO;
-        let outcome = measure::Outcome { due: at, ready: at, sent: at, first_byte: at, done: at, bytes_out: 1, bytes_in: 1, result: Ok(200) };
+        let outcome =
+            measure::Outcome { due: at, ready: at, sent: at, first_byte: at, done: at, bytes_out: 1, bytes_in: 1, result: Ok(200) };
         // More than may wait in the log, while nobody writes.
         let made = 512 * (8 + ROWS_AHEAD as u64 + 1 + 10);
         (0..made).for_each(|_| recorder.record(&outcome));
         recorder.close_log();
-        let reader = thread::spawn(move || {
-            told.iter().map(|(frame, _)| from_bytes::<Answer>(&frame[4..]).unwrap()).collect::<Vec<_>>()
-        });
+        let reader = thread::spawn(move || told.iter().map(|(frame, _)| from_bytes::<Answer>(&frame[4..]).unwrap()).collect::<Vec<_>>());
         let missing = rows.finish();
         let answers = reader.join().unwrap();
         let of = |answer: &Answer| if let Answer::Rows(rows) = answer { (rows.records.len() as u64, rows.names.len()) } else { (0, 0) };

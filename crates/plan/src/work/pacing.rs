@@ -9,8 +9,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Duration, Think};
-use crate::units::{NOT_A_RATE, Rate};
 use crate::Nanos;
+use crate::units::{NOT_A_RATE, Rate};
 
 /// How often users go on at a place.
 #[derive(Debug, Clone, PartialEq)]

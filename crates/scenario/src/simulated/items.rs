@@ -162,7 +162,8 @@ fn users_keep_a_pace_together_in_the_order_in_which_they_come() {
     assert!(users.windows(6).all(|six| six[0] == six[5]) && users[..5].iter().sum::<u64>() == 10, "each in its turn: {users:?}");
     // Places of one name are one pace, and others keep theirs.
     let two = |first: &str, second: &str| {
-        let steps = format!("steps: [{{pacing: 10/s, of: all users{first}}}, {{get: /a}}, {{pacing: 10/s, of: all users{second}}}, {{get: /b}}]\n");
+        let steps =
+            format!("steps: [{{pacing: 10/s, of: all users{first}}}, {{get: /a}}, {{pacing: 10/s, of: all users{second}}}, {{get: /b}}]\n");
         asked(&format!("load: {{users: 5, duration: 2s}}\n{steps}"))
     };
     assert_eq!(times(&two(", name: p", ", name: p")), every(100, 20));
@@ -178,7 +179,8 @@ fn users_keep_a_pace_together_in_the_order_in_which_they_come() {
 
 #[test]
 fn random_times_of_a_pace_are_those_of_the_seed_and_a_late_answer_is_made_up_for() {
-    let random = "load: {users: 20, duration: 30s, seed: 3}\nsteps: [{pacing: exponential 20/s, of: all users, catch_up: true}, {get: /}]\n";
+    let random =
+        "load: {users: 20, duration: 30s, seed: 3}\nsteps: [{pacing: exponential 20/s, of: all users, catch_up: true}, {get: /}]\n";
     let asked = |text: &str| {
         let (server, log) = serving(|seen| plain(if seen.at_ms < 1_000 { 1_000 } else { 10 }, ""));
         run(&server, text);
@@ -190,7 +192,9 @@ fn random_times_of_a_pace_are_those_of_the_seed_and_a_late_answer_is_made_up_for
     assert_ne!(first, asked(&random.replace("seed: 3", "seed: 4")));
     // Five standard deviations of a Poisson count: 5·√600.
     assert!(first.len().abs_diff(600) < 123, "{}", first.len());
-    let one = |catch_up: bool| asked(&format!("load: {{users: 1, duration: 2s}}\nsteps: [{{pacing: 10/s, of: all users, catch_up: {catch_up}}}, {{get: /}}]\n"));
+    let one = |catch_up: bool| {
+        asked(&format!("load: {{users: 1, duration: 2s}}\nsteps: [{{pacing: 10/s, of: all users, catch_up: {catch_up}}}, {{get: /}}]\n"))
+    };
     // The first answer takes a second: nine times pass meanwhile, and whoever makes up for them sends as soon as it can.
     assert_eq!(one(false)[..4], [0, 1_000, 1_100, 1_200]);
     assert_eq!(one(true)[..4], [0, 1_000, 1_010, 1_020]);

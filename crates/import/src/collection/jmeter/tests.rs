@@ -476,7 +476,8 @@ fn timers_wait_before_each_sampler_in_their_scope() {
 
 #[test]
 fn throughput_timers_are_paces_of_those_whom_they_hold_back() {
-    let pace = |throughput: &str, mode: &str| element("ConstantThroughputTimer", "p", &[("throughput", throughput), ("calcMode", mode)], &[]);
+    let pace =
+        |throughput: &str, mode: &str| element("ConstantThroughputTimer", "p", &[("throughput", throughput), ("calcMode", mode)], &[]);
     let single = |mode: &str| outline_of(&[get("a", "/a", &[pace("30.0", mode)])]);
     assert_eq!(single("0"), "pace 2s of each user, a");
     assert_eq!(single("1"), "pace 2s of all users, a");
@@ -485,13 +486,22 @@ fn throughput_timers_are_paces_of_those_whom_they_hold_back() {
     assert_eq!(single("4"), "pace 2s of population as all active threads in the group (shared), a");
     assert!(single("7").contains("its mode '7' is unknown"));
     // Over several samplers it is one pace, and another timer has another.
-    let several = [pace("600", "0"), get("a", "/a", &[]), element("GenericController", "c", &[], &[pace("60", "0"), get("b", "/b", &[]), get("c", "/c", &[])])];
+    let several = [
+        pace("600", "0"),
+        get("a", "/a", &[]),
+        element("GenericController", "c", &[], &[pace("60", "0"), get("b", "/b", &[]), get("c", "/c", &[])]),
+    ];
     let (wide, narrow) = ("pace 100ms of each user as p", "pace 1s of each user as p (2)");
     assert_eq!(outline_of(&several), format!("{wide}, a, {wide}, {narrow}, b, {wide}, {narrow}, c"));
     let none = outline_of(&[get("a", "/a", &[pace("0", "0")])]);
     assert!(none.starts_with("a !line ") && none.contains("its throughput '0' lets nobody go on"), "{none}");
     // What an answer says.
-    let rate = element("RegexExtractor", "e", &[("RegexExtractor.refname", "n"), ("RegexExtractor.regex", "(.)"), ("RegexExtractor.template", "$1$")], &[]);
+    let rate = element(
+        "RegexExtractor",
+        "e",
+        &[("RegexExtractor.refname", "n"), ("RegexExtractor.regex", "(.)"), ("RegexExtractor.template", "$1$")],
+        &[],
+    );
     let written = outline_of(&[get("a", "/a", &[rate]), get("b", "/b", &[pace("${n}", "1")])]);
     assert_eq!(written, "a, pace {{n}}/m of all users, b");
     let precise = |settings: &[(&str, &str)]| outline_of(&[element("PreciseThroughputTimer", "p", settings, &[]), get("a", "/a", &[])]);
