@@ -1,11 +1,12 @@
-//! `--out jtl=FILE`: a row for every request of a load, written while it is on.
+//! `--out jtl=FILE`: a row for every request of a load, and for every transaction behind those of its requests, written while it is on.
 //!
 //! Other outputs are made of a finished result. Of these rows there are too many to keep until then, so the file grows under its own
 //! name, and one that was to be replaced stays until the first request has ended. One thread makes rows of what workers hand on: names,
 //! texts and the file are its affair, and the load's is to copy a few numbers a request. Whatever the file is, a slow disk or a pipe
 //! that nobody reads, the load does not wait for it: what could not be written is missing in the file, and the result says how much.
 //!
-//! Invariants: rows and missing ones together are the requests that ended; no row is cut off, but where writing failed or was given up.
+//! Invariants: rows and missing ones together are the requests and transactions that ended; no row is cut off, but where writing failed
+//! or was given up.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 use engine::{RunError, Runner};
 use jtl::Sample;
-use measure::{Failure, RecordBatch, RecordSource, RequestLog, RequestRecord, SummaryBuilder, grouped};
+use measure::{Failure, RecordBatch, RecordSource, RequestLog, RequestRecord, SummaryBuilder, TransactionRecord, grouped};
 use plan::{Nanos, Plan, PlanError, PlanErrors, Target, Users, url_without_secrets};
 use scenario::Scenario;
 use trial::Observer;
@@ -97,11 +98,11 @@ impl LogWriter {
         Self::of(RequestLog::new(), files, Rows::new(plan, steps), SILENCE_MAX)
     }
 
-    /// One for loads of this plan, and the runner that tells it of them; nothing where no file is named. One process writes a file: a load
-    /// from several is refused before anything else is looked at.
+    /// One for loads of this plan, and the runner that tells it of them; nothing where no file is named. This process writes the file, wherever
+    /// the load comes from.
     ///
     /// # Errors
-    /// If it comes from several, or the system gives no thread.
+    /// If the system gives no thread.
     pub fn on(
         files: &[(&'static LogFormat, PathBuf)],
         plan: &Plan,
@@ -116,7 +117,6 @@ impl LogWriter {
             RunError::run(what, "raise the limit on threads (ulimit -u), or leave that --out away")
         })?;
         let runner = runner.with_log(rows.log());
-        runner.fit(plan)?;
         Ok((Some(rows), runner))
     }
 
@@ -203,7 +203,7 @@ impl Observer for LogWriter {
             if missing > 0 {
                 let why = failed.as_deref().unwrap_or("rows were written more slowly than requests ended; use a faster disk, or send less");
                 run.add_warnings([format!(
-                    "{} of {} requests are missing in '{path}': {why}",
+                    "{} of {} rows are missing in '{path}': {why}",
                     grouped(&missing.to_string()),
                     grouped(&made.to_string())
                 )]);
@@ -270,10 +270,15 @@ fn write_all(batches: &Receiver<RecordBatch>, outlets: &mut [Outlet], rows: &mut
     while let Ok(batch) = batches.recv() {
         for outlet in &mut *outlets {
             bytes.clear();
-            for record in &batch.records {
-                (outlet.format.row)(&rows.row(&batch.source, record), &mut bytes).expect("memory takes every byte");
+            let mut write = |sample: &Sample<'_>| (outlet.format.row)(sample, &mut bytes).expect("memory takes every byte");
+            let (mut records, mut written) = (batch.records.iter(), 0);
+            for (behind, transaction) in &batch.transactions {
+                records.by_ref().take(behind - written).for_each(|record| write(&rows.row(&batch.source, record)));
+                written = *behind;
+                write(&rows.transaction(&batch.source, transaction));
             }
-            outlet.write(&bytes, batch.records.len() as u64);
+            records.for_each(|record| write(&rows.row(&batch.source, record)));
+            outlet.write(&bytes, batch.count());
         }
         batch.give_back();
     }
@@ -318,18 +323,15 @@ impl Rows {
     }
 
     fn row<'a>(&'a mut self, source: &'a RecordSource, record: &RequestRecord) -> Sample<'a> {
-        let (place, population) = (source.part.of_run.index() as usize, source.part.population as usize);
-        let Self { home, steps, groups, workers } = self;
-        let worker = &mut workers[place];
+        let place = source.part.of_run.index() as usize;
+        let worker = &mut self.workers[place];
         if worker.urls.is_empty() {
-            worker.urls = source.names.iter().map(|name| url_of(home, steps, &name.name)).collect();
+            worker.urls = source.names.iter().map(|name| url_of(&self.home, &self.steps, &name.name)).collect();
         }
-        let group = &mut groups[population];
+        let group = &mut self.groups[source.part.population as usize];
         group.in_flight = group.in_flight - worker.in_flight + record.in_flight;
         worker.in_flight = record.in_flight;
-        let ended = record.due.plus(record.elapsed);
-        // While the first user of a population is on its way, the plan rounds to none.
-        let group_threads = group.threads(ended).max(1);
+        let (group_threads, all_threads) = self.threads(source, record.due.plus(record.elapsed));
         let name = &source.names[record.name as usize];
         let check = record.check.and_then(|check| name.checks.get(usize::from(check)));
         let (code, message): (Cow<'_, str>, Cow<'_, str>) = match record.result {
@@ -348,19 +350,57 @@ impl Rows {
             label: (&*name.name).into(),
             response_code: code,
             response_message: message,
-            thread_name: format!("{} {}-{}", group.name, population + 1, source.part.share.number(record.lane.into()) + 1).into(),
+            thread_name: self.thread_name(source, record.lane).into(),
             data_type: "text".into(),
             success: record.failure.is_none(),
             failure_message,
             bytes: record.bytes_in,
             sent_bytes: record.bytes_out.into(),
             group_threads,
-            all_threads: groups.iter().map(|group| group.threads(ended)).sum::<u32>().max(group_threads),
-            url: (&*worker.urls[record.name as usize]).into(),
+            all_threads,
+            url: (&*self.workers[place].urls[record.name as usize]).into(),
             latency_ms: millis(record.first_byte),
             idle_ms: 0,
             connect_ms: millis(Nanos::from_micros(record.connect_us.into())),
         }
+    }
+
+    /// As JMeter's Transaction Controller writes it (`TransactionController` of 5.6.3): no code where something failed, and no URL.
+    fn transaction<'a>(&self, source: &'a RecordSource, record: &TransactionRecord) -> Sample<'a> {
+        let TransactionRecord { name, due, elapsed, idle, succeeded, sums } = record;
+        let (group_threads, all_threads) = self.threads(source, due.plus(*elapsed).plus(*idle));
+        Sample {
+            time_stamp_ms: source.began.plus(*due).0 / 1_000_000,
+            elapsed_ms: millis(*elapsed),
+            label: (&*source.names[*name as usize].name).into(),
+            response_code: if *succeeded { "200".into() } else { "".into() },
+            response_message: jtl::transaction_message(sums.requests, sums.failed).into(),
+            thread_name: self.thread_name(source, sums.lane).into(),
+            data_type: "".into(),
+            success: *succeeded,
+            failure_message: "".into(),
+            bytes: sums.bytes_in,
+            sent_bytes: sums.bytes_out,
+            group_threads,
+            all_threads,
+            url: jtl::NO_URL.into(),
+            latency_ms: millis(sums.first_byte),
+            idle_ms: millis(*idle),
+            connect_ms: millis(Nanos::from_micros(sums.connect_us)),
+        }
+    }
+
+    /// The user on this Lane of a worker.
+    fn thread_name(&self, source: &RecordSource, lane: u32) -> String {
+        let population = source.part.population;
+        format!("{} {}-{}", self.groups[population as usize].name, population + 1, source.part.share.number(lane.into()) + 1)
+    }
+
+    /// How many users the worker's population and all together have at a moment.
+    fn threads(&self, source: &RecordSource, at: Nanos) -> (u32, u32) {
+        // While the first user of a population is on its way, the plan rounds to none.
+        let group = self.groups[source.part.population as usize].threads(at).max(1);
+        (group, self.groups.iter().map(|group| group.threads(at)).sum::<u32>().max(group))
     }
 }
 
@@ -492,7 +532,7 @@ mod tests {
         let missing = grouped(&(10_000 - rows).to_string());
         assert!((4 * 512..=5 * 512).contains(&rows), "{rows}");
         assert_eq!(said.len(), 1);
-        assert!(said[0].starts_with(&format!("{missing} of 10,000 requests are missing in 'r.jtl': ")), "{said:?}");
+        assert!(said[0].starts_with(&format!("{missing} of 10,000 rows are missing in 'r.jtl': ")), "{said:?}");
         assert_eq!(writer.finish(), Ok(()), "a file that is slow is no error");
     }
 
@@ -501,7 +541,7 @@ mod tests {
         let (open, _gate, _) = gated();
         let mut writer = writing(open, Duration::from_millis(20));
         works(writer.log(), 700, Ok(200));
-        assert!(over(&mut writer)[0].starts_with("700 of 700 requests are missing in 'r.jtl': it took no row for "));
+        assert!(over(&mut writer)[0].starts_with("700 of 700 rows are missing in 'r.jtl': it took no row for "));
         assert!(writer.finish().unwrap_err().spelt(plan::Spelling::Flags).contains("the jtl output could not be written to 'r.jtl'"));
     }
 
@@ -513,7 +553,7 @@ mod tests {
         let files = vec![(&LOG_FORMATS[0], PathBuf::from("r.jtl"), full), (&LOG_FORMATS[1], PathBuf::from("r.xml"), open)];
         let mut writer = LogWriter::of(RequestLog::new(), files, rows(), SILENCE_MAX).unwrap();
         works(writer.log(), 30, Ok(404));
-        assert_eq!(over(&mut writer), ["30 of 30 requests are missing in 'r.jtl': the disk is full"]);
+        assert_eq!(over(&mut writer), ["30 of 30 rows are missing in 'r.jtl': the disk is full"]);
         let lost = writer.finish().unwrap_err();
         assert_eq!(lost.0.len(), 1);
         let text = String::from_utf8(content.lock().unwrap().clone()).unwrap();

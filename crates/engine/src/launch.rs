@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use measure::{IntervalCounts, Leftovers, Summary, SummaryBuilder, Tick};
+use measure::{IntervalCounts, Leftovers, RequestLog, Summary, SummaryBuilder, Tick};
 use plan::{Part, Plan, Share};
 
 use crate::collect::{Collected, collect};
@@ -68,11 +68,13 @@ pub(crate) struct Remote {
     pub(crate) fence: Fence,
     /// What was found on the way to the target from here, where the sites are here too.
     pub(crate) network: Option<Network>,
+    /// Where every request is written down.
+    pub(crate) log: Option<RequestLog>,
 }
 
 impl Remote {
     fn start(&self, plan: &Plan, so_far: &SoFar, slices: Option<Slices>, stop: &Stop) -> Result<Messages, RunError> {
-        let terms = Terms { so_far, allowed: self.fence.patterns(), slices };
+        let terms = Terms { so_far, allowed: self.fence.patterns(), slices, log: self.log.as_ref() };
         Ok(Messages(Sources::Remote(self.sites.start(plan, &self.groups, terms, stop)?)))
     }
 }

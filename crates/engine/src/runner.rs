@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use measure::RequestLog;
-use plan::setting::{AGENTS, PROCESSES};
+use plan::setting::PROCESSES;
 use plan::{Part, Plan, Preflight};
 
 use crate::launch::{Place, Prepared, Remote};
@@ -112,9 +112,9 @@ impl Runner {
     pub fn prepare(&self, plan: &Plan) -> Result<Prepared, RunError> {
         let (body, place) = match &self.kind {
             Kind::Threads(Here { fence, sites, role }) => {
-                let groups = self.divide(plan)?;
+                let (groups, log) = (self.divide(plan)?, self.log.clone());
                 if let Some(sites) = sites.as_ref().filter(|sites| !groups.is_empty() && !sites.are_here()) {
-                    let remote = Remote { sites: sites.clone(), groups, fence: fence.clone(), network: None };
+                    let remote = Remote { sites: sites.clone(), groups, fence: fence.clone(), network: None, log };
                     return self.prepared(plan, &body::encode(&plan.request().body, plan.contents())?, Place::Sites(remote));
                 }
                 // Processes of one machine share its ports.
@@ -126,7 +126,8 @@ impl Runner {
                 match (body::encode(&plan.request().body, plan.contents()), Network::prepare_within(plan, connections, look, fence)) {
                     (Ok(body), Ok(network)) => match sites {
                         Some(sites) if !groups.is_empty() => {
-                            (body, Place::Sites(Remote { sites: sites.clone(), groups, fence: fence.clone(), network: Some(network) }))
+                            let (sites, fence, network) = (sites.clone(), fence.clone(), Some(network));
+                            (body, Place::Sites(Remote { sites, groups, fence, network, log }))
                         }
                         _ => (body, Place::Threads(network, role.clone())),
                     },
@@ -175,12 +176,6 @@ impl Runner {
             return Err(RunError::input(
                 format!("this load is to come from {processes} processes, and here it comes from one"),
                 format!("leave {PROCESSES} out"),
-            ));
-        }
-        if !groups.is_empty() && self.log.is_some() {
-            return Err(RunError::input(
-                "every request is to be written to a file, which one process can do, and this load comes from others",
-                format!("leave out that file, or {PROCESSES} and {AGENTS}, and give no more connections than one process may open"),
             ));
         }
         if groups.is_empty() {

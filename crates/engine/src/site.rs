@@ -10,7 +10,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use measure::Position;
+use measure::{Position, RequestLog};
 use plan::{Nanos, Part, Plan, Target};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,8 @@ pub struct Terms<'a> {
     pub allowed: &'a [String],
     /// What their sources send, where the plan does not say it: a block for each of its sources, in their order.
     pub slices: Option<Slices>,
+    /// Where every request of theirs is to be written down.
+    pub log: Option<&'a RequestLog>,
 }
 
 /// What sites tell, in the order in which it arrives.

@@ -19,5 +19,5 @@ mod xml;
 pub use failure::{response_code, response_message};
 pub use read::{FirstByte, Form, ReadError, read};
 pub use run::JtlRun;
-pub use sample::Sample;
+pub use sample::{NO_URL, Sample, transaction_message};
 pub use write::{HEADER, XML_FOOT, XML_HEAD, write_csv, write_xml};

@@ -46,8 +46,17 @@ pub struct Sample<'a> {
     pub connect_ms: u64,
 }
 
+/// What stands in a CSV file in the place of a URL where there is none.
+pub const NO_URL: &str = "null";
+
 /// What the message of a transaction begins with (`TransactionController`).
 const TRANSACTION: &str = "Number of samples in transaction : ";
+
+/// The message of a transaction of so many samples.
+#[must_use]
+pub fn transaction_message(samples: u32, failed: u32) -> String {
+    format!("{TRANSACTION}{samples}, number of failing samples : {failed}")
+}
 
 impl Sample<'_> {
     /// Whether it sums up others, which have rows of their own or none.

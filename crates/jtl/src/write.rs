@@ -5,11 +5,13 @@
 //! ([`CSVSaveService`](https://github.com/apache/jmeter/blob/master/src/core/src/main/java/org/apache/jmeter/save/CSVSaveService.java),
 //! [`SampleResultConverter`](https://github.com/apache/jmeter/blob/master/src/core/src/main/java/org/apache/jmeter/save/converters/SampleResultConverter.java)).
 //!
-//! Invariant: what is written here, the reader of this crate reads back as it was, but for characters that XML cannot hold.
+//! Invariant: what is written here, the reader of this crate reads back as it was, but for what XML cannot hold: some characters, and the URL
+//! of what has none.
 
 use std::io::{self, Write};
 
 use crate::Sample;
+use crate::sample::NO_URL;
 
 /// The first line of a CSV file, without its line break.
 pub const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,\
@@ -73,8 +75,8 @@ fn write_field(text: &str, to: &mut impl Write) -> io::Result<()> {
     to.write_all(b"\"")
 }
 
-/// Writes an element of an XML file, between [`XML_HEAD`] and [`XML_FOOT`], and its line break. An assertion that failed and the URL
-/// are elements in it.
+/// Writes an element of an XML file, between [`XML_HEAD`] and [`XML_FOOT`], and its line break: `sample` of a transaction, `httpSample` of
+/// a request. An assertion that failed and the URL are elements in it.
 ///
 /// # Errors
 /// As the writer's.
@@ -98,9 +100,10 @@ pub fn write_xml(sample: &Sample<'_>, to: &mut impl Write) -> io::Result<()> {
         idle_ms,
         connect_ms,
     } = sample;
+    let (kind, has_url) = (if sample.is_transaction() { "sample" } else { "httpSample" }, !url.is_empty() && url != NO_URL);
     write!(
         to,
-        "<httpSample t=\"{elapsed_ms}\" it=\"{idle_ms}\" lt=\"{latency_ms}\" ct=\"{connect_ms}\" ts=\"{time_stamp_ms}\" s=\"{success}\""
+        "<{kind} t=\"{elapsed_ms}\" it=\"{idle_ms}\" lt=\"{latency_ms}\" ct=\"{connect_ms}\" ts=\"{time_stamp_ms}\" s=\"{success}\""
     )?;
     for (name, text) in [("lb", label), ("rc", response_code), ("rm", response_message), ("tn", thread_name), ("dt", data_type)] {
         write!(to, " {name}=\"")?;
@@ -108,7 +111,7 @@ pub fn write_xml(sample: &Sample<'_>, to: &mut impl Write) -> io::Result<()> {
         to.write_all(b"\"")?;
     }
     write!(to, " by=\"{bytes}\" sby=\"{sent_bytes}\" ng=\"{group_threads}\" na=\"{all_threads}\"")?;
-    if failure_message.is_empty() && url.is_empty() {
+    if failure_message.is_empty() && !has_url {
         return writeln!(to, "/>");
     }
     writeln!(to, ">")?;
@@ -117,12 +120,12 @@ pub fn write_xml(sample: &Sample<'_>, to: &mut impl Write) -> io::Result<()> {
         write_escaped(failure_message, to)?;
         writeln!(to, "</failureMessage>\n  </assertionResult>")?;
     }
-    if !url.is_empty() {
+    if has_url {
         write!(to, "  <java.net.URL>")?;
         write_escaped(url, to)?;
         writeln!(to, "</java.net.URL>")?;
     }
-    writeln!(to, "</httpSample>")
+    writeln!(to, "</{kind}>")
 }
 
 /// A text for an attribute or an element. Tabs and line breaks are references, since a reader makes spaces of them in attributes; what
@@ -187,6 +190,22 @@ mod tests {
         write_csv(&Sample::default(), &mut plain).unwrap();
         let commas = |text: &str| text.matches(',').count();
         assert_eq!(commas(&String::from_utf8(plain).unwrap()), commas(HEADER));
+    }
+
+    #[test]
+    fn a_transaction_is_an_element_of_its_own_kind_without_a_url() {
+        let message = crate::transaction_message(2, 0);
+        let transaction = Sample { response_message: message.into(), failure_message: "".into(), url: NO_URL.into(), ..sample() };
+        assert!(transaction.is_transaction());
+        let (mut csv, mut xml) = (Vec::new(), Vec::new());
+        write_csv(&transaction, &mut csv).unwrap();
+        write_xml(&transaction, &mut xml).unwrap();
+        let (csv, xml) = (String::from_utf8(csv).unwrap(), String::from_utf8(xml).unwrap());
+        assert!(
+            csv.contains(",\"Number of samples in transaction : 2, number of failing samples : 0\",") && csv.contains(",null,"),
+            "{csv}"
+        );
+        assert!(xml.starts_with("<sample t=") && xml.ends_with("/>\n") && xml.matches('<').count() == 1, "{xml}");
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub use quirk::{Quirk, Quirks};
 pub use rates::Rates;
 pub use recorder::{Begun, Recorder, Span, SuccessRule};
 pub use replayed::{ComparisonCounts, OTHER_ROUTES, ReplayComparison, RouteReplayed, StatusChange};
-pub use request_log::{RecordBatch, RecordBuffer, RecordName, RecordSource, RequestLog, RequestRecord};
+pub use request_log::{RecordBatch, RecordBuffer, RecordName, RecordSource, RequestLog, RequestRecord, RequestSums, TransactionRecord};
 pub use requests::Requests;
 pub use row::{Row, RowKind, RowSoFar, RowsSoFar};
 pub use site::Site;

@@ -12,8 +12,8 @@ use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
 use crate::{
-    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, RecordBuffer, Snapshot, Status,
-    Tally,
+    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, RecordBuffer, RequestSums, Snapshot,
+    Status, Tally, TransactionRecord,
 };
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
@@ -405,6 +405,22 @@ impl Recorder {
     /// A transaction ended, or broke off with its Journey, with an answer that was complete then. `took` is its time.
     pub fn transaction_ended(&mut self, transaction: usize, began: Begun, done: Nanos, took: Nanos, how: JourneyEnd) {
         ended(self.span, self.counts.tally.transactions.get_mut(transaction), (began, done), took, how);
+    }
+
+    /// The request that ended last, where a log is written: what transactions add up for theirs.
+    #[must_use]
+    pub fn logged(&self) -> Option<RequestSums> {
+        self.log.as_ref().map(|log| log.last())
+    }
+
+    /// Puts a transaction that ended in the log, if one is written. Its `name` is its place among the rows of transactions.
+    pub fn log_transaction(&mut self, record: impl FnOnce() -> TransactionRecord) {
+        if let Some(log) = &mut self.log {
+            let record = record();
+            // Behind the one name of what has no row, and those of Steps.
+            let name = record.name + self.counts.tally.steps.len() as u32 + 1;
+            log.push_transaction(TransactionRecord { name, ..record });
+        }
     }
 
     /// A request that had fallen due was never sent, and its time is over: it is recorded at what it waited, which is its timeout

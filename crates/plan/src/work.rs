@@ -9,6 +9,7 @@
 
 mod answer;
 mod expression;
+mod pacing;
 mod pick;
 
 use std::num::NonZeroU32;
@@ -18,6 +19,7 @@ use crate::{Nanos, Target};
 
 pub use answer::{Kind, Subject, Which};
 pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
+pub use pacing::{Pace, PacedUsers, Pacing};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
 
 /// The work: what users do, and what is done around it.
@@ -66,8 +68,8 @@ pub enum Item {
     Step(Box<Step>),
     /// The user thinks.
     Pause(Duration),
-    /// The user waits until it is this long since it was here, if it was.
-    Pacing(Duration),
+    /// The user waits until it is its time by a pace.
+    Pacing(Pacing),
     /// Variables become what is computed, one after the other.
     Set(Vec<(String, Expression)>),
     /// Steps that stand together. The name of each begins with those of its groups, as reports show it.
@@ -739,14 +741,14 @@ impl Item {
                 value.each_template(seen);
             }
             Self::Pause(Duration::Written(text))
-            | Self::Pacing(Duration::Written(text))
+            | Self::Pacing(Pacing { pace: Duration::Written(text), .. })
             | Self::RunFor { time: Duration::Written(text), .. } => {
                 seen(text);
             }
             Self::ForEach { list: List::Items(texts), .. } => texts.iter().for_each(seen),
             Self::ForEach { list: List::Array(text), .. } => seen(text),
             Self::Pause(Duration::Drawn(_))
-            | Self::Pacing(Duration::Drawn(_))
+            | Self::Pacing(Pacing { pace: Duration::Drawn(_), .. })
             | Self::RunFor { time: Duration::Drawn(_), .. }
             | Self::Group { .. }
             | Self::Pick { .. }

@@ -15,7 +15,7 @@ use engine::protocol::{Encoded, EncodedRef, Layout};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
-use plan::work::{Auth, Operator, Think, Weights};
+use plan::work::{Auth, Operator, Pace, Think, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Spelling, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
@@ -118,7 +118,7 @@ pub(crate) struct Journeys {
     /// Where one user goes on one journey: what came of it.
     single: Option<Arc<Mutex<WalkRecord>>>,
     seed: u64,
-    part: Part,
+    pub(crate) part: Part,
     /// Which journey of the part's population is next.
     weights: Weights,
     tools: Vec<Tools>,
@@ -277,11 +277,12 @@ impl Journeys {
                     user.travels = true;
                     return Ok(());
                 }
-                Op::Pause(_) | Op::Pacing(..) if self.compiled.hurried => {}
+                Op::Pause(_) | Op::Pacing { .. } if self.compiled.hurried => {}
                 Op::Pause(span) => user.pause = user.pause.plus(self.drawn(span, user)),
-                Op::Pacing(place, span) => {
-                    let span = self.drawn(span, user);
-                    user.keeps_pace(*place, span);
+                Op::Pacing { place, span, catches_up } => {
+                    let unit = user.random.unit();
+                    let span = self.paced(span, user).span(unit);
+                    user.keeps_pace(*place, span, *catches_up);
                 }
                 Op::Set(variable, value) => {
                     let mut text = lend(&self.lent.texts);
@@ -385,7 +386,11 @@ impl Journeys {
                     }
                 }
                 // Who does something once, or goes, waits for nobody.
-                Op::Meet(_) | Op::Enter(_) | Op::Leave if self.is_alone(user) => {}
+                Op::Meet(_) | Op::Enter(_) | Op::Leave | Op::SharedPacing { .. } if self.is_alone(user) => {}
+                Op::SharedPacing { .. } => {
+                    user.halts(Halt::Pace);
+                    return Ok(());
+                }
                 Op::Parallel { .. } => {
                     user.halts(Halt::Branches);
                     return Ok(());
@@ -438,6 +443,14 @@ impl Journeys {
         match span {
             Span::Drawn(think) => think.span(unit),
             Span::Written(text) => self.written::<Think>(text, user).map_or(Nanos::ZERO, |think| think.span(unit)),
+        }
+    }
+
+    /// The pace that is kept this time; what is none ends the journey with its next request.
+    pub(crate) fn paced(&self, span: &Span, user: &mut User) -> Think {
+        match span {
+            Span::Drawn(think) => *think,
+            Span::Written(text) => self.written::<Pace>(text, user).map_or(Think::Fixed(Nanos::ZERO), |pace| pace.0),
         }
     }
 
@@ -815,7 +828,7 @@ impl Journeys {
         self.begin(user)
     }
 
-    /// Waits where the journey says so, for other users or for its own branches, and goes on behind that.
+    /// Waits where the journey says so, for other users, at a pace, or for its own branches, and goes on behind that.
     async fn wait<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, role: impl Role) -> Result<(), End> {
         if let Some(page) = user.takes_page() {
             self.load_page(user, client, *page, role).await?;
@@ -823,6 +836,8 @@ impl Journeys {
             if !self.go_parallel(user, client).await? {
                 return Ok(());
             }
+        } else if user.is_paced() {
+            self.keep_pace(user, client, role).await?;
         } else {
             let (pause, since) = (std::mem::take(&mut user.pause), client.due());
             client.wait(pause, |cx| user.poll_wait(cx)).await?;

@@ -12,8 +12,8 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, STATUS, Step, Think, USER_NUMBER, Weights,
-    each_item,
+    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, PacedUsers, STATUS, Step, Think,
+    USER_NUMBER, Weights, each_item,
 };
 use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
@@ -84,7 +84,18 @@ pub(crate) enum Op {
     Request(usize),
     Pause(Span),
     /// Wait until it is this long since the user was here.
-    Pacing(usize, Span),
+    Pacing {
+        place: usize,
+        span: Span,
+        catches_up: bool,
+    },
+    /// Wait for the next time of a pace that users keep together; each population may have its own, one after the other.
+    SharedPacing {
+        place: usize,
+        each_population: bool,
+        span: Span,
+        catches_up: bool,
+    },
     /// A variable becomes what is computed.
     Set(usize, Expression),
     /// Go there unless it holds.
@@ -480,10 +491,13 @@ impl Compiling<'_> {
                     }
                 }
                 Item::Pause(pause) => ops.push(Op::Pause(self.span(pause))),
-                Item::Pacing(pace) => {
-                    let place = self.order.paces;
-                    self.order.paces += 1;
-                    ops.push(Op::Pacing(place, self.span(pace)));
+                Item::Pacing(pacing) => {
+                    let (place, span, catches_up) = (self.order.pace(pacing, self.plan), self.span(&pacing.pace), pacing.catches_up);
+                    let each_population = pacing.of == PacedUsers::Population;
+                    ops.push(match pacing.of {
+                        PacedUsers::Each => Op::Pacing { place, span, catches_up },
+                        PacedUsers::Population | PacedUsers::All => Op::SharedPacing { place, each_population, span, catches_up },
+                    });
                 }
                 Item::Set(values) => {
                     for (variable, value) in values {

@@ -21,6 +21,7 @@ pub mod keys;
 mod meeting;
 mod mistake;
 mod order;
+mod pace;
 mod parallel;
 mod print;
 mod read;

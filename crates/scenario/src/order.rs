@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
-use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder};
-use plan::work::Amount;
+use measure::{Begun, Failure, JourneyEnd, Outcome, Recorder, RequestSums, TransactionRecord};
+use plan::work::{Amount, PacedUsers};
 use plan::{Nanos, Random};
 use step::Jar;
 use step::auth::Digest;
@@ -23,6 +23,7 @@ use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::meeting::{Meeting, Section, Wait};
+use crate::pace::SharedPace;
 use crate::resources::Page;
 use crate::user::{Turns, User};
 
@@ -44,6 +45,10 @@ pub(crate) struct Order {
     pub(crate) counters: usize,
     /// So many paces has each user.
     pub(crate) paces: usize,
+    /// Paces that users keep together: those of a population, or of all.
+    pub(crate) shared_paces: Vec<(Option<u32>, SharedPace)>,
+    /// Where the paces with names are kept.
+    pub(crate) named_paces: Vec<(PacedUsers, String, usize)>,
     /// What one user at a time goes through.
     pub(crate) sections: Vec<Section>,
     /// Where users wait for each other, and how long at most.
@@ -77,6 +82,8 @@ pub(crate) struct Progress {
 pub(crate) enum Halt {
     /// Other users.
     Others(Wait),
+    /// Its turn at a pace that others keep with it.
+    Pace,
     /// Its own branches.
     Branches,
     /// What the page of its last answer names.
@@ -103,6 +110,17 @@ pub(crate) struct Passage {
     /// How long they took without what lay between them.
     pub(crate) took: Nanos,
     pub(crate) failed: bool,
+    /// What they came to, where every request is written down.
+    pub(crate) sums: Option<RequestSums>,
+}
+
+impl Passage {
+    /// What these and others came to together.
+    pub(crate) fn sums_with(&self, later: &Self) -> Option<RequestSums> {
+        let mut sums = self.sums?;
+        sums.add(&later.sums?);
+        Some(sums)
+    }
 }
 
 /// What a user that goes through branches of another keeps for it.
@@ -210,12 +228,19 @@ struct Open {
     /// How long its requests took.
     took: Nanos,
     failed: bool,
+    /// What they came to, where every request is written down.
+    sums: RequestSums,
 }
 
 impl Order {
     /// Whether users keep anything of this kind.
     pub(crate) fn is_needed(&self) -> bool {
-        self.is_timed || self.counters > 0 || self.paces > 0 || !self.sections.is_empty() || !self.meetings.is_empty()
+        self.is_timed
+            || self.counters > 0
+            || self.paces > 0
+            || !self.shared_paces.is_empty()
+            || !self.sections.is_empty()
+            || !self.meetings.is_empty()
     }
 
     /// Whether something of it is decided among all users of the run.
@@ -282,15 +307,15 @@ impl User {
         self.progress().time.plus(pause)
     }
 
-    /// Waits until it is this long since it was here, if it was.
-    pub(crate) fn keeps_pace(&mut self, place: usize, span: Nanos) {
+    /// Waits until it is this long since it was here, if it was; or until then after it should have been here, where it catches up.
+    pub(crate) fn keeps_pace(&mut self, place: usize, span: Nanos, catches_up: bool) {
         let now = self.time();
         let pace = &mut self.progress().paces[place];
         match *pace {
             Pace::Never => *pace = Pace::Now,
             Pace::Now => {}
             Pace::At(last) => {
-                let next = last.plus(span).max(now);
+                let next = if catches_up { last.plus(span) } else { last.plus(span).max(now) };
                 *pace = Pace::At(next);
                 self.pause = self.pause.plus(next.since(now));
             }
@@ -347,6 +372,11 @@ impl User {
         }
     }
 
+    /// Whether it waits for its turn at a pace, which is to be found out now.
+    pub(crate) fn is_paced(&mut self) -> bool {
+        self.progress().halt.take_if(|halt| matches!(halt, Halt::Pace)).is_some()
+    }
+
     /// Whether it need not wait for others any more.
     pub(crate) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let progress = self.progress();
@@ -386,7 +416,8 @@ impl User {
 
     pub(crate) fn begins_transaction(&mut self, place: usize, includes_pauses: bool) {
         let zero = Nanos::ZERO;
-        let open = Open { place, includes_pauses, began: None, due: zero, done: zero, took: zero, failed: false };
+        let sums = RequestSums::default();
+        let open = Open { place, includes_pauses, began: None, due: zero, done: zero, took: zero, failed: false, sums };
         self.progress().open.push(open);
     }
 
@@ -400,14 +431,14 @@ impl User {
     #[inline]
     pub(crate) fn had_answer(&mut self, outcome: &Outcome, recorder: &mut Recorder) {
         if self.progress.is_some() {
-            let passage = Passage { due: outcome.due, done: outcome.done, took: outcome.response_time(), failed: self.failed };
-            self.had(&passage, recorder);
+            let (took, sums) = (outcome.response_time(), recorder.logged());
+            self.had(&Passage { due: outcome.due, done: outcome.done, took, failed: self.failed, sums }, recorder);
         }
     }
 
     /// Requests of the user are over.
     pub(crate) fn had(&mut self, passage: &Passage, recorder: &mut Recorder) {
-        let Passage { due, done, took, failed } = *passage;
+        let Passage { due, done, took, failed, sums } = *passage;
         let Some(progress) = &mut self.progress else { return };
         progress.time = done;
         for pace in &mut progress.paces {
@@ -428,10 +459,18 @@ impl User {
             open.done = done;
             open.took = open.took.plus(took);
             open.failed |= failed;
+            if let Some(sums) = &sums {
+                open.sums.add(sums);
+            }
         }
         if let Some(branch) = &mut progress.branch {
-            let before = branch.passage.unwrap_or(Passage { due, done, took: Nanos::ZERO, failed: false });
-            branch.passage = Some(Passage { due: before.due, done, took: before.took.plus(took), failed: before.failed || failed });
+            branch.passage = Some(branch.passage.map_or(*passage, |before| Passage {
+                due: before.due,
+                done,
+                took: before.took.plus(took),
+                failed: before.failed || failed,
+                sums: before.sums_with(passage),
+            }));
         }
     }
 
@@ -447,7 +486,8 @@ impl User {
     /// Counts the transactions that the user was in when its journey broke off.
     pub(crate) fn break_transactions(&mut self, failure: Failure, recorder: &mut Recorder) {
         let Some(progress) = &mut self.progress else { return };
-        for open in progress.open.drain(..) {
+        // The innermost ended first.
+        for open in progress.open.drain(..).rev() {
             open.count(JourneyEnd::BrokeOff(failure), recorder);
         }
     }
@@ -464,9 +504,15 @@ impl User {
 
 impl Open {
     fn count(&self, how: JourneyEnd, recorder: &mut Recorder) {
+        let Self { due, sums, .. } = *self;
         let Some(began) = self.began else { return };
-        let took = if self.includes_pauses { self.done.since(self.due) } else { self.took };
+        let whole = self.done.since(due);
+        let took = if self.includes_pauses { whole } else { self.took };
         recorder.transaction_ended(self.place, began, self.done, took, how);
+        recorder.log_transaction(|| {
+            let succeeded = how == JourneyEnd::Succeeded;
+            TransactionRecord { name: self.place as u32, due, elapsed: took, idle: whole.since(took), succeeded, sums }
+        });
     }
 }
 

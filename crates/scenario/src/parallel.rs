@@ -186,6 +186,7 @@ impl User {
                 done: passage.done.max(other.done),
                 took: passage.took.max(other.took),
                 failed: passage.failed || other.failed,
+                sums: passage.sums_with(&other),
             }));
         }
         // Of several that set the same variable, the last in the file.

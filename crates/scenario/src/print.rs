@@ -9,7 +9,9 @@
 mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, Resources, Step, Which, Work};
+use plan::work::{
+    AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Step, Which, Work,
+};
 use plan::{Draft, Nanos, PopulationDraft, Target};
 use step::Check;
 
@@ -291,7 +293,14 @@ impl Steps<'_> {
                 let choices = Value::List(choices.collect());
                 map.put("pick", choices);
             }
-            Item::Pacing(pace) => map.put("pacing", duration(pace)),
+            Item::Pacing(Pacing { pace, of, catches_up, name }) => {
+                map.put("pacing", duration(pace));
+                map.put_some("of", (*of != PacedUsers::Each).then(|| of.to_string()));
+                if *catches_up {
+                    map.put("catch_up", Value::Bare("true".to_owned()));
+                }
+                map.put_some("name", name.clone());
+            }
             Item::Set(values) => {
                 let mut set = Map::default();
                 values.iter().for_each(|(name, value)| set.put(name, Value::number(value.to_string())));

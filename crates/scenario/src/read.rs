@@ -671,7 +671,7 @@ impl<'a> Reading<'a> {
             }
             ["pacing"] => {
                 let (_, node) = entries.take("pacing").expect("it was looked for");
-                found.extend(self.duration(node, "pace").map(Item::Pacing));
+                found.extend(self.pacing(node, &mut entries));
             }
             ["rendezvous"] => {
                 let (_, node) = entries.take("rendezvous").expect("it was looked for");

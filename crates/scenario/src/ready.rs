@@ -245,13 +245,14 @@ pub(crate) fn single(plan: &Plan, files: &[Arc<Data>], runner: &Runner, compiled
 fn start(
     prepared: Prepared,
     files: &[Arc<Data>],
-    compiled: Compiled,
+    mut compiled: Compiled,
     single: Option<Arc<Mutex<WalkRecord>>>,
     before: &Position,
     parts: impl IntoIterator<Item = Part>,
     stop: &Stop,
 ) -> Result<Messages, RunError> {
-    let position = Arc::new(before.clone());
+    let (position, parts) = (Arc::new(before.clone()), parts.into_iter().collect::<Vec<Part>>());
+    compiled.order.keeps_paces_for(&parts, &prepared.plan().parts());
     let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
     prepared.start_parts(move |part| made.journeys(part, &position), parts, stop)
 }

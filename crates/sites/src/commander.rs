@@ -19,6 +19,7 @@ use plan::{Nanos, Part, Plan};
 
 use crate::dealing::Dealing;
 use crate::frames::{Answer, Greeting, Job, Order, frame, read_frame};
+use crate::gathering::Gathering;
 use crate::link::{CANNOT_RUN, Call, End, IS_MISSING, Link};
 use crate::outgoing::{Outgoing, Sendable, write};
 use crate::place::{Place, together};
@@ -115,6 +116,8 @@ struct Fleet {
     ending: Option<Instant>,
     /// What the sources of the load under way send, where it is dealt to them.
     dealing: Dealing,
+    /// Their requests, where each is written down.
+    gathering: Gathering,
 }
 
 /// One of them.
@@ -170,9 +173,9 @@ struct Beat {
 impl Fleet {
     fn none() -> Self {
         let (sender, arrivals) = channel();
-        let (beat, on_their_way, dealing) = Default::default();
+        let (beat, on_their_way, dealing, gathering) = Default::default();
         let sites = Vec::new();
-        Self { sites, arrivals, sender, files: Vec::new(), on_their_way, beat, looked: Instant::now(), ending: None, dealing }
+        Self { sites, arrivals, sender, files: Vec::new(), on_their_way, beat, looked: Instant::now(), ending: None, dealing, gathering }
     }
 
     /// Whether a site is gone, or has said since that it goes.
@@ -188,7 +191,7 @@ impl Fleet {
     fn call(&mut self, calls: &[Call]) -> Result<(), RunError> {
         let known = self.sites.len();
         for (number, call) in calls.iter().enumerate().skip(known) {
-            let site = Site::call(call, number, &self.sender, &self.dealing).map_err(|why| uncalled(call, &why))?;
+            let site = self.site(call, number)?;
             self.beat.lock().unwrap_or_else(PoisonError::into_inner).orders.push(site.orders.clone());
             self.sites.push(site);
         }
@@ -231,8 +234,7 @@ impl Fleet {
                 }
                 Event::Delivered(Ok(())) => {
                     under_way -= 1;
-                    self.sites[number] =
-                        Site::call(&calls[number], number, &self.sender, &self.dealing).map_err(|why| uncalled(&calls[number], &why))?;
+                    self.sites[number] = self.site(&calls[number], number)?;
                     self.beat.lock().unwrap_or_else(PoisonError::into_inner).orders[number] = self.sites[number].orders.clone();
                 }
                 Event::Gone(_, Some(CANNOT_RUN)) => {
@@ -243,6 +245,10 @@ impl Fleet {
             }
         }
         Ok(())
+    }
+
+    fn site(&self, call: &Call, number: usize) -> Result<Site, RunError> {
+        Site::call(call, number, &self.sender, (&self.dealing, &self.gathering)).map_err(|why| uncalled(call, &why))
     }
 
     /// The number of what a file holds. The same in two files has one.
@@ -256,7 +262,7 @@ impl Fleet {
 
     /// Gets everybody ready and agrees on the moment.
     fn begin(&mut self, plan: &Plan, groups: &[Vec<Part>], terms: Terms<'_>, stop: &Stop) -> Result<(), RunError> {
-        let Terms { so_far, allowed, slices } = terms;
+        let Terms { so_far, allowed, slices, log } = terms;
         let taking_part: Vec<usize> = (0..groups.len()).filter(|number| !groups[*number].is_empty()).collect();
         // Processes of this machine open themselves what is not in memory.
         let is_far = taking_part.iter().any(|number| !self.sites[*number].is_here);
@@ -279,7 +285,7 @@ impl Fleet {
             let processes = processes.map(|all| all.into_iter().chain(is_with_us.then(std::process::id)).collect());
             let _ = site.orders.send(Outgoing::Order(text.clone()));
             let (so_far, allowed, is_here) = (so_far.clone(), allowed.to_vec(), site.is_here);
-            site.tell(&Order::Prepare(Box::new(Job { sources, so_far, is_here, processes, allowed })));
+            site.tell(&Order::Prepare(Box::new(Job { sources, so_far, is_here, processes, allowed, rows: log.is_some() })));
         }
         drop(text);
         if let Some(slices) = slices {
@@ -305,7 +311,9 @@ impl Fleet {
             }
         }
         let far = self.agree_on_time(&taking_part, stop)?;
-        let at = monotonic_now().plus(HEAD_START).plus(Nanos(far.0 * 2));
+        let until = HEAD_START.plus(Nanos(far.0 * 2));
+        let at = monotonic_now().plus(until);
+        self.gathering.begin(groups, log, until);
         for site in taking_part.iter().map(|number| &self.sites[*number]) {
             site.tell(&Order::Start { at: Nanos(at.0.saturating_add_signed(site.ahead)) });
         }
@@ -439,7 +447,12 @@ fn uncalled(call: &Call, why: &io::Error) -> RunError {
 }
 
 impl Site {
-    fn call(call: &Call, number: usize, arrivals: &Sender<(usize, Arrival)>, dealing: &Dealing) -> io::Result<Self> {
+    fn call(
+        call: &Call,
+        number: usize,
+        arrivals: &Sender<(usize, Arrival)>,
+        (dealing, gathering): (&Dealing, &Gathering),
+    ) -> io::Result<Self> {
         let Link { orders: stream, answers, end } = call.way.link()?;
         let (orders, written) = channel();
         let (unsent, of_whom) = (arrivals.clone(), call.name.clone());
@@ -449,9 +462,10 @@ impl Site {
                 let _ = unsent.send((number, Arrival::Gone(why, None)));
             }
         })?;
-        let (arrivals, dealing, name, ended) = (arrivals.clone(), dealing.clone(), call.name.clone(), end.clone());
+        let (dealing, gathering) = (dealing.clone(), gathering.clone());
+        let (arrivals, name, ended) = (arrivals.clone(), call.name.clone(), end.clone());
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
-            let greeted = read(answers, number, &arrivals, &dealing);
+            let greeted = read(answers, number, &arrivals, (&dealing, &gathering));
             let status = ended.wait(GOING_MAX);
             // What it complained of may come after its end.
             thread::sleep(LOOK);
@@ -541,11 +555,17 @@ impl Site {
     }
 }
 
-/// Hands on what a site says until it says no more. That a block was taken is for the dealing alone, and waits for nobody who is busy with counts.
+/// Hands on what a site says until it says no more. That a block was taken is for the dealing alone, and requests are for their log: they wait
+/// for nobody who is busy with counts.
 ///
 /// # Errors
 /// If it does not greet: the beginning of what it said instead, if there was something.
-fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>, dealing: &Dealing) -> Result<(), Option<String>> {
+fn read(
+    stream: impl Read,
+    number: usize,
+    arrivals: &Sender<(usize, Arrival)>,
+    (dealing, gathering): (&Dealing, &Gathering),
+) -> Result<(), Option<String>> {
     let mut stream = BufReader::new(stream);
     let greeting = Greeting::read(&mut stream).map_err(|said| said.map(|text| text.chars().take(80).collect()))?;
     let mut next = Some(Arrival::Greeted(Box::new(greeting)));
@@ -555,6 +575,9 @@ fn read(stream: impl Read, number: usize, arrivals: &Sender<(usize, Arrival)>, d
         }
         next = loop {
             let Some(said) = read_frame(&mut stream).ok().flatten() else { break None };
+            if gathering.takes(number, &said) {
+                continue;
+            }
             let Some(source) = taken(&said) else { break Some(Arrival::Said(said, monotonic_now())) };
             dealing.taken(number, source);
         };

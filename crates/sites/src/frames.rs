@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read};
 
 use engine::{Message, RunError, RunErrorKind, SoFar, Urgency, to_bytes};
-use measure::{Failure, Machine};
+use measure::{Failure, Machine, RequestRecord, TransactionRecord};
 use plan::{Nanos, Wording};
 use serde::{Deserialize, Serialize};
 
 /// The version of these frames. Both ends have the same.
-pub const SITE_SCHEMA: &str = "loadline.site/3";
+pub const SITE_SCHEMA: &str = "loadline.site/4";
 
 /// No frame is longer: a plan without its files is not, and no counts are.
 const FRAME_BYTES_MAX: u32 = 64 << 20;
@@ -92,6 +92,8 @@ pub struct Job {
     pub processes: Option<Vec<u32>>,
     /// Where it may connect to, as patterns; with none, everywhere.
     pub allowed: Vec<String>,
+    /// Whether it is to tell of every request.
+    pub rows: bool,
 }
 
 /// What a site says.
@@ -114,10 +116,27 @@ pub enum Answer {
     Refused(Refusal),
     /// Something of its sources.
     Told(Message),
+    /// Requests of a source.
+    Rows(Box<Rows>),
+    /// So many requests and transactions of its sources are in no rows: they were made faster than they could be sent.
+    Missing(u64),
     /// It is there still: once a second.
     Here,
     /// Its load is over, and everything has been told.
     Done,
+}
+
+/// Requests and transactions of a source, as its log has them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// The source's number.
+    pub source: u32,
+    /// What they are called, and the checks of their answers; only with the first of a source.
+    pub names: Vec<(String, Vec<String>)>,
+    /// The requests.
+    pub records: Vec<RequestRecord>,
+    /// The transactions, each behind so many of the requests.
+    pub transactions: Vec<(usize, TransactionRecord)>,
 }
 
 /// How a site greets.

@@ -13,6 +13,7 @@ mod dealing;
 mod errand;
 mod fleet;
 mod frames;
+mod gathering;
 mod link;
 mod machines;
 mod outgoing;
@@ -24,11 +25,11 @@ mod words;
 pub use commander::Commander;
 pub use errand::{Answered, Errand, ErrandError};
 pub use fleet::{Access, AgentCard, AgentClock, Claims, Connection, FleetAddress, Member, News, agents_of, is_group, join};
-pub use frames::{Answer, Greeting, Job, Order, Refusal, SITE_SCHEMA};
+pub use frames::{Answer, Greeting, Job, Order, Refusal, Rows, SITE_SCHEMA};
 pub use link::Call;
 pub use machines::{Machines, MayReach, names_of, over_ssh, own_processes};
 pub use processes::Processes;
-pub use serving::serve;
+pub use serving::{Ways, serve};
 
 use std::time::Duration;
 

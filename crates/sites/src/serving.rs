@@ -1,23 +1,29 @@
 //! A site's own side: loads that a commander asks for, one after the other, over two streams.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader, Read, Write};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{BLOCKS_AHEAD, Gate, Inlet, Inlets, Message, Messages, RunError, Stop, StoredFile, Urgency, from_bytes};
+use measure::{RecordBatch, RequestLog};
 use plan::{Contents, LargeFile, Nanos};
 
-use crate::frames::{Answer, FILES_BYTES_MAX, Greeting, Job, Order, frame, read_frame};
+use crate::frames::{Answer, FILES_BYTES_MAX, Greeting, Job, Order, Rows, frame, read_frame};
 use crate::{BEAT, lease};
 
 /// Blocks that have not come whole take no more: the largest request of a recording fits.
 const BLOCK_BYTES_MAX: usize = 1 << 30;
 /// No process has more sources: each is a thread.
 const SOURCES_MAX: usize = 10_000;
+/// So many batches of requests may wait to be written at once: that the site is there is said behind no more than these hundred kilobytes.
+const ROWS_AHEAD: usize = 4;
+/// When the load is over and no request is sent for so long, nobody waits for the rest.
+const ROWS_SILENCE_MAX: Duration = Duration::from_secs(5);
 /// After so many leases without a word the process ends by itself.
 const GOING_LEASES: u32 = 3;
 
@@ -31,7 +37,7 @@ pub fn serve(
     orders: impl Read + Send + 'static,
     answers: impl Write + Send + 'static,
     quit: impl FnOnce() + Send + 'static,
-    mut begin: impl FnMut(&str, Contents, Job, (Gate, Inlets), &Stop) -> Result<Messages, RunError>,
+    mut begin: impl FnMut(&str, Contents, Job, Ways, &Stop) -> Result<Messages, RunError>,
 ) -> io::Result<()> {
     let answers = Answers::to(answers)?;
     let state = Arc::new(Mutex::new(State::new()));
@@ -46,7 +52,9 @@ pub fn serve(
             starts.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
         });
         let silence = lease(job.is_here).as_secs();
-        match begin(&plan, contents, job, (gate, inlets), &stop) {
+        let rows = if job.rows { Some(SentRows::start(RequestLog::new(), &answers)?) } else { None };
+        let log = rows.as_ref().map(|rows| rows.log.clone());
+        match begin(&plan, contents, job, Ways { gate, inlets, log }, &stop) {
             Err(error) => answers.say(&Answer::Refused(error.into()))?,
             Ok(messages) => {
                 for message in messages {
@@ -59,11 +67,86 @@ pub fn serve(
                         message => message,
                     }))?;
                 }
+                if let Some(missing) = rows.map(SentRows::finish).filter(|missing| *missing > 0) {
+                    answers.say(&Answer::Missing(missing))?;
+                }
                 answers.say(&Answer::Done)?;
             }
         }
     }
     Ok(())
+}
+
+/// What ties the sources of a job to the commander.
+pub struct Ways {
+    /// Where they wait for the beginning.
+    pub gate: Gate,
+    /// Where they take what no plan says.
+    pub inlets: Inlets,
+    /// Where each request is to be put that ends.
+    pub log: Option<RequestLog>,
+}
+
+/// Requests of a load on their way to the commander. It waits for the stream, and the load does not: what finds no room is left out, and counted.
+struct SentRows {
+    log: RequestLog,
+    /// How many requests and transactions were sent.
+    sent: Arc<AtomicU64>,
+    /// Ends with the thread that sends them.
+    ended: Receiver<()>,
+}
+
+impl SentRows {
+    fn start((log, batches): (RequestLog, Receiver<RecordBatch>), answers: &Answers) -> io::Result<Self> {
+        let ((sent, answers), (end, ended)) = ((Arc::<AtomicU64>::default(), answers.clone()), sync_channel(0));
+        let counted = sent.clone();
+        thread::Builder::new().name("rows".to_owned()).spawn(move || {
+            send_rows(&batches, &answers, &counted);
+            drop(end);
+        })?;
+        Ok(Self { log, sent, ended })
+    }
+
+    /// The load is over: waits until what there is has been sent, and no longer than something is; how many are missing.
+    fn finish(self) -> u64 {
+        self.log.close();
+        let sent = || self.sent.load(Ordering::Acquire);
+        let mut before = sent();
+        // A worker that does not return keeps its log open.
+        while self.ended.recv_timeout(ROWS_SILENCE_MAX) == Err(RecvTimeoutError::Timeout) && before != sent() {
+            before = sent();
+        }
+        self.log.made() - sent()
+    }
+}
+
+/// Sends batches until no worker is left, and counts what they held.
+fn send_rows(batches: &Receiver<RecordBatch>, answers: &Answers, sent: &AtomicU64) {
+    let (back, rooms) = sync_channel(ROWS_AHEAD);
+    (0..ROWS_AHEAD).for_each(|_| drop(Room(back.clone())));
+    let mut known = BTreeSet::new();
+    for batch in batches {
+        let source = batch.source.part.of_run.index();
+        let is_new = known.insert(source);
+        let named = batch.source.names.iter().filter(|_| is_new);
+        let names = named.map(|known| (known.name.to_string(), known.checks.iter().map(ToString::to_string).collect())).collect();
+        let rows = Answer::Rows(Box::new(Rows { source, names, records: batch.records.clone(), transactions: batch.transactions.clone() }));
+        // Without a stream all room comes back at once.
+        let _ = rooms.recv();
+        if answers.say_in(Room(back.clone()), &rows).is_ok() {
+            sent.fetch_add(batch.count(), Ordering::Release);
+        }
+        batch.give_back();
+    }
+}
+
+/// Room for a frame of requests among what waits to be written. It comes back when the frame was written, or never will be.
+struct Room(SyncSender<()>);
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let _ = self.0.try_send(());
+    }
 }
 
 /// A job that is to begin: its plan with what its files hold, where its sources take blocks from, and the signal that ends it.
@@ -223,15 +306,15 @@ impl State {
 /// The way to the commander. What is said waits as frames, which are small: counts that wait for a commander that is slow to read, with
 /// histograms of minutes, took a hundred megabytes.
 #[derive(Clone)]
-struct Answers(Sender<Vec<u8>>);
+struct Answers(Sender<(Vec<u8>, Option<Room>)>);
 
 impl Answers {
     /// Greets, and writes to this stream, on a thread of its own.
     fn to(mut stream: impl Write + Send + 'static) -> io::Result<Self> {
-        let (frames, waiting) = channel::<Vec<u8>>();
+        let (frames, waiting) = channel();
         let greeting = Greeting::of_this_process().to_line().into_bytes();
         thread::Builder::new().name("answers".to_owned()).spawn(move || {
-            for said in std::iter::once(greeting).chain(waiting) {
+            for (said, _room) in std::iter::once((greeting, None)).chain(waiting) {
                 if stream.write_all(&said).and_then(|()| stream.flush()).is_err() {
                     return;
                 }
@@ -241,7 +324,11 @@ impl Answers {
     }
 
     fn say(&self, answer: &Answer) -> io::Result<()> {
-        self.0.send(frame(answer)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        self.0.send((frame(answer), None)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn say_in(&self, room: Room, answer: &Answer) -> io::Result<()> {
+        self.0.send((frame(answer), Some(room))).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
@@ -342,7 +429,7 @@ mod tests {
     use engine::SoFar;
 
     fn job(sources: &[u32]) -> Job {
-        Job { sources: sources.to_vec(), so_far: SoFar::default(), is_here: true, processes: None, allowed: Vec::new() }
+        Job { sources: sources.to_vec(), so_far: SoFar::default(), is_here: true, processes: None, allowed: Vec::new(), rows: false }
     }
 
     #[test]
@@ -354,8 +441,32 @@ mod tests {
         assert!(state.add(3, b"one ", false) && state.add(5, b"other", true) && third.look().is_err());
         assert!(state.add(3, b"block", true) && state.add(9, b"nobody's", true));
         assert_eq!((third.wait(), fifth.wait()), (Some(b"one block".to_vec()), Some(b"other".to_vec())));
-        let answers: Vec<Answer> = told.try_iter().map(|frame| from_bytes(&frame[4..]).unwrap()).collect();
+        let answers: Vec<Answer> = told.try_iter().map(|(frame, _)| from_bytes(&frame[4..]).unwrap()).collect();
         assert_eq!(answers, [Answer::Taken(3), Answer::Taken(5)]);
+    }
+
+    #[test]
+    fn rows_wait_for_the_stream_and_what_finds_no_room_is_counted() {
+        let (frames, told) = channel();
+        let rows = SentRows::start(RequestLog::holding(8), &Answers(frames)).unwrap();
+        let part = plan::Part::from(plan::Share::WHOLE);
+        let span = measure::Span { from: Nanos::ZERO, until: Nanos::NEVER };
+        let buffer = rows.log.buffer(part, Nanos::ZERO, vec![measure::RecordName::plain("/")]);
+        let mut recorder = measure::Recorder::new(span).with_log(buffer);
+        let at = Nanos::ZERO;
+        let outcome =
+            measure::Outcome { due: at, ready: at, sent: at, first_byte: at, done: at, bytes_out: 1, bytes_in: 1, result: Ok(200) };
+        // More than may wait in the log, while nobody writes.
+        let made = 512 * (8 + ROWS_AHEAD as u64 + 1 + 10);
+        (0..made).for_each(|_| recorder.record(&outcome));
+        recorder.close_log();
+        let reader = thread::spawn(move || told.iter().map(|(frame, _)| from_bytes::<Answer>(&frame[4..]).unwrap()).collect::<Vec<_>>());
+        let missing = rows.finish();
+        let answers = reader.join().unwrap();
+        let of = |answer: &Answer| if let Answer::Rows(rows) = answer { (rows.records.len() as u64, rows.names.len()) } else { (0, 0) };
+        let came: u64 = answers.iter().map(|answer| of(answer).0).sum();
+        assert!(came >= 512 * 8 && missing > 0 && came + missing == made, "{came} and {missing}");
+        assert_eq!(answers.iter().map(|answer| of(answer).1).collect::<Vec<_>>()[..3], [1, 0, 0], "names come once");
     }
 
     #[test]

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use analysis::quantity::length;
 use clap::{ArgAction, Args};
-use engine::{Fence, Gate, Inlets, Messages, RunError, RunErrorKind, Runner, SiteRole, Stop};
+use engine::{Fence, Messages, RunError, RunErrorKind, Runner, SiteRole, Stop};
 use import::collection::Wishes;
 use plan::setting::{ALLOW_SCRIPTS, ALLOW_TARGET, NATS, SANDBOX};
 use plan::{Confinement, Contents, LoadRecord, Plan, PlanError, PlanErrors, Spelling};
 use resolve::{KnownSecrets, MemoryInputs, Reader, Scenarios};
 use script::Script;
 use serve::AllowedTargets;
-use sites::{Access, AgentCard, Connection, FleetAddress, Job, News};
+use sites::{Access, AgentCard, Connection, FleetAddress, Job, News, Ways};
 
 use crate::exit::{Exit, Failed};
 use crate::nats::{self, NatsArgs};
@@ -186,7 +186,7 @@ fn answer(guard: Option<Guard>, known: &KnownSecrets) -> Result<Exit, Failed> {
     let (orders, answers) = streams().map_err(broken)?;
     let mut site = Site { known: known.clone(), guard, script: None };
     let quit = || std::process::exit(Exit::NotCarriedOut as i32);
-    sites::serve(orders, answers, quit, move |plan, contents, job, line, stop| site.begin((plan, contents), job, line, stop))
+    sites::serve(orders, answers, quit, move |plan, contents, job, ways, stop| site.begin((plan, contents), job, ways, stop))
         .map_err(broken)?;
     Ok(Exit::Done)
 }
@@ -211,10 +211,10 @@ impl Site {
         &mut self,
         (plan, contents): (&str, Contents),
         job: Job,
-        (gate, inlets): (Gate, Inlets),
+        Ways { gate, inlets, log }: Ways,
         stop: &Stop,
     ) -> Result<Messages, RunError> {
-        let Job { sources, so_far, is_here, processes, allowed } = job;
+        let Job { sources, so_far, is_here, processes, allowed, rows: _ } = job;
         let is_here = is_here && self.guard.is_none();
         let plan = Plan::decode(plan, contents).map_err(|why| RunError::input(why.to_string(), "use the same loadline on both sides"))?;
         self.guard.as_ref().map_or(Ok(()), |guard| guard.check(&plan))?;
@@ -228,6 +228,7 @@ impl Site {
             fence = fence.and(guard.fence());
         }
         let runner = Runner::within(&fence).as_site(SiteRole { parts: parts.clone(), gate, has_looked: is_here, processes });
+        let runner = log.iter().fold(runner, |runner, log| runner.with_log(log));
         let scenarios = Scenarios::new(&reader, Wishes::default());
         // Data files that were typed stand in place of those that the scenario names.
         let _ = scenarios.of(&LoadRecord::from(plan.clone()));

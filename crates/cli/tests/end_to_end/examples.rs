@@ -95,14 +95,18 @@ fn a_test_plan_of_jmeter_runs_as_it_is_and_as_the_scenario_that_is_made_of_it() 
         .stdout;
     assert!(said.contains("summary =     12 in 00:00:0") && said.ends_with("\n... end of run\n"), "{said}");
     let rows = session.read("out.jtl");
-    assert_eq!(rows.lines().count(), 13, "{rows}");
-    assert!(rows.lines().skip(1).all(|row| row.contains(",200,OK,Customers 1-1,text,true,")), "{rows}");
+    let is_transaction = |row: &&str| row.contains(",\"Number of samples in transaction : 3, number of failing samples : 0\",");
+    let (transactions, requests): (Vec<&str>, Vec<&str>) = rows.lines().skip(1).partition(is_transaction);
+    assert_eq!((requests.len(), transactions.len()), (12, 3), "{rows}");
+    assert!(requests.iter().all(|row| row.contains(",200,OK,Customers 1-1,text,true,")), "{rows}");
+    assert!(transactions.iter().all(|row| row.contains(",orders,200,") && row.contains("\",Customers 1-1,,true,,")), "{rows}");
     let statistics = session.json("pages/statistics.json");
     assert_eq!(
-        (statistics["order"]["sampleCount"].as_u64(), statistics["Total"]["errorCount"].as_u64()),
-        (Some(6), Some(0)),
+        ["order", "orders", "Total"].map(|label| statistics[label]["sampleCount"].as_u64()),
+        [Some(6), Some(3), Some(12)],
         "{statistics}"
     );
+    assert_eq!(statistics["Total"]["errorCount"].as_u64(), Some(0));
     assert!(session.read("pages/content/pages/OverTime.html").contains("<svg"));
     assert!(session.read("jmeter.log").contains(" INFO loadline: the test begins\n"));
     // Where it cannot be written is told before anything is sent.

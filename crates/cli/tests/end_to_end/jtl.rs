@@ -1,4 +1,4 @@
-//! `--out jtl=FILE`: a row for every request, as JMeter's result files have it, whatever the load and however slow the file.
+//! `--out jtl=FILE`: a row for every request and transaction, as JMeter's result files have it, whatever the load and however slow the file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,14 +12,27 @@ use crate::session::{Session, server};
 const HEADER: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,\
     grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// The rows of a file without quoted fields.
+/// The fields of a row; one in quotes may hold commas.
+fn fields(row: &str) -> Vec<String> {
+    let (mut fields, mut is_quoted) = (vec![String::new()], false);
+    for letter in row.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            letter => fields.last_mut().unwrap().push(letter),
+        }
+    }
+    fields
+}
+
+/// The rows of a file.
 struct Table(Vec<Vec<String>>);
 
 impl Table {
     fn of(text: &str) -> Self {
         let mut lines = text.lines();
         assert_eq!(lines.next(), Some(HEADER));
-        let rows: Vec<Vec<String>> = lines.map(|line| line.split(',').map(str::to_owned).collect()).collect();
+        let rows: Vec<Vec<String>> = lines.map(fields).collect();
         assert!(rows.iter().all(|row| row.len() == HEADER.split(',').count()), "{text}");
         Self(rows)
     }
@@ -87,6 +100,34 @@ fn every_request_is_a_row_in_both_forms() {
 }
 
 #[test]
+fn a_load_from_several_processes_has_all_its_rows_in_one_file() {
+    let server = Recorder::start_with(|_| answer(200, "", "ok"));
+    let text = format!(
+        "target: {}\nload: {{users: 6, requests: 3000}}\nsteps:\n  - {{get: /a, checks: [body contains ok]}}\n  - {{transaction: t, steps: \
+         [{{get: /b, checks: [body contains no]}}]}}\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    let began_ms = now_ms();
+    session.loadline("run s.yaml -t 3 --processes 3 --out jtl=r.jtl --out json=r.json --no-save").exits(0);
+    let (table, result) = (Table::of(&session.read("r.jtl")), session.json("r.json"));
+    assert_eq!(result["generator"]["processes"].as_u64(), Some(3));
+    let (requests, transactions): (Vec<_>, Vec<_>) = table.0.into_iter().partition(|row| row[2] != "t");
+    let (requests, transactions) = (Table(requests), Table(transactions));
+    assert_eq!(requests.0.len(), 3_000);
+    assert_eq!(transactions.0.len(), requests.count("label", "GET /b"));
+    let users: Vec<String> = (1..=6).map(|user| format!("Users 1-{user}")).collect();
+    assert_eq!(requests.all("threadName"), users);
+    for (column, key) in [("bytes", "received"), ("sentBytes", "sent")] {
+        assert_eq!(requests.numbers(column).sum::<u64>(), result["bytes"][key].as_u64().unwrap());
+    }
+    assert_eq!(requests.count("failureMessage", "Test failed: body contains no"), requests.count("label", "GET /b"));
+    assert_eq!(requests.count("success", "false") as u64, result["requests"]["failed"].as_u64().unwrap());
+    let ended_ms = now_ms();
+    assert!(requests.numbers("timeStamp").all(|at| at + 1 >= began_ms && at <= ended_ms + 1));
+}
+
+#[test]
 fn rows_are_called_by_their_step_and_say_which_check_failed() {
     let server = Recorder::start_with(|request| match line(request) {
         "GET /" => answer(200, "", "welcome"),
@@ -108,6 +149,49 @@ fn rows_are_called_by_their_step_and_say_which_check_failed() {
     let groups = |group: &str| table.column("threadName").filter(|name| name.starts_with(group)).count();
     assert_eq!((groups("shop 1-"), groups("office 2-1")), (20, 10));
     assert_eq!((table.all("allThreads"), table.all("grpThreads")), (vec!["3"], vec!["1", "2"]));
+}
+
+#[test]
+fn a_transaction_has_a_row_behind_those_of_its_requests() {
+    let server = Recorder::start_with(|request| match line(request) {
+        "GET /bad" => answer(500, "", "no"),
+        _ => answer(200, "", "ok"),
+    });
+    let text = format!(
+        "target: {}\nload: {{users: 1, iterations: 2}}\nsteps:\n  - transaction: buy\n    steps:\n      - {{get: /a, pause: 50ms}}\n      - \
+         transaction: inner\n        include_pauses: true\n        steps: [{{get: /b, pause: 20ms}}, {{get: /bad}}]\n  - {{transaction: well, \
+         steps: [{{get: /c}}]}}\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out jtl=r.jtl --out jtl-xml=r.xml --no-save").exits(0);
+    let table = Table::of(&session.read("r.jtl"));
+    let labels: Vec<&str> = table.column("label").collect();
+    assert_eq!(labels, ["GET /a", "GET /b", "GET /bad", "inner", "buy", "GET /c", "well"].repeat(2));
+    let [a, b, bad, inner, buy, c, well] = [0, 1, 2, 3, 4, 5, 6].map(|row| Table(vec![table.0[row].clone()]));
+    let number = |row: &Table, column: &str| row.numbers(column).next().unwrap();
+    let text = |row: &Table, column: &str| row.column(column).next().unwrap().to_owned();
+    for (row, parts, failed) in [(&inner, vec![&b, &bad], 1), (&buy, vec![&a, &b, &bad], 1), (&well, vec![&c], 0)] {
+        let said = format!("Number of samples in transaction : {}, number of failing samples : {failed}", parts.len());
+        assert_eq!(text(row, "responseMessage"), said);
+        let (success, code) = if failed == 0 { ("true", "200") } else { ("false", "") };
+        assert_eq!((text(row, "success").as_str(), text(row, "responseCode").as_str()), (success, code), "{said}");
+        assert_eq!((text(row, "dataType").as_str(), text(row, "URL").as_str()), ("", "null"));
+        assert_eq!((text(row, "threadName"), text(row, "timeStamp")), (text(parts[0], "threadName"), text(parts[0], "timeStamp")));
+        let sum = |column: &str| parts.iter().map(|part| number(part, column)).sum::<u64>();
+        for column in ["bytes", "sentBytes"] {
+            assert_eq!(number(row, column), sum(column), "{column} of {said}");
+        }
+        // Each is rounded by itself.
+        assert!(number(row, "Latency").abs_diff(sum("Latency")) <= 2, "{said}");
+    }
+    // The pauses are part of the one, and not of the other.
+    assert!(number(&inner, "elapsed") >= 20 && number(&inner, "IdleTime") == 0);
+    assert!(number(&buy, "IdleTime") >= 70);
+    assert!(number(&buy, "elapsed").abs_diff([&a, &b, &bad].map(|row| number(row, "elapsed")).iter().sum()) <= 2);
+    let xml = session.read("r.xml");
+    assert_eq!((xml.matches("<sample ").count(), xml.matches("<httpSample ").count()), (6, 8), "{xml}");
+    session.loadline("report r.jtl").exits(0).says("6 samples are transactions");
 }
 
 #[test]
@@ -162,7 +246,6 @@ fn who_cannot_write_rows_says_so_before_anything_is_sent() {
     let url = server.url("/healthz");
     let mut session = Session::new().file("old.jtl", "last week's");
     for (line, said) in [
-        (format!("run {url} -n 20 --processes 2 -t 2 --out jtl=r.jtl"), "every request is to be written to a file"),
         (format!("run {url} -n 20 --out jtl=-"), "--out jtl=requests.jtl"),
         (format!("run {url} -n 20 --out jtl=old.jtl"), "the file 'old.jtl' exists"),
         (format!("run {url} -n 20 --out jtl=r.jtl --out jtl-xml=r.jtl"), "both write to 'r.jtl'"),

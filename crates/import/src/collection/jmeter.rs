@@ -47,8 +47,8 @@ struct Reading<'e> {
     parts_left: usize,
     /// Variables of the whole plan that have to be computed when users begin, in order.
     first: Vec<(String, Expression)>,
-    /// In how many samplers a timer holds that paces them, by where it is.
-    paced: RefCell<BTreeMap<usize, usize>>,
+    /// What the paces of timers are called, by where they are; those of a single sampler have no name.
+    paced: RefCell<BTreeMap<usize, Option<String>>>,
     /// How long opening a connection may take, and whether connections are closed, by the first sampler that says so.
     connect_timeout: Option<u64>,
 }

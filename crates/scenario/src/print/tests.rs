@@ -275,7 +275,10 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 Item::Once(std::iter::once(Item::Step(Box::new(step))).chain(think.map(Item::Pause)).collect())
             }),
             (name(), items.clone()).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
-            time().prop_map(Item::Pacing),
+            (time(), 0..3_usize, any::<bool>(), proptest::option::of(name())).prop_map(|(pace, of, catches_up, name)| {
+                let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
+                Item::Pacing(Pacing { pace, of, catches_up, name })
+            }),
             proptest::collection::vec(value(), 1..3)
                 .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
             (condition(), items.clone(), items.clone()).prop_map(|(value, items, otherwise)| Item::Switch {

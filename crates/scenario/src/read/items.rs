@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plan::template::is_templated;
-use plan::work::{Amount, Case, Duration, Expression, Item, each_step};
+use plan::work::{Amount, Case, Duration, Expression, Item, Pace, PacedUsers, Pacing, Think, each_step};
 
 use super::{Defaults, Entries, Reading};
 use crate::keys::CASE;
@@ -15,18 +15,32 @@ pub(super) const USERS_MAX: u64 = 1_000_000;
 impl Reading<'_> {
     /// A time, drawn by chance or written by a template. `what` is what takes it.
     pub(super) fn duration(&mut self, node: &Node, what: &str) -> Option<Duration> {
+        let help = "write 2s, 1s..3s, exponential 2s, gaussian 2s 500ms, poisson 300ms, or a template such as '{{ms}}ms'";
+        self.timed(node, what, str::parse, help)
+    }
+
+    /// The same, of what is read so.
+    fn timed(&mut self, node: &Node, what: &str, read: fn(&str) -> Result<Think, String>, help: &str) -> Option<Duration> {
         let text = self.plain(node)?;
         if is_templated(&text) {
             return self.template(node).map(Duration::Written);
         }
-        match text.parse() {
-            Ok(think) => Some(Duration::Drawn(think)),
-            Err(why) => {
-                let help = "write 2s, 1s..3s, exponential 2s, gaussian 2s 500ms, poisson 300ms, or a template such as '{{ms}}ms'";
-                self.wrong(node.spot, format!("the {what} {why}"), help);
-                None
-            }
-        }
+        read(&text).map(Duration::Drawn).map_err(|why| self.wrong(node.spot, format!("the {what} {why}"), help)).ok()
+    }
+
+    /// How often users go on here.
+    pub(super) fn pacing(&mut self, node: &Node, entries: &mut Entries<'_>) -> Option<Item> {
+        let help = "write 10s, 120/m, exponential 120/m for random times at that rate, or a template such as '{{rate}}/m'";
+        let pace = self.timed(node, "pace", |text| text.parse().map(|Pace(think)| think), help);
+        let of = entries.value("of").and_then(|node| {
+            let of = self.plain(node)?.parse::<PacedUsers>().map_err(|why: String| {
+                self.wrong(node.spot, why, "write of: all users, of: population for those of each population, or leave it out");
+            });
+            of.ok()
+        });
+        let catches_up = entries.value("catch_up").and_then(|node| self.truth(node)).unwrap_or(false);
+        let name = entries.value("name").and_then(|node| self.plain(node));
+        Some(Item::Pacing(Pacing { pace: pace?, of: of.unwrap_or(PacedUsers::Each), catches_up, name }))
     }
 
     /// Steps that are timed as one.

@@ -147,6 +147,61 @@ fn a_pace_is_kept_whatever_the_answers_take_and_what_is_late_is_not_caught_up() 
 }
 
 #[test]
+fn users_keep_a_pace_together_in_the_order_in_which_they_come() {
+    let asked = |text: &str| -> Vec<(u64, u64, String)> {
+        let (server, log) = serving(|_| plain(100, ""));
+        run(&server, text);
+        let log = log.borrow();
+        log.iter().map(|seen| (seen.at_ms, seen.connection, seen.line.trim_start_matches("GET ").to_owned())).collect()
+    };
+    let every = |distance_ms: u64, count: u64| (0..count).map(|place| place * distance_ms).collect::<Vec<_>>();
+    let times = |asked: &[(u64, u64, String)]| asked.iter().map(|(at, ..)| *at).collect::<Vec<_>>();
+    let all = asked("load: {users: 5, duration: 3s}\nsteps: [{pacing: 10/s, of: all users}, {get: /}]\n");
+    assert_eq!(times(&all), every(100, 30), "30 in three seconds, whoever sends them");
+    let users: Vec<u64> = all.iter().map(|(_, user, _)| *user).collect();
+    assert!(users.windows(6).all(|six| six[0] == six[5]) && users[..5].iter().sum::<u64>() == 10, "each in its turn: {users:?}");
+    // Places of one name are one pace, and others keep theirs.
+    let two = |first: &str, second: &str| {
+        let steps =
+            format!("steps: [{{pacing: 10/s, of: all users{first}}}, {{get: /a}}, {{pacing: 10/s, of: all users{second}}}, {{get: /b}}]\n");
+        asked(&format!("load: {{users: 5, duration: 2s}}\n{steps}"))
+    };
+    assert_eq!(times(&two(", name: p", ", name: p")), every(100, 20));
+    let apart = two("", "");
+    let of = |path: &str| apart.iter().filter(|(.., asked)| asked == path).count();
+    assert_eq!((of("/a"), of("/b")), (20, 19), "the first of /b follows the first answer");
+    // A rate may be written, and each population may keep its own.
+    let populations = "populations: [{name: a, users: 3, duration: 2s}, {name: b, users: 2, duration: 2s}]\nvariables: {rate: 300}\n";
+    let steps = "steps: [{pacing: '{{rate}}/m', of: WHO}, {get: /}]\n";
+    let count = |who: &str| asked(&format!("{populations}{}", steps.replace("WHO", who))).len();
+    assert_eq!((count("population"), count("all users")), (20, 10));
+}
+
+#[test]
+fn random_times_of_a_pace_are_those_of_the_seed_and_a_late_answer_is_made_up_for() {
+    let random =
+        "load: {users: 20, duration: 30s, seed: 3}\nsteps: [{pacing: exponential 20/s, of: all users, catch_up: true}, {get: /}]\n";
+    let asked = |text: &str| {
+        let (server, log) = serving(|seen| plain(if seen.at_ms < 1_000 { 1_000 } else { 10 }, ""));
+        run(&server, text);
+        let log = log.borrow();
+        log.iter().map(|seen| seen.at_ms).collect::<Vec<u64>>()
+    };
+    let first = asked(random);
+    assert_eq!(first, asked(random));
+    assert_ne!(first, asked(&random.replace("seed: 3", "seed: 4")));
+    // Five standard deviations of a Poisson count: 5·√600.
+    assert!(first.len().abs_diff(600) < 123, "{}", first.len());
+    let one = |catch_up: bool| {
+        asked(&format!("load: {{users: 1, duration: 2s}}\nsteps: [{{pacing: 10/s, of: all users, catch_up: {catch_up}}}, {{get: /}}]\n"))
+    };
+    // The first answer takes a second: nine times pass meanwhile, and whoever makes up for them sends as soon as it can.
+    assert_eq!(one(false)[..4], [0, 1_000, 1_100, 1_200]);
+    assert_eq!(one(true)[..4], [0, 1_000, 1_010, 1_020]);
+    assert_eq!((one(false).len(), one(true).len()), (11, 20));
+}
+
+#[test]
 fn pauses_may_be_written_by_templates_and_what_is_no_time_ends_the_journey() {
     let steps = "variables: {think: '{{choice 300ms 300ms}}'}\nsteps: [{get: /, pause: '{{think}}'}]\n";
     assert_eq!(times("{users: 1, requests: 3}", steps), [0, 400, 800]);

@@ -110,8 +110,9 @@ impl Iterator for RemoteLoad {
             }
             let fleet = self.fleet.as_mut()?;
             if !self.is_open.contains(&true) {
-                // Nothing is dealt into the next load.
+                // Nothing is dealt into the next load, and nothing is taken for this one.
                 fleet.dealing.end();
+                fleet.gathering.end();
                 *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = self.fleet.take();
                 return None;
             }
@@ -147,7 +148,9 @@ impl Iterator for RemoteLoad {
                     continue;
                 }
                 Event::Gone(why, _) => why,
-                Event::Said(Answer::Ready | Answer::Refused(_) | Answer::Taken(_), _) | Event::Greeted(_) | Event::Delivered(_) => continue,
+                Event::Said(Answer::Ready | Answer::Refused(_) | Answer::Taken(_) | Answer::Rows(_) | Answer::Missing(_), _)
+                | Event::Greeted(_)
+                | Event::Delivered(_) => continue,
             };
             *is_open = false;
             let why = self.secrets.conceal(&why);

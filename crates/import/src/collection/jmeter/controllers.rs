@@ -1,8 +1,8 @@
 //! Controllers and timers of a test plan as items of what users do.
 
 use plan::Nanos;
-use plan::template::{Template, Value};
-use plan::work::{Case, Duration, Expression, Function, Item, List, Operator, Think, USER_NUMBER, Weights, each_item};
+use plan::template::{Piece, Template, Value};
+use plan::work::{Case, Duration, Expression, Function, Item, List, Operator, PacedUsers, Pacing, Think, USER_NUMBER, Weights, each_item};
 
 use super::expressions::{fixed, held, part_at, two};
 use super::tree::Element;
@@ -13,6 +13,8 @@ use crate::collection::url::variable_name;
 pub(super) const INCLUDED: &str = "IncludeController.includepath";
 /// A loop without an end goes round so often: for years.
 const ENDLESS: &str = "1000000000";
+/// A pace with a longer time from one to the next lets nobody go on in any load.
+const BETWEEN_SECONDS_MAX: f64 = 1e9;
 /// Modules lead to each other so deep.
 const DEPTH_MAX: usize = 60;
 
@@ -552,37 +554,79 @@ impl<'e> Reading<'e> {
                 Ok(vec![Item::Rendezvous { users: together.max(1), within: (within > 0.0).then(|| milliseconds_of(within)) }])
             }
             "ConstantThroughputTimer" => {
-                let throughput = known("throughput")?;
-                if !matches!(timer.text("calcMode").trim(), "" | "0" | "calcMode.1") {
-                    return Err("it paces several users together; give the group a rate".to_owned());
+                let (of, name) = match timer.text("calcMode").trim() {
+                    "" | "0" | "calcMode.1" => (PacedUsers::Each, self.pace_name(timer)),
+                    // JMeter divides the rate among the threads that there are; here whoever comes first takes the next turn.
+                    "1" | "calcMode.2" => (PacedUsers::All, self.pace_name(timer)),
+                    "2" | "calcMode.3" => (PacedUsers::Population, self.pace_name(timer)),
+                    // Of all timers in this mode there is one schedule.
+                    "3" | "calcMode.4" => (PacedUsers::All, Some("all active threads (shared)".to_owned())),
+                    "4" | "calcMode.5" => (PacedUsers::Population, Some("all active threads in the group (shared)".to_owned())),
+                    mode => return Err(format!("its mode '{mode}' is unknown")),
+                };
+                let pace = self.pace(timer, Some(60.0), Think::Fixed)?;
+                Ok(vec![Item::Pacing(Pacing { pace, of, catches_up: false, name })])
+            }
+            "PreciseThroughputTimer" => {
+                let of = |name: &str, default: f64| if timer.text(name).trim().is_empty() { Ok(default) } else { known(name) };
+                if of("batchSize", 1.0)? > 1.0 {
+                    return Err("it lets several requests go on at the same moment (batchSize); set that to 1".to_owned());
                 }
-                if throughput <= 0.0 || self.samplers_with(timer) != 1 {
-                    return Err("it paces several samplers together; put it into a single one, or give the group a rate".to_owned());
-                }
-                Ok(vec![Item::Pacing(Duration::Drawn(Think::Fixed(seconds_of(60.0 / throughput))))])
+                let pace = self.pace(timer, of("throughputPeriod", 3600.0).ok(), Think::Exponential)?;
+                let name = Some("precise throughput".to_owned());
+                Ok(vec![Item::Pacing(Pacing { pace, of: PacedUsers::Population, catches_up: true, name })])
             }
             _ => Err("its pace has no equal here; give the group a rate".to_owned()),
         }
     }
 }
 
-impl<'e> Reading<'e> {
-    /// In how many samplers an element holds.
-    fn samplers_with(&self, element: &Element) -> usize {
-        let place = std::ptr::from_ref(element).addr();
+impl Reading<'_> {
+    /// The time from one to the next by a timer of so many in a number of seconds.
+    fn pace(&self, timer: &Element, seconds: Option<f64>, pace: fn(Nanos) -> Think) -> Result<Duration, String> {
+        let text = timer.text("throughput").trim();
+        let wrong = |what: &str| format!("its throughput '{text}' {what}");
+        if let (Some(number), Some(seconds)) = (self.names.number(text), seconds) {
+            let between = seconds / number;
+            let is_one = number > 0.0 && between < BETWEEN_SECONDS_MAX;
+            return if is_one { Ok(Duration::Drawn(pace(seconds_of(between)))) } else { Err(wrong("lets nobody go on")) };
+        }
+        let unit = match seconds {
+            Some(1.0) => "/s",
+            Some(60.0) => "/m",
+            Some(3600.0) => "/h",
+            _ => return Err(wrong("is known only on the way, and its period is no second, minute or hour")),
+        };
+        let rate = self.names.template(text)?;
+        if rate.is_fixed() {
+            return Err(wrong("is no number"));
+        }
+        let random = matches!(pace(Nanos::ZERO), Think::Exponential(_)).then(|| Piece::Text("exponential ".to_owned()));
+        let mut written = Template::of(random.into_iter().chain(rate.pieces().iter().cloned()));
+        written.push(unit);
+        Ok(Duration::Written(written))
+    }
+
+    /// What the pace of a timer is called, which holds before several samplers; nothing where it holds in a single one.
+    fn pace_name(&self, timer: &Element) -> Option<String> {
+        let place = std::ptr::from_ref(timer).addr();
         if let Some(known) = self.paced.borrow().get(&place) {
-            return *known;
+            return known.clone();
         }
         let mut samplers = 0;
         for root in self.roots() {
             super::each(root, &mut |parent| {
-                if parent.children.iter().any(|child| std::ptr::eq(child, element)) {
+                if parent.children.iter().any(|child| std::ptr::eq(child, timer)) {
                     super::each(parent, &mut |inner| samplers += usize::from(is_http(&inner.class)));
                 }
             });
         }
-        self.paced.borrow_mut().insert(place, samplers);
-        samplers
+        let mut paced = self.paced.borrow_mut();
+        let is_taken = |name: &str| paced.values().flatten().any(|known| known == name);
+        let plain = if timer.name.trim().is_empty() { "pace" } else { timer.name.as_str() };
+        let name = (samplers != 1).then(|| super::free_name(plain, |number| format!("{plain} ({number})"), is_taken));
+        paced.insert(place, name.clone());
+        name
     }
 }
 

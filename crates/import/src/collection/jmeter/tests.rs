@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use plan::work::{Duration, Item, Resources, Work, each_item};
+use plan::work::{Duration, Item, Pacing, Resources, Work, each_item};
 
 use super::*;
 use crate::collection::work::Import;
@@ -82,6 +82,14 @@ fn outline(items: &[Item]) -> String {
             Item::CriticalSection { name, .. } => format!("alone {name} ({inner})"),
             Item::Rendezvous { users, within } => {
                 format!("together {users} {}", within.map_or_else(String::new, |within| within.to_string()))
+            }
+            Item::Pacing(Pacing { pace, of, catches_up, name }) => {
+                let pace = match pace {
+                    Duration::Drawn(pace) => pace.to_string(),
+                    Duration::Written(pace) => pace.to_string(),
+                };
+                let name = name.as_ref().map_or(String::new(), |name| format!(" as {name}"));
+                format!("pace {pace} of {of}{name}{}", if *catches_up { ", caught up" } else { "" })
             }
             Item::Set(values) => values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(","),
             other => format!("{other:?}"),
@@ -464,15 +472,45 @@ fn timers_wait_before_each_sampler_in_their_scope() {
     );
     let together = element("SyncTimer", "s", &[("groupSize", "0"), ("timeoutInMs", "2000")], &[]);
     assert_eq!(outline_of(&[get("a", "/a", &[together])]), "together 1 2s, a");
-    let pace = |mode: &str| element("ConstantThroughputTimer", "p", &[("throughput", "30.0"), ("calcMode", mode)], &[]);
-    assert!(
-        outline_of(&[get("a", "/a", &[pace("0")])]).starts_with("Pacing(Drawn(Fixed(")
-            && !outline_of(&[get("a", "/a", &[pace("0")])]).contains('!')
-    );
-    assert!(outline_of(&[get("a", "/a", &[pace("1")])]).contains("it paces several users together"));
-    assert!(outline_of(&[pace("0"), get("a", "/a", &[]), get("b", "/b", &[])]).contains("it paces several samplers together"));
     let wait = element("TestAction", "w", &[("ActionProcessor.action", "1"), ("ActionProcessor.duration", "250")], &[]);
     assert_eq!(outline_of(&[wait, get("a", "/a", &[])]), "pause 250ms, a");
+}
+
+#[test]
+fn throughput_timers_are_paces_of_those_whom_they_hold_back() {
+    let pace =
+        |throughput: &str, mode: &str| element("ConstantThroughputTimer", "p", &[("throughput", throughput), ("calcMode", mode)], &[]);
+    let single = |mode: &str| outline_of(&[get("a", "/a", &[pace("30.0", mode)])]);
+    assert_eq!(single("0"), "pace 2s of each user, a");
+    assert_eq!(single("1"), "pace 2s of all users, a");
+    assert_eq!(single("calcMode.3"), "pace 2s of population, a");
+    assert_eq!(single("3"), "pace 2s of all users as all active threads (shared), a");
+    assert_eq!(single("4"), "pace 2s of population as all active threads in the group (shared), a");
+    assert!(single("7").contains("its mode '7' is unknown"));
+    // Over several samplers it is one pace, and another timer has another.
+    let several = [
+        pace("600", "0"),
+        get("a", "/a", &[]),
+        element("GenericController", "c", &[], &[pace("60", "0"), get("b", "/b", &[]), get("c", "/c", &[])]),
+    ];
+    let (wide, narrow) = ("pace 100ms of each user as p", "pace 1s of each user as p (2)");
+    assert_eq!(outline_of(&several), format!("{wide}, a, {wide}, {narrow}, b, {wide}, {narrow}, c"));
+    let none = outline_of(&[get("a", "/a", &[pace("0", "0")])]);
+    assert!(none.starts_with("a !line ") && none.contains("its throughput '0' lets nobody go on"), "{none}");
+    // What an answer says.
+    let rate = element(
+        "RegexExtractor",
+        "e",
+        &[("RegexExtractor.refname", "n"), ("RegexExtractor.regex", "(.)"), ("RegexExtractor.template", "$1$")],
+        &[],
+    );
+    let written = outline_of(&[get("a", "/a", &[rate]), get("b", "/b", &[pace("${n}", "1")])]);
+    assert_eq!(written, "a, pace {{n}}/m of all users, b");
+    let precise = |settings: &[(&str, &str)]| outline_of(&[element("PreciseThroughputTimer", "p", settings, &[]), get("a", "/a", &[])]);
+    let drawn = "pace exponential 500ms of population as precise throughput, caught up, a";
+    assert_eq!(precise(&[("throughput", "2.0"), ("throughputPeriod", "1"), ("duration", "60"), ("batchSize", "1")]), drawn);
+    assert_eq!(precise(&[("throughput", "7200")]), drawn);
+    assert!(precise(&[("throughput", "5"), ("batchSize", "2")]).contains("several requests go on at the same moment"));
 }
 
 #[test]
