@@ -240,6 +240,8 @@ pub struct Step {
     pub requests_max: Option<u64>,
     /// So many redirects are followed.
     pub redirects: u8,
+    /// Whether it sends the user's cookies and takes up those of its answer, where users keep any.
+    pub cookies: bool,
     /// Given up after this long, if not after the plan's time.
     pub timeout: Option<Nanos>,
     /// Whether a failure ends the journey.
@@ -273,6 +275,8 @@ pub struct Field {
     pub name: String,
     /// What it holds.
     pub value: FieldValue,
+    /// Headers of its part, beside those that every part has, such as `Content-Transfer-Encoding`, in order.
+    pub headers: Vec<(String, String)>,
 }
 
 /// What a field of a form holds.
@@ -355,6 +359,8 @@ pub struct Extraction {
     pub which: Which,
     /// What it is if nothing is found; else the journey ends.
     pub default: Option<String>,
+    /// Whether a JSON null counts as nothing found.
+    pub null_is_missing: bool,
 }
 
 /// The variable that every user has: the status of its last answer.
@@ -567,6 +573,7 @@ impl Step {
             judges_status: false,
             requests_max: None,
             redirects: 0,
+            cookies: true,
             timeout: None,
             must_succeed: false,
             may_fail: false,

@@ -489,7 +489,7 @@ impl Journeys {
             }
         };
         request.head.write(&mut out, &mut writing.with_body(bytes));
-        if compiled.cookies && !request.has_cookies && !jar.is_empty() {
+        if request.keeps_cookies && !request.has_cookies && !jar.is_empty() {
             let mut line = lend(&self.lent.texts);
             let place = request.elsewhere.as_ref().unwrap_or(&compiled.home);
             write_cookies(jar, place, path_of(EncodedRef::new(&out, request.layout)), &mut line);
@@ -659,12 +659,16 @@ impl Journeys {
         if let Some(began) = user.began.take() {
             recorder.journey_ended(user.journey, began, done, how);
         }
-        if let Some(passed) = &self.single {
-            let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
-            passed.is_whole = !matches!(how, JourneyEnd::BrokeOff(_));
-            passed.variables = user.variables.iter().cloned().enumerate().filter(|(_, value)| !value.is_empty()).collect();
-            self.stopped.set(true);
-        }
+        self.pass(user, !matches!(how, JourneyEnd::BrokeOff(_)));
+    }
+
+    /// Where there is a single journey, it is over: what it left is what is asked for.
+    fn pass(&self, user: &User, is_whole: bool) {
+        let Some(passed) = &self.single else { return };
+        let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.is_whole = is_whole;
+        passed.variables = user.variables.iter().cloned().enumerate().filter(|(_, value)| !value.is_empty()).collect();
+        self.stopped.set(true);
     }
 
     /// Where the request under way goes.
@@ -702,7 +706,7 @@ impl Journeys {
 
     /// Takes up the cookies of an answer.
     fn take_cookies(&self, user: &mut User, sink: &AnswerSink) {
-        if !self.compiled.cookies || sink.headers.is_empty() {
+        if !self.compiled.steps[user.step].keeps_cookies || sink.headers.is_empty() {
             return;
         }
         let headers = Headers::lines(&sink.headers);
@@ -751,6 +755,10 @@ impl Journeys {
                 return Err(self.cannot(user, &format!("{EMPTY_MAX} journeys in a row had nothing to send")));
             }
             self.begin(user)?;
+            if !user.travels {
+                // A setup may only compute.
+                self.pass(user, true);
+            }
             empty += 1;
         }
         Ok(())
@@ -986,7 +994,7 @@ impl Journeys {
         self.take_cookies(user, &sink);
         self.show(user, &sink, result, None);
         user.sink = sink;
-        if compiled.cookies && !request.has_cookies && !user.jar.is_empty() {
+        if request.keeps_cookies && !request.has_cookies && !user.jar.is_empty() {
             let mut line = Vec::new();
             write_cookies(&user.jar, &to, to.path_and_query(), &mut line);
             next.insert(&line);

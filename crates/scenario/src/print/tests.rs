@@ -117,8 +117,9 @@ fn body_of() -> impl Strategy<Value = Body> {
         name().prop_map(Body::File),
         (lines_of(), name(), any::<bool>()).prop_map(|(text, path, is_plain)| {
             let media_type = if is_plain { "text/plain" } else { plan::FILE_TYPE }.to_owned();
-            let file = Field { name: "file".to_owned(), value: FieldValue::File { path, media_type } };
-            Body::Multipart(vec![Field { name: "a: b".to_owned(), value: FieldValue::Text(text) }, file])
+            let headers = if is_plain { vec![("Content-Transfer-Encoding".to_owned(), "8bit".to_owned())] } else { Vec::new() };
+            let file = Field { name: "file".to_owned(), value: FieldValue::File { path, media_type }, headers: headers.clone() };
+            Body::Multipart(vec![Field { name: "a: b".to_owned(), value: FieldValue::Text(text), headers }, file])
         }),
     ]
 }
@@ -140,13 +141,14 @@ fn extraction() -> impl Strategy<Value = Extraction> {
         2 => Just(Which::First),
         1 => proptest::sample::select(&[Which::Last, Which::Nth(3), Which::Every, Which::Count][..])
     ];
-    (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, which, proptest::option::of("[ -~]{0,8}")).prop_map(
-        |(variable, (kind, expression), which, default)| Extraction {
+    (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, which, proptest::option::of("[ -~]{0,8}"), any::<bool>()).prop_map(
+        |(variable, (kind, expression), which, default, null_is_missing)| Extraction {
             variable: variable.to_owned(),
             kind,
             expression: expression.to_owned(),
             which,
             default,
+            null_is_missing,
         },
     )
 }
@@ -186,7 +188,7 @@ fn step() -> impl Strategy<Value = Step> {
     let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
     let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
     let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>());
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), any::<bool>());
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -205,6 +207,7 @@ fn step() -> impl Strategy<Value = Step> {
             judges_status,
             requests_max: rest.1,
             redirects: rest.0,
+            cookies: rest.4,
             timeout: timeout.map(Nanos::from_millis),
             must_succeed: rest.2,
             may_fail: rest.3 && !rest.2,

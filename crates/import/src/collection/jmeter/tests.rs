@@ -5,6 +5,9 @@ use plan::work::{Duration, Item, Work, each_item};
 use super::*;
 use crate::collection::work::Import;
 
+mod requests;
+mod values;
+
 /// An element with settings and what stands in it.
 fn element(class: &str, name: &str, settings: &[(&str, &str)], children: &[String]) -> String {
     let settings: String = settings
@@ -212,7 +215,7 @@ fn functions_that_set_variables_do_so_before_what_names_them() {
 }
 
 #[test]
-fn user_defined_variables_are_computed_when_users_begin_or_once_before_the_load() {
+fn user_defined_variables_are_computed_once_before_the_load() {
     let plan = |groups: &[String]| {
         let variables = format!(
             "<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>",
@@ -227,7 +230,8 @@ fn user_defined_variables_are_computed_when_users_begin_or_once_before_the_load(
         &[get("a", "/${key}", &[])],
     );
     let made = plan(std::slice::from_ref(&users));
-    assert_eq!(outline(&made.work.journeys[0].items), "once (digest_1=digest(secret, md5),key={{digest_1}}), a");
+    let computed = "digest_1=digest(secret, md5),key={{digest_1}}".to_owned();
+    assert_eq!((outline(&made.work.setup), outline(&made.work.journeys[0].items)), (computed, "a".to_owned()));
     let main = "<stringProp name=\"LoopController.loops\">1</stringProp>";
     let before = element("SetupThreadGroup", "before", &[("ThreadGroup.main_controller", main)], &[get("s", "/s", &[])]);
     let made = plan(&[before, users]);
