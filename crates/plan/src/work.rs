@@ -182,6 +182,8 @@ pub enum Item {
     },
     /// Only the first time that a user comes here.
     Once(Vec<Item>),
+    /// The cookies that the user has kept are gone.
+    ForgetCookies,
 }
 
 /// What is done for some values.
@@ -643,7 +645,7 @@ impl Item {
     #[must_use]
     pub fn parts(&self) -> Vec<&[Item]> {
         match self {
-            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } => Vec::new(),
+            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } | Self::ForgetCookies => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -665,7 +667,7 @@ impl Item {
     /// The items that stand in it, list by list, to be changed.
     pub fn parts_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
-            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } => Vec::new(),
+            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } | Self::ForgetCookies => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -707,6 +709,7 @@ impl Item {
             | Self::Transaction { .. }
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
+            | Self::ForgetCookies
             | Self::Once(_) => Vec::new(),
         }
     }
@@ -738,6 +741,7 @@ impl Item {
             | Self::Transaction { .. }
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
+            | Self::ForgetCookies
             | Self::Once(_) => {}
         }
     }

@@ -297,6 +297,7 @@ impl Journeys {
                         user.at = *to;
                     }
                 }
+                Op::ForgetCookies => user.jar = Jar::default(),
                 Op::Jump(to) => user.at = *to,
                 Op::Times { slot, times } => {
                     // One answer that holds no number ends its journey, with the first request that it should have repeated.

@@ -83,6 +83,8 @@ pub(crate) enum Op {
     Pacing(usize, Span),
     /// A variable becomes what is computed.
     Set(usize, Expression),
+    /// The user's cookies are gone.
+    ForgetCookies,
     /// Go there unless it holds.
     Unless(Expression, usize),
     Jump(usize),
@@ -476,6 +478,7 @@ impl Compiling<'_> {
                         ops.push(Op::Set(self.place(variable), value));
                     }
                 }
+                Item::ForgetCookies => ops.push(Op::ForgetCookies),
                 Item::Group { items, .. } => self.items(items, journey, ops),
                 Item::Repeat { times, items } => {
                     let slot = self.slot();

@@ -272,6 +272,7 @@ pub static STEP: Shape = Shape {
         key("must_succeed", Kind::Truth, "whether its failure ends the journey"),
         key("may_fail", Kind::Truth, "whether the journey goes on where it has no answer, or not what is extracted"),
         key("once", Kind::Truth, "do it only on a user's first journey; what it extracts and its cookies are kept"),
+        key("forget", Kind::Text, "forget what the user has kept: cookies"),
         key("set", Kind::Named, "variables and what they become, computed one after the other, such as {n: '{{n}} + 1'}"),
         key("group", Kind::Text, "a name before those of `steps`"),
         key("repeat", Kind::Text, "do `steps` this many times"),

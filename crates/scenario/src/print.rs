@@ -340,6 +340,7 @@ impl Steps<'_> {
                 map.put("critical_section", name.clone());
                 map.put("steps", self.list(items, group));
             }
+            Item::ForgetCookies => map.put("forget", "cookies"),
             Item::Rendezvous { users, within } => {
                 map.put("rendezvous", Value::Bare(users.to_string()));
                 map.put_some("within", within.map(|within| within.to_string()));

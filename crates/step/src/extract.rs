@@ -635,6 +635,23 @@ mod tests {
     }
 
     #[test]
+    fn a_null_is_a_value_or_nothing_as_one_wants() {
+        let body = b"{\"a\": null, \"b\": [null, 1]}";
+        let written = |path: &str, which: Which| {
+            let mut extractor = Extractor::compile(Kind::JsonPath, path).unwrap().taking(which).without_null(true);
+            let (reading, mut out) = (reading(body), Vec::new());
+            let wrote = extractor.write(&reading, &mut out).map_err(|missing| missing.to_string());
+            assert_eq!(extractor.of(&reading).is_ok(), wrote.is_ok(), "{path}");
+            wrote.map(|()| String::from_utf8(out).unwrap())
+        };
+        assert_eq!(extracted(Kind::JsonPath, "$.a", Which::First, body), Ok(Value::Null));
+        assert!(written("$.a", Which::First).unwrap_err().starts_with("json $.a found null in "), "{:?}", written("$.a", Which::First));
+        assert!(written("$.b[*]", Which::First).is_err() && written("$.b[*]", Which::Nth(0)).is_err());
+        assert_eq!((written("$.b[*]", Which::Nth(1)), written("$.b[*]", Which::Last)), (Ok("1".to_owned()), Ok("1".to_owned())));
+        assert_eq!(written("$.b[*]", Which::Every), Ok("[null,1]".to_owned()));
+    }
+
+    #[test]
     fn what_is_not_there_is_told_with_what_was() {
         let cases: [(Kind, &str, Which, &[u8], &str); 11] = [
             (

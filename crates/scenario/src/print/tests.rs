@@ -269,6 +269,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
             }),
             (name(), items.clone()).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
             time().prop_map(Item::Pacing),
+            Just(Item::ForgetCookies),
             proptest::collection::vec(value(), 1..3)
                 .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
             (condition(), items.clone(), items.clone()).prop_map(|(value, items, otherwise)| Item::Switch {

@@ -85,7 +85,7 @@ impl<'e> Reading<'e> {
             }
         };
         if !super::tree::truth(of("same_user_on_next_iteration"), true) {
-            self.leave_out(group, scope, "its users keep their cookies and connections from iteration to iteration");
+            self.leave_out(group, scope, "its users keep their connections from iteration to iteration");
         }
         group.name.clone_into(&mut self.names.group);
         (self.names.is_before, self.jar) = (is_before, None);
@@ -95,6 +95,9 @@ impl<'e> Reading<'e> {
         items.extend(self.items(&group.children, &inner));
         if self.names.counts_iterations.take() {
             items.insert(0, self.iteration_counted());
+        }
+        if self.jar.is_some_and(|manager| is_emptied(manager, group)) {
+            items.insert(0, Item::ForgetCookies);
         }
         let mut sends = false;
         each_item(&items, &mut |item| sends |= matches!(item, Item::Step(_)));
@@ -322,14 +325,8 @@ impl<'e> Reading<'e> {
                 answer::checks(element).err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
             }
             "CookieManager" => {
-                let mut wrong = Vec::new();
-                if !element.list("CookieManager.cookies").is_empty() {
-                    wrong.push("the cookies that are written down in it are not sent; write them as a header".to_owned());
-                }
-                if element.is_on("CookieManager.clearEachIteration", false) {
-                    wrong.push("users keep their cookies from iteration to iteration".to_owned());
-                }
-                wrong
+                let has_own = !element.list("CookieManager.cookies").is_empty();
+                if has_own { one("the cookies that are written down in it are not sent; write them as a header") } else { Vec::new() }
             }
             "CacheManager" => one("every request is sent, also where an answer could be kept"),
             "DNSCacheManager" if element.list("DNSCacheManager.hosts").is_empty() => one("names are looked up by this machine"),
@@ -370,6 +367,14 @@ fn data_sets<'e>(element: &'e Element, is_in_loop: bool, found: &mut Vec<(&'e El
 /// Whether it makes users keep cookies.
 pub(super) fn keeps_cookies(element: &Element) -> bool {
     element.class == "CookieManager" && element.text("CookieManager.policy").trim() != "ignoreCookies"
+}
+
+/// Whether a cookie manager forgets what it keeps with each iteration of a group.
+fn is_emptied(manager: &Element, group: &Element) -> bool {
+    if manager.is_on("CookieManager.controlledByThreadGroup", false) {
+        return !group.is_on("ThreadGroup.same_user_on_next_iteration", true);
+    }
+    manager.is_on("CookieManager.clearEachIteration", false)
 }
 
 pub(super) fn is_group(class: &str) -> bool {

@@ -104,6 +104,8 @@ fn cookies_are_those_of_the_samplers_where_their_manager_stands() {
     assert_eq!(kept(&[manager("standard"), get("a", "/a", &[])]), (true, vec![true], 0));
     assert_eq!(kept(&[manager("ignoreCookies"), get("a", "/a", &[]), inner.clone()]), (true, vec![false, false], 0), "the outer one holds");
     assert_eq!(kept(&[get("a", "/a", &[])]), (false, vec![true], 0));
+    let emptied = manager("standard").replace("</CookieManager>", "<boolProp name=\"CookieManager.clearEachIteration\">true</boolProp></CookieManager>");
+    assert_eq!(outline_of(&[emptied, get("a", "/a", &[])]), "ForgetCookies, a");
     let second = inner.replace("/b", "/c");
     let (_, left) = made(&[inner, second]);
     assert!(matches!(&left[..], [only] if only.contains("the cookies of all cookie managers of its group together")), "{left:?}");
