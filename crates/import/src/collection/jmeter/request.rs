@@ -281,10 +281,12 @@ impl Surroundings<'_> {
     /// How a user says who it is at this request.
     fn login(&self, request: &Request, names: &Names) -> Result<Option<Auth>, String> {
         let Some(manager) = self.auth else { return Ok(None) };
-        let url = request.url.to_string();
+        // Compared are the URLs with the values that are known.
+        let known = |text: &Template| filled(&unmarked(text), &names.known).to_string();
+        let url = known(&request.url);
         for entry in manager.list("AuthManager.auth_list") {
             let of = |name: &str| text_of(entry.own(), &format!("Authorization.{name}"));
-            let place = names.template(of("url").trim())?.to_string();
+            let place = known(&names.template(of("url").trim())?);
             if !url.starts_with(place.as_str()) {
                 continue;
             }
@@ -339,6 +341,14 @@ fn as_it_is(text: Template, first: usize) -> Template {
         piece => Piece::Value(Value::Raw(vec![piece.clone()])),
     };
     Template::of(text.pieces().iter().enumerate().map(raw))
+}
+
+/// A text without the word by which its values stand as they are.
+fn unmarked(text: &Template) -> Template {
+    Template::of(text.pieces().iter().flat_map(|piece| match piece {
+        Piece::Value(Value::Raw(inner)) => inner.clone(),
+        piece => vec![piece.clone()],
+    }))
 }
 
 /// Whether something follows the head of such a request. That of a DELETE stands in its URL as well.

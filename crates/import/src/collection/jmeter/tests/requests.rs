@@ -57,6 +57,16 @@ fn a_value_may_bring_the_slash_of_its_path_along() {
 }
 
 #[test]
+fn a_login_is_for_the_urls_that_begin_with_its_own_whatever_variables_they_are_made_of() {
+    let entry = item(&[("Authorization.url", "http://a.test/api/"), ("Authorization.username", "ann"), ("Authorization.password", "secret")]);
+    let manager = element("AuthManager", "m", &[("AuthManager.auth_list", &entry)], &[]);
+    let variables = format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("part", "api")]));
+    let plan = plan_of(&[], &[group(&[], &[manager, get("a", "/${part}/x", &[]), get("b", "/other", &[])])]);
+    let (made, _) = import(&plan.replacen("</TestPlan>", &(variables + "</TestPlan>"), 1));
+    assert_eq!(made.work.steps().iter().map(|step| step.auth.is_some()).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
 fn a_form_in_parts_says_what_its_parts_are_but_in_the_way_of_browsers() {
     let file = "<elementProp name=\"\"><stringProp name=\"File.path\">n.txt</stringProp><stringProp name=\"File.paramname\">n</stringProp></elementProp>";
     let files = format!("<collectionProp name=\"HTTPFileArgs.files\">{file}</collectionProp>");
