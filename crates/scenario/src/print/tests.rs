@@ -337,7 +337,7 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_) | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => {}
+            Item::Pause(_) | Item::ForgetCookies | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);

@@ -107,8 +107,11 @@ impl<'e> Reading<'e> {
             }
             return;
         }
-        let mut set: BTreeSet<String> =
-            self.collection.requests[requests..].iter().flat_map(|request| &request.extractions).map(|taken| taken.variable.clone()).collect();
+        let mut set: BTreeSet<String> = self.collection.requests[requests..]
+            .iter()
+            .flat_map(|request| &request.extractions)
+            .map(|taken| taken.variable.clone())
+            .collect();
         each_item(&items, &mut |item| set.extend(item.assigned().into_iter().map(str::to_owned)));
         if is_before {
             // Threads have variables of their own, and properties together.

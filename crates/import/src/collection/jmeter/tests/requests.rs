@@ -1,5 +1,7 @@
 //! How requests are put together from samplers and what stands around them.
 
+use plan::work::Body;
+
 use super::*;
 
 /// A sampler of a method with arguments of (name, value, whether it is encoded), and further settings.
@@ -9,8 +11,12 @@ fn send(method: &str, path: &str, named: &[(&str, &str, &str)], more: &[(&str, &
     };
     let named: String = named.iter().map(argument).collect();
     let arguments = format!("<collectionProp name=\"Arguments.arguments\">{named}</collectionProp>");
-    let own =
-        [("HTTPSampler.domain", "a.test"), ("HTTPSampler.path", path), ("HTTPSampler.method", method), ("HTTPsampler.Arguments", &arguments)];
+    let own = [
+        ("HTTPSampler.domain", "a.test"),
+        ("HTTPSampler.path", path),
+        ("HTTPSampler.method", method),
+        ("HTTPsampler.Arguments", &arguments),
+    ];
     element("HTTPSamplerProxy", path, &[&own[..], more].concat(), &[])
 }
 
@@ -44,12 +50,13 @@ fn values_stand_in_paths_and_queries_as_they_are_unless_they_are_to_be_encoded()
 #[test]
 fn a_value_may_bring_the_slash_of_its_path_along() {
     let (work, left) = made(&[get("x", "/x", &[extractor("link")]), get("a", "${link}/b", &[])]);
-    assert_eq!((outline(&work.journeys[0].items), left), (
-        "x, path_1=if(substring({{link}}, 0, 1) == /, substring({{link}}, 1), {{link}}), a".to_owned(),
-        vec![]
-    ));
+    assert_eq!(
+        (outline(&work.journeys[0].items), left),
+        ("x, path_1=if(substring({{link}}, 0, 1) == \"/\", substring({{link}}, 1), {{link}}), a".to_owned(), vec![])
+    );
     assert_eq!(work.steps()[1].path.to_string(), "/{{raw (path_1)}}/b");
-    let variables = format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("base", "/api"), ("word", "w")]));
+    let variables =
+        format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("base", "/api"), ("word", "w")]));
     let plan = plan_of(&[], &[group(&[], &[get("a", "${base}/a/${word}", &[]), get("b", "${word}", &[])])]);
     let (made, _) = import(&plan.replacen("</TestPlan>", &(variables + "</TestPlan>"), 1));
     let paths: Vec<String> = made.work.steps().iter().map(|step| step.path.to_string()).collect();
@@ -58,7 +65,8 @@ fn a_value_may_bring_the_slash_of_its_path_along() {
 
 #[test]
 fn a_login_is_for_the_urls_that_begin_with_its_own_whatever_variables_they_are_made_of() {
-    let entry = item(&[("Authorization.url", "http://a.test/api/"), ("Authorization.username", "ann"), ("Authorization.password", "secret")]);
+    let entry =
+        item(&[("Authorization.url", "http://a.test/api/"), ("Authorization.username", "ann"), ("Authorization.password", "secret")]);
     let manager = element("AuthManager", "m", &[("AuthManager.auth_list", &entry)], &[]);
     let variables = format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("part", "api")]));
     let plan = plan_of(&[], &[group(&[], &[manager, get("a", "/${part}/x", &[]), get("b", "/other", &[])])]);
@@ -75,7 +83,10 @@ fn a_form_in_parts_says_what_its_parts_are_but_in_the_way_of_browsers() {
         let (work, left) = made(&[send("POST", "/f", &[("a", "1", "false")], &more)]);
         assert_eq!(left, Vec::<String>::new());
         let step = work.steps()[0].clone();
-        assert_eq!(step.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>(), ["Content-Type: multipart/form-data; charset=UTF-8"]);
+        assert_eq!(
+            step.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>(),
+            ["Content-Type: multipart/form-data; charset=UTF-8"]
+        );
         let Body::Multipart(fields) = step.body else { panic!("{:?}", step.body) };
         let told = |(name, value): &(String, String)| format!("{name}: {value}");
         fields.iter().map(|field| field.headers.iter().map(told).collect::<Vec<_>>().join("; ")).collect::<Vec<_>>()
@@ -95,7 +106,8 @@ fn a_delete_has_the_type_of_a_form_and_what_has_no_body_has_none() {
 
 #[test]
 fn values_stand_in_a_body_as_they_are_whatever_its_type() {
-    let raw = send("POST", "/j", &[("", "{\"list\": ${list}}", "false")], &[]).replace("<hashTree></hashTree>", &format!("<hashTree>{}</hashTree>", header("Content-Type", "application/json")));
+    let raw = send("POST", "/j", &[("", "{\"list\": ${list}}", "false")], &[])
+        .replace("<hashTree></hashTree>", &format!("<hashTree>{}</hashTree>", header("Content-Type", "application/json")));
     let (work, left) = made(&[get("x", "/x", &[extractor("list")]), raw]);
     assert_eq!(left, Vec::<String>::new());
     let Body::Json(text) = &work.steps()[1].body else { panic!("{:?}", work.steps()[1].body) };
@@ -114,7 +126,8 @@ fn cookies_are_those_of_the_samplers_where_their_manager_stands() {
     assert_eq!(kept(&[manager("standard"), get("a", "/a", &[])]), (true, vec![true], 0));
     assert_eq!(kept(&[manager("ignoreCookies"), get("a", "/a", &[]), inner.clone()]), (true, vec![false, false], 0), "the outer one holds");
     assert_eq!(kept(&[get("a", "/a", &[])]), (false, vec![true], 0));
-    let emptied = manager("standard").replace("</CookieManager>", "<boolProp name=\"CookieManager.clearEachIteration\">true</boolProp></CookieManager>");
+    let emptied = manager("standard")
+        .replace("</CookieManager>", "<boolProp name=\"CookieManager.clearEachIteration\">true</boolProp></CookieManager>");
     assert_eq!(outline_of(&[emptied, get("a", "/a", &[])]), "ForgetCookies, a");
     let second = inner.replace("/b", "/c");
     let (_, left) = made(&[inner, second]);
