@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::net::ToSocketAddrs as _;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,7 +109,8 @@ impl Inputs for LocalInputs {
 
     fn machine(&self) -> (String, String) {
         let name = fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| String::new(), |name| name.trim().to_owned());
-        let found = (name.as_str(), 0).to_socket_addrs().ok().and_then(|mut found| found.next());
+        // Of several the first of IPv4, as Java has it.
+        let found = (name.as_str(), 0).to_socket_addrs().ok().and_then(|found| found.min_by_key(SocketAddr::is_ipv6));
         let address = found.map_or_else(String::new, |found| found.ip().to_string());
         (name, address)
     }
