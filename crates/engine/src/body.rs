@@ -53,14 +53,14 @@ fn form(boundary: &str, parts: &[FormPart], contents: &Contents) -> Result<Vec<u
     let mut all = Vec::new();
     for FormPart { name, value } in parts {
         let part = match value {
-            FormValue::Text(text) => Part { name, value: text.as_bytes(), file_name: None, media_type: None },
+            FormValue::Text(text) => Part { name, value: text.as_bytes(), file_name: None, media_type: None, headers: &[] },
             FormValue::File { path, media_type } => {
                 let Some(bytes) = contents.get(path) else {
                     errors.push(unread(&format!("the form's file {name}=@"), path));
                     continue;
                 };
                 let base = Path::new(path).file_name().and_then(OsStr::to_str).unwrap_or(path);
-                Part { name, value: bytes, file_name: Some(base), media_type: Some(media_type) }
+                Part { name, value: bytes, file_name: Some(base), media_type: Some(media_type), headers: &[] }
             }
         };
         if contains(part.value, boundary.as_bytes()) {

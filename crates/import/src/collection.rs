@@ -263,6 +263,8 @@ pub struct Wishes {
     pub except: Vec<String>,
     /// What the file is called; empty where nobody knows.
     pub file: String,
+    /// What the machine is called, and its address; empty where nobody knows.
+    pub machine: (String, String),
     /// Files that the file includes, by the paths that it names: what they hold, or why they cannot be read.
     pub included: BTreeMap<String, Result<String, String>>,
 }
@@ -615,7 +617,10 @@ impl Collection {
         let set: HashSet<&str> = self.course.iter().flat_map(|course| course.assigned(&self.requests)).collect();
         // In the order in which they are sent: what is taken out of an answer has a value only afterwards.
         for request in &self.requests {
-            let mut names: Vec<&str> = request.texts().flat_map(Template::variables).collect();
+            let mut names: Vec<&str> = Vec::new();
+            for text in request.texts() {
+                text.each_value(&mut |value| names.extend(if let Value::Variable(name) = value { Some(name.as_str()) } else { None }));
+            }
             let mut at = 0;
             while let Some(name) = names.get(at).copied() {
                 at += 1;

@@ -28,7 +28,7 @@ pub(crate) fn written(parts: &[Part<'_>], said: &str) -> (String, String) {
     let parts = parts.iter().map(|Part { name, value, file_name, media_type }| {
         let media_type = media_type.filter(|media| !media.is_empty() && !media.contains(['\r', '\n']));
         let media_type = media_type.or_else(|| file_name.map(|_| plan::FILE_TYPE));
-        multipart::Part { name, value: value.as_bytes(), file_name: *file_name, media_type }
+        multipart::Part { name, value: value.as_bytes(), file_name: *file_name, media_type, headers: &[] }
     });
     let mut bytes = Vec::new();
     multipart::each_piece(&boundary, parts, &mut |piece| bytes.extend_from_slice(piece));

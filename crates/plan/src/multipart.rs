@@ -14,11 +14,13 @@ pub struct Part<'a> {
     pub file_name: Option<&'a str>,
     /// What it is.
     pub media_type: Option<&'a str>,
+    /// Further headers, in order.
+    pub headers: &'a [(String, String)],
 }
 
 /// Calls `piece` with a form's bytes, in order: a form is measured without being copied.
 pub fn each_piece<'a>(boundary: &str, parts: impl IntoIterator<Item = Part<'a>>, piece: &mut dyn FnMut(&[u8])) {
-    for Part { name, value, file_name, media_type } in parts {
+    for Part { name, value, file_name, media_type, headers } in parts {
         piece(b"--");
         piece(boundary.as_bytes());
         piece(b"\r\nContent-Disposition: form-data; name=\"");
@@ -28,9 +30,12 @@ pub fn each_piece<'a>(boundary: &str, parts: impl IntoIterator<Item = Part<'a>>,
             each_piece_of_name(file_name, piece);
         }
         piece(b"\"");
-        if let Some(media_type) = media_type {
-            piece(b"\r\nContent-Type: ");
-            media_type.split(|letter: char| letter.is_control()).for_each(|text| piece(text.as_bytes()));
+        let media_type = media_type.map(|media_type| ("Content-Type", media_type));
+        for (name, value) in media_type.into_iter().chain(headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))) {
+            for text in ["\r\n", name, ": "] {
+                piece(text.as_bytes());
+            }
+            value.split(|letter: char| letter.is_control()).for_each(|text| piece(text.as_bytes()));
         }
         piece(b"\r\n\r\n");
         piece(value);

@@ -184,6 +184,8 @@ pub enum Item {
     },
     /// Only the first time that a user comes here.
     Once(Vec<Item>),
+    /// The cookies that the user has kept are gone.
+    ForgetCookies,
 }
 
 /// What is done for some values.
@@ -244,6 +246,8 @@ pub struct Step {
     pub redirects: u8,
     /// What of what its page names is loaded behind it; `None`: nothing.
     pub resources: Option<Resources>,
+    /// Whether it sends the user's cookies and takes up those of its answer, where users keep any.
+    pub cookies: bool,
     /// Given up after this long, if not after the plan's time.
     pub timeout: Option<Nanos>,
     /// Whether a failure ends the journey.
@@ -299,6 +303,8 @@ pub struct Field {
     pub name: String,
     /// What it holds.
     pub value: FieldValue,
+    /// Headers of its part, beside those that every part has, such as `Content-Transfer-Encoding`, in order.
+    pub headers: Vec<(String, String)>,
 }
 
 /// What a field of a form holds.
@@ -381,6 +387,8 @@ pub struct Extraction {
     pub which: Which,
     /// What it is if nothing is found; else the journey ends.
     pub default: Option<String>,
+    /// Whether a JSON null counts as nothing found.
+    pub null_is_missing: bool,
 }
 
 /// The variable that every user has: the status of its last answer.
@@ -594,6 +602,7 @@ impl Step {
             requests_max: None,
             redirects: 0,
             resources: None,
+            cookies: true,
             timeout: None,
             must_succeed: false,
             may_fail: false,
@@ -663,7 +672,7 @@ impl Item {
     #[must_use]
     pub fn parts(&self) -> Vec<&[Item]> {
         match self {
-            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } => Vec::new(),
+            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } | Self::ForgetCookies => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -685,7 +694,7 @@ impl Item {
     /// The items that stand in it, list by list, to be changed.
     pub fn parts_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
-            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } => Vec::new(),
+            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } | Self::ForgetCookies => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -727,6 +736,7 @@ impl Item {
             | Self::Transaction { .. }
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
+            | Self::ForgetCookies
             | Self::Once(_) => Vec::new(),
         }
     }
@@ -758,6 +768,7 @@ impl Item {
             | Self::Transaction { .. }
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
+            | Self::ForgetCookies
             | Self::Once(_) => {}
         }
     }

@@ -14,7 +14,7 @@ use crate::{Reader, fingerprint, is_scenario_file};
 /// A file names so many others at most, those of these included.
 const INCLUDED_MAX: usize = 100;
 
-/// What the user says about a file, with the files that it includes; they stand beside it.
+/// What the user says about a file, with the files that it includes, which stand beside it, and the machine, if it asks for that.
 #[must_use]
 pub fn with_included(path: &str, kind: Kind, bytes: &[u8], wishes: &Wishes, reader: &Reader) -> Wishes {
     let file = path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -22,6 +22,11 @@ pub fn with_included(path: &str, kind: Kind, bytes: &[u8], wishes: &Wishes, read
     loop {
         let named = Collection::includes(kind, bytes, &wishes);
         if named.is_empty() {
+            let included = wishes.included.values().flatten().map(String::as_bytes);
+            // Looking for an address may take a while.
+            if kind == Kind::Jmeter && std::iter::once(bytes).chain(included).any(names_machine) {
+                wishes.machine = reader.inputs().machine();
+            }
             return wishes;
         }
         for name in named {
@@ -33,6 +38,12 @@ pub fn with_included(path: &str, kind: Kind, bytes: &[u8], wishes: &Wishes, read
             wishes.included.insert(name, held);
         }
     }
+}
+
+/// Whether a test plan asks for the machine's name or its address.
+fn names_machine(plan: &[u8]) -> bool {
+    const WORD: &[u8] = b"__machine";
+    plan.windows(WORD.len()).any(|word| word == WORD)
 }
 
 /// What a file holds, as it is sent; `None` if it is no other tool's.
@@ -177,4 +188,18 @@ pub fn behind_host(url: &str) -> &str {
 pub fn placed(mut draft: Draft) -> Draft {
     draft.url = Some("http://127.0.0.1/".to_owned());
     draft
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KnownSecrets, MemoryInputs};
+
+    #[test]
+    fn only_a_plan_that_asks_for_the_machine_is_told_of_it() {
+        let reader = Reader::new(MemoryInputs::default().on_machine("box", "10.0.0.7"), KnownSecrets::default());
+        let told = |plan: &str| with_included("p.jmx", Kind::Jmeter, plan.as_bytes(), &Wishes::default(), &reader).machine;
+        assert_eq!(told("<jmeterTestPlan>${__machineName}</jmeterTestPlan>"), ("box".to_owned(), "10.0.0.7".to_owned()));
+        assert_eq!(told("<jmeterTestPlan/>"), Default::default());
+    }
 }

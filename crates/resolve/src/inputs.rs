@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,6 +48,9 @@ pub trait Inputs {
 
     /// A variable of the environment.
     fn variable(&self, name: &str) -> Option<String>;
+
+    /// What this machine is called, and its address by that name; empty where that is not known.
+    fn machine(&self) -> (String, String);
 
     /// The cores that this process may use.
     fn cores(&self) -> NonZeroU32;
@@ -103,6 +107,14 @@ impl Inputs for LocalInputs {
         std::env::var(name).ok()
     }
 
+    fn machine(&self) -> (String, String) {
+        let name = fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| String::new(), |name| name.trim().to_owned());
+        // Of several the first of IPv4, as Java has it.
+        let found = (name.as_str(), 0).to_socket_addrs().ok().and_then(|found| found.min_by_key(SocketAddr::is_ipv6));
+        let address = found.map_or_else(String::new, |found| found.ip().to_string());
+        (name, address)
+    }
+
     fn cores(&self) -> NonZeroU32 {
         engine::machine::cores()
     }
@@ -129,6 +141,7 @@ pub struct MemoryInputs {
     /// Whether files that are not among them may be on this machine.
     has_more: bool,
     variables: BTreeMap<String, String>,
+    machine: (String, String),
     input: Vec<u8>,
 }
 
@@ -159,6 +172,12 @@ impl MemoryInputs {
     pub fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.insert(name.to_owned(), value.to_owned());
         self
+    }
+
+    /// The same on a machine of this name and address.
+    #[must_use]
+    pub fn on_machine(self, name: &str, address: &str) -> Self {
+        Self { machine: (name.to_owned(), address.to_owned()), ..self }
     }
 
     /// The same with this on standard input.
@@ -230,6 +249,10 @@ impl Inputs for MemoryInputs {
 
     fn variable(&self, name: &str) -> Option<String> {
         self.variables.get(name).cloned()
+    }
+
+    fn machine(&self) -> (String, String) {
+        self.machine.clone()
     }
 
     fn cores(&self) -> NonZeroU32 {

@@ -298,6 +298,7 @@ impl Journeys {
                         user.at = *to;
                     }
                 }
+                Op::ForgetCookies => user.jar = Jar::default(),
                 Op::Jump(to) => user.at = *to,
                 Op::Times { slot, times } => {
                     // One answer that holds no number ends its journey, with the first request that it should have repeated.
@@ -502,7 +503,7 @@ impl Journeys {
             }
         };
         request.head.write(&mut out, &mut writing.with_body(bytes));
-        if compiled.cookies && !request.has_cookies && !jar.is_empty() {
+        if request.keeps_cookies && !request.has_cookies && !jar.is_empty() {
             let mut line = lend(&self.lent.texts);
             let place = request.elsewhere.as_ref().unwrap_or(&compiled.home);
             write_cookies(jar, place, path_of(EncodedRef::new(&out, request.layout)), &mut line);
@@ -695,12 +696,16 @@ impl Journeys {
         if let Some(began) = user.began.take() {
             recorder.journey_ended(user.journey, began, done, how);
         }
-        if let Some(passed) = &self.single {
-            let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
-            passed.is_whole = !matches!(how, JourneyEnd::BrokeOff(_));
-            passed.variables = user.variables.iter().cloned().enumerate().filter(|(_, value)| !value.is_empty()).collect();
-            self.stopped.set(true);
-        }
+        self.pass(user, !matches!(how, JourneyEnd::BrokeOff(_)));
+    }
+
+    /// Where there is a single journey, it is over: what it left is what is asked for.
+    fn pass(&self, user: &User, is_whole: bool) {
+        let Some(passed) = &self.single else { return };
+        let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
+        passed.is_whole = is_whole;
+        passed.variables = user.variables.iter().cloned().enumerate().filter(|(_, value)| !value.is_empty()).collect();
+        self.stopped.set(true);
     }
 
     /// Where the request under way goes.
@@ -743,12 +748,12 @@ impl Journeys {
             Some(led) => &led.place,
             None => self.compiled.steps[*step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
         };
-        self.keep_cookies(jar, place, path_of(sent.as_ref()), sink);
+        self.keep_cookies(jar, *step, (place, path_of(sent.as_ref())), sink);
     }
 
-    /// Takes up the cookies of an answer to a request for this path of this place.
-    pub(crate) fn keep_cookies(&self, jar: &mut Jar, place: &Target, path: &str, sink: &AnswerSink) {
-        if !self.compiled.cookies || sink.headers.is_empty() {
+    /// Takes up the cookies of an answer to a request of a step for this path of this place.
+    pub(crate) fn keep_cookies(&self, jar: &mut Jar, step: usize, (place, path): (&Target, &str), sink: &AnswerSink) {
+        if !self.compiled.steps[step].keeps_cookies || sink.headers.is_empty() {
             return;
         }
         let headers = Headers::lines(&sink.headers);
@@ -767,7 +772,7 @@ impl Journeys {
             is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
         };
         let mut next = hop.rewritten(before, dropped)?;
-        if self.compiled.cookies && !request.has_cookies && !jar.is_empty() {
+        if request.keeps_cookies && !request.has_cookies && !jar.is_empty() {
             let mut line = Vec::new();
             write_cookies(jar, hop.to, hop.to.path_and_query(), &mut line);
             next.insert(&line);
@@ -815,6 +820,10 @@ impl Journeys {
                 return Err(self.cannot(user, &format!("{EMPTY_MAX} journeys in a row had nothing to send")));
             }
             self.begin(user)?;
+            if !user.travels {
+                // A setup may only compute.
+                self.pass(user, true);
+            }
             empty += 1;
         }
         Ok(())

@@ -60,7 +60,6 @@ pub(crate) struct Compiled {
     pub(crate) transactions: Vec<Arc<str>>,
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
-    pub(crate) cookies: bool,
     /// Whether variables keep their values from journey to journey.
     pub(crate) keeps_variables: bool,
     /// Whether users do without their pauses.
@@ -98,6 +97,8 @@ pub(crate) enum Op {
     },
     /// A variable becomes what is computed.
     Set(usize, Expression),
+    /// The user's cookies are gone.
+    ForgetCookies,
     /// Go there unless it holds.
     Unless(Expression, usize),
     Jump(usize),
@@ -228,6 +229,8 @@ pub(crate) struct Request {
     pub(crate) body: Content,
     /// Whether it names its cookies itself.
     pub(crate) has_cookies: bool,
+    /// Whether it has to do with the cookies that its user keeps, if users keep any.
+    pub(crate) keeps_cookies: bool,
     /// What is written besides, because it depends on the whole request.
     pub(crate) proof: Proof,
     /// What of its answer is looked at.
@@ -420,7 +423,6 @@ pub(crate) fn compile(
         transactions,
         inherited: Vec::new(),
         keeps_variables: scenario.work.keeps_variables,
-        cookies: scenario.work.cookies,
         hurried: false,
         home,
         bounds: plan.bounds(),
@@ -505,6 +507,7 @@ impl Compiling<'_> {
                         ops.push(Op::Set(self.place(variable), value));
                     }
                 }
+                Item::ForgetCookies => ops.push(Op::ForgetCookies),
                 Item::Group { items, .. } => self.items(items, journey, ops),
                 Item::Repeat { times, items } => {
                     let slot = self.slot();
@@ -742,7 +745,9 @@ impl Compiling<'_> {
             set("Content-Type", Template::fixed(media_type));
         }
         for (name, value) in step.headers.iter().filter(|(name, _)| !(is_withheld(name) && step.shared_secrets.contains(name))) {
-            set(name, value.clone());
+            let is_form = matches!(step.body, Body::Multipart(_)) && name.eq_ignore_ascii_case("content-type");
+            let of_form = value.plain().filter(|_| is_form).and_then(|said| self.boundary.content_type_of(said));
+            set(name, of_form.map_or_else(|| value.clone(), Template::fixed));
         }
         if let Some((name, value)) = step.auth.as_ref().and_then(Auth::header) {
             set(&name, value);
@@ -805,6 +810,7 @@ impl Compiling<'_> {
             elsewhere: elsewhere.cloned(),
             head,
             body,
+            keeps_cookies: self.scenario.work.cookies && step.cookies,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
             heard: heard_of(step, &checks),
@@ -863,7 +869,7 @@ impl Compiling<'_> {
             match Extractor::compile(written.kind, &written.expression) {
                 Ok(extractor) => extractions.push(CompiledExtraction {
                     variable: self.place(&written.variable),
-                    extractor: extractor.taking(written.which),
+                    extractor: extractor.taking(written.which).without_null(written.null_is_missing),
                     default: written.default.clone(),
                 }),
                 Err(mistake) => self.wrong(step, &mistake.message),
@@ -973,6 +979,7 @@ impl Compiling<'_> {
                     .map(|(field, value)| Part {
                         name: &field.name,
                         value,
+                        headers: &field.headers,
                         file: match &field.value {
                             FieldValue::Text(_) => None,
                             FieldValue::File { path, media_type } => {

@@ -262,7 +262,7 @@ pub static STEP: Shape = Shape {
         key(
             "multipart",
             Kind::NamedOf(&[Kind::Text, Kind::Shape(&FIELD)]),
-            "fields and files of a multipart form: a text, or {file: PATH, type: MEDIA}",
+            "fields and files of a multipart form: a text, {file: PATH, type: MEDIA}, or {text: TEXT, headers: …}",
         ),
         key(
             "extract",
@@ -282,11 +282,13 @@ pub static STEP: Shape = Shape {
         key("auth", Kind::Shape(&AUTH), "how this request says who the user is"),
         key("redirects", Kind::Whole, "follow up to this many redirects"),
         key("resources", RESOURCES_KIND, "load what its page names as well, as a browser does: true, or which"),
+        key("cookies", Kind::Truth, "whether it sends the user's cookies and keeps those of its answer [default: true]"),
         key("timeout", Kind::Text, "give this request up after this long, such as 2s"),
         key("maximum_requests", Kind::Whole, "send it at most so often in the whole run; then it is left out"),
         key("must_succeed", Kind::Truth, "whether its failure ends the journey"),
         key("may_fail", Kind::Truth, "whether the journey goes on where it has no answer, or not what is extracted"),
         key("once", Kind::Truth, "do it only on a user's first journey; what it extracts and its cookies are kept"),
+        key("forget", Kind::Text, "forget what the user has kept: cookies"),
         key("set", Kind::Named, "variables and what they become, computed one after the other, such as {n: '{{n}} + 1'}"),
         key("group", Kind::Text, "a name before those of `steps`"),
         key("repeat", Kind::Text, "do `steps` this many times"),
@@ -341,12 +343,13 @@ pub static EXTRACTION: Shape = Shape {
         key("regex", Kind::Text, "a regular expression; its first group, or the whole match"),
         key("header", Kind::Text, "a header's name"),
         key("cookie", Kind::Text, "the name of a cookie that the answer sets"),
-        key("css", Kind::Text, "a CSS selector; with ::attr(NAME) an attribute"),
+        key("css", Kind::Text, "a CSS selector; with ::attr(NAME) an attribute, with ::line the text in one line"),
         key("xpath", Kind::Text, "an XPath"),
         key("body", Kind::Truth, "the whole body"),
         key("status", Kind::Truth, "the status"),
         key("take", Kind::Text, "of several: first (the default), last, a number from 0, every (a JSON array) or count"),
         key("default", Kind::Text, "what it is if nothing is found; the journey then goes on"),
+        key("null_is_missing", Kind::Truth, "whether a JSON null counts as nothing found [default: false: it is the text null]"),
     ],
 };
 
@@ -411,11 +414,16 @@ pub static API_KEY: Shape = Shape {
     ],
 };
 
-/// A file in a form.
+/// A file in a form, or a text with more than its name.
 pub static FIELD: Shape = Shape {
     name: "field",
-    about: "A file in a form.",
-    keys: &[key("file", Kind::Text, "where it is"), key("type", Kind::Text, "its media type [default: application/octet-stream]")],
+    about: "A file in a form, or a text with headers of its own.",
+    keys: &[
+        key("file", Kind::Text, "where it is"),
+        key("type", Kind::Text, "the file's media type [default: application/octet-stream]"),
+        key("text", Kind::Text, "a text, in place of `file`"),
+        key("headers", Kind::Named, "further headers of its part, such as Content-Transfer-Encoding: 8bit"),
+    ],
 };
 
 /// A file as the body.

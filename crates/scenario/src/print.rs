@@ -352,6 +352,7 @@ impl Steps<'_> {
                 map.put("critical_section", name.clone());
                 map.put("steps", self.list(items, group));
             }
+            Item::ForgetCookies => map.put("forget", "cookies"),
             Item::Rendezvous { users, within } => {
                 map.put("rendezvous", Value::Bare(users.to_string()));
                 map.put_some("within", within.map(|within| within.to_string()));
@@ -417,6 +418,9 @@ impl Steps<'_> {
         }
         if step.resources != defaults.resources {
             map.put("resources", step.resources.as_ref().map_or_else(|| Value::Bare("false".to_owned()), resources));
+        }
+        if !step.cookies {
+            map.put("cookies", Value::Bare("false".to_owned()));
         }
         map.put_some("timeout", step.timeout.filter(|_| step.timeout != defaults.timeout).map(|timeout| timeout.to_string()));
         map.put_some("maximum_requests", step.requests_max.map(|most| Value::Bare(most.to_string())));
@@ -497,15 +501,22 @@ fn body(body: &Body, map: &mut Map) {
         Body::Multipart(fields) => {
             let mut form = Map::default();
             for field in fields {
+                let mut part = Map::default();
                 match &field.value {
-                    FieldValue::Text(text) => form.put(&field.name, text.to_string()),
+                    FieldValue::Text(text) if field.headers.is_empty() => {
+                        form.put(&field.name, text.to_string());
+                        continue;
+                    }
+                    FieldValue::Text(text) => part.put("text", text.to_string()),
                     FieldValue::File { path, media_type } => {
-                        let mut file = Map::default();
-                        file.put("file", path.as_str());
-                        file.put_some("type", (media_type != plan::FILE_TYPE).then(|| media_type.clone()));
-                        form.put(&field.name, file);
+                        part.put("file", path.as_str());
+                        part.put_some("type", (media_type != plan::FILE_TYPE).then(|| media_type.clone()));
                     }
                 }
+                let mut headers = Map::default();
+                field.headers.iter().for_each(|(name, value)| headers.put(name, value.as_str()));
+                part.put_all("headers", headers);
+                form.put(&field.name, part);
             }
             map.put("multipart", form);
         }
@@ -542,9 +553,9 @@ fn duration(duration: &Duration) -> String {
 }
 
 fn extracted(extraction: &Extraction) -> Value {
-    let Extraction { variable: _, kind, expression, which, default } = extraction;
+    let Extraction { variable: _, kind, expression, which, default, null_is_missing } = extraction;
     let word = kind.word();
-    if *which == Which::First && default.is_none() {
+    if *which == Which::First && default.is_none() && !null_is_missing {
         return if expression.is_empty() { word.into() } else { format!("{word} {expression}").into() };
     }
     let mut map = Map::default();
@@ -561,6 +572,7 @@ fn extracted(extraction: &Extraction) -> Value {
     };
     map.put_some("take", take);
     map.put_some("default", default.clone());
+    map.put_some("null_is_missing", null_is_missing.then(|| Value::Bare("true".to_owned())));
     Value::Map(map)
 }
 

@@ -608,7 +608,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 25] = [
+        const KINDS: [&str; 26] = [
             "get",
             "post",
             "put",
@@ -618,6 +618,7 @@ impl<'a> Reading<'a> {
             "options",
             "method",
             "set",
+            "forget",
             "pacing",
             "group",
             "transaction",
@@ -668,6 +669,14 @@ impl<'a> Reading<'a> {
             ["set"] => {
                 let (_, node) = entries.take("set").expect("it was looked for");
                 found.extend(self.set(node));
+            }
+            ["forget"] => {
+                let (_, node) = entries.take("forget").expect("it was looked for");
+                match self.plain(node).as_deref() {
+                    Some("cookies") => found.push(Item::ForgetCookies),
+                    Some(_) => self.wrong(node.spot, "users forget cookies, and nothing else", "write forget: cookies"),
+                    None => {}
+                }
             }
             ["pacing"] => {
                 let (_, node) = entries.take("pacing").expect("it was looked for");

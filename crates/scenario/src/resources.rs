@@ -163,7 +163,7 @@ impl Journeys {
         let mut followed = 0;
         while let Ok(status) = outcome.result {
             role.whole(&mut user.borrow_mut(), |user| {
-                self.keep_cookies(&mut user.jar, &place, path_of(sent.as_ref()), &sink);
+                self.keep_cookies(&mut user.jar, step, (&place, path_of(sent.as_ref())), &sink);
                 self.show_exchange(user, &request.name, &sent, &sink, (outcome.result, Some(outcome.response_time())));
             });
             if request.step.redirects == 0 || !Status(status).is_redirect() {

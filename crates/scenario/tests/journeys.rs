@@ -45,6 +45,15 @@ fn a_loop_a_branch_and_a_limit_send_what_they_say() {
 }
 
 #[test]
+fn a_setup_that_only_computes_gives_all_users_what_it_made() {
+    let (summary, answered) = run(
+        "target: TARGET\nload: {users: 2, requests: 10}\nsetup: [{set: {n: '3 + 4'}}]\nsteps:\n  - if: '{{n}} == 7'\n    steps: [{get: /healthz}]\n    else: [{get: /never}]\n",
+    );
+    let due: Vec<u64> = summary.scenario.clone().unwrap().steps.iter().map(|step| step.due).collect();
+    assert_eq!((answered, due), (10, vec![10, 0]));
+}
+
+#[test]
 fn a_rate_starts_journeys_and_each_is_accounted_for() {
     let (summary, answered) = run(
         "target: TARGET\nload: {rate: 100/s, arrivals: even, duration: 1s, connections: 50}\nsteps:\n  - get: /question\n    extract: {id: json $.id}\n    pause: 2ms\n  - get: /answer?id={{id}}&card=1\n",

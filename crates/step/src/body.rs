@@ -36,6 +36,8 @@ pub struct Part<'a> {
     pub value: &'a [u8],
     /// What makes it a file.
     pub file: Option<File<'a>>,
+    /// Further headers of its part, in order.
+    pub headers: &'a [(String, String)],
 }
 
 impl fmt::Debug for Part<'_> {
@@ -53,6 +55,8 @@ pub struct File<'a> {
     pub media_type: &'a str,
 }
 
+const FORM_TYPE: &str = "multipart/form-data";
+
 /// What stands between the parts of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Boundary(String);
@@ -67,7 +71,15 @@ impl Boundary {
     /// The value of `Content-Type`.
     #[must_use]
     pub fn content_type(&self) -> String {
-        format!("multipart/form-data; boundary={}", self.0)
+        format!("{FORM_TYPE}; boundary={}", self.0)
+    }
+
+    /// The same of a form whose type is said, and no boundary in it: `multipart/form-data; charset=UTF-8`. `None` of any other type.
+    #[must_use]
+    pub fn content_type_of(&self, said: &str) -> Option<String> {
+        let (kind, parameters) = said.split_at(said.find(';').unwrap_or(said.len()));
+        let is_open = kind.trim().eq_ignore_ascii_case(FORM_TYPE) && !parameters.to_ascii_lowercase().contains("boundary=");
+        is_open.then(|| format!("{}{parameters}", self.content_type()))
     }
 
     /// How many bytes [`write`](Self::write) will append, without copying the parts.
@@ -84,11 +96,12 @@ impl Boundary {
     }
 
     fn each_piece(&self, parts: &[Part<'_>], piece: &mut dyn FnMut(&[u8])) {
-        let parts = parts.iter().map(|Part { name, value, file }| multipart::Part {
+        let parts = parts.iter().map(|Part { name, value, file, headers }| multipart::Part {
             name,
             value,
             file_name: file.map(|file| file.name),
             media_type: file.map(|file| file.media_type),
+            headers,
         });
         multipart::each_piece(&self.0, parts, piece);
     }
@@ -146,9 +159,11 @@ mod tests {
     #[test]
     fn an_upload_is_written_as_browsers_do() {
         let boundary = Boundary::new([0xab; 16]);
+        let headers = [("X-A".to_owned(), "1\r\n2".to_owned())];
+        let file = File { name: "a\"b.png", media_type: "image/png\r\nX: y" };
         let parts = [
-            Part { name: "title", value: b"A \"b\"", file: None },
-            Part { name: "up\"load\r\n", value: b"\0\xff\r\n--", file: Some(File { name: "a\"b.png", media_type: "image/png\r\nX: y" }) },
+            Part { name: "title", value: b"A \"b\"", file: None, headers: &[] },
+            Part { name: "up\"load\r\n", value: b"\0\xff\r\n--", file: Some(file), headers: &headers },
         ];
         let mut out = Vec::new();
         boundary.write(&parts, &mut out);
@@ -157,7 +172,7 @@ mod tests {
             line.as_bytes(),
             b"\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nA \"b\"\r\n",
             line.as_bytes(),
-            b"\r\nContent-Disposition: form-data; name=\"up%22load%0D%0A\"; filename=\"a%22b.png\"\r\nContent-Type: image/pngX: y\r\n\r\n",
+            b"\r\nContent-Disposition: form-data; name=\"up%22load%0D%0A\"; filename=\"a%22b.png\"\r\nContent-Type: image/pngX: y\r\nX-A: 12\r\n\r\n",
             b"\0\xff\r\n--\r\n",
             line.as_bytes(),
             b"--\r\n",
@@ -167,6 +182,9 @@ mod tests {
         assert_eq!(boundary.length(&parts), out.len());
         assert_eq!(boundary.content_type(), format!("multipart/form-data; boundary=loadline-{}", "ab".repeat(16)));
         assert!(boundary.0.len() <= 70, "RFC 2046 §5.1.1");
+        let charset = format!("{}; charset=UTF-8", boundary.content_type());
+        assert_eq!(boundary.content_type_of("multipart/form-data; charset=UTF-8"), Some(charset));
+        assert_eq!(["multipart/form-data; boundary=b", "text/plain"].map(|said| boundary.content_type_of(said)), [None, None]);
     }
 
     #[test]
@@ -245,6 +263,7 @@ mod tests {
                     name,
                     value,
                     file: file.as_ref().map(|(name, media_type)| File { name, media_type }),
+                    headers: &[],
                 })
                 .collect();
             let mut out = Vec::new();

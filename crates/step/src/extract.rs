@@ -48,6 +48,8 @@ pub struct Extractor {
     kind: Kind,
     text: Box<str>,
     which: Which,
+    /// Whether a JSON null is passed over.
+    null_is_missing: bool,
     finder: Finder,
     /// Where the groups of a regular expression were found last, kept so that it need not be made for each answer.
     groups: Option<Box<CaptureLocations>>,
@@ -122,13 +124,20 @@ impl Extractor {
             Kind::Status => Finder::Status,
         };
         let text = if matches!(kind, Kind::Body | Kind::Status) { "" } else { text.trim() };
-        Ok(Self { kind, text: text.into(), which: Which::First, finder, groups: None })
+        Ok(Self { kind, text: text.into(), which: Which::First, null_is_missing: false, finder, groups: None })
     }
 
     /// The same, but taking other matches than the first.
     #[must_use]
     pub fn taking(mut self, which: Which) -> Self {
         self.which = which;
+        self
+    }
+
+    /// The same, but taking a single JSON null for nothing found; in an array of [all](Which::Every) it stays.
+    #[must_use]
+    pub fn without_null(mut self, null_is_missing: bool) -> Self {
+        self.null_is_missing = null_is_missing;
         self
     }
 
@@ -151,7 +160,7 @@ impl Extractor {
     /// # Errors
     /// If it is not there.
     pub fn of(&self, reading: &Reading<'_>) -> Result<Value, Missing> {
-        let (mut kept, mut every, mut count, mut bytes) = (None, Vec::new(), 0usize, 0usize);
+        let (mut kept, mut every, mut count, mut bytes, mut is_null) = (None, Vec::new(), 0usize, 0usize, false);
         let searched = self.each(reading, &mut |found| {
             let place = count;
             count += 1;
@@ -166,12 +175,13 @@ impl Extractor {
                 kept = None;
                 return if self.which == Which::Last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
             }
+            is_null = self.is_missing(&found);
             match self.which {
                 Which::First | Which::Nth(_) => {
-                    kept = Some(found.into_value());
+                    kept = Some(found.into_value()).filter(|_| !is_null);
                     return ControlFlow::Break(());
                 }
-                Which::Last | Which::Count => kept = Some(found.into_value()),
+                Which::Last | Which::Count => kept = Some(found.into_value()).filter(|_| !is_null),
                 Which::Every => {
                     every.push(found.into_value());
                     if every.len() == EVERY_MAX {
@@ -188,6 +198,7 @@ impl Extractor {
         };
         match (searched, value) {
             (Ok(()), Some(value)) if bytes <= VALUE_BYTES_MAX => Ok(value),
+            (Ok(()), _) if is_null => Err(self.missing(reading, FOUND_NULL.to_owned())),
             (Ok(()), _) => Err(self.missing(reading, why_not(count, bytes))),
             (Err(reason), _) => Err(self.missing(reading, reason)),
         }
@@ -217,7 +228,7 @@ impl Extractor {
             out.extend_from_slice(text_of(&self.of(reading)?).as_bytes());
             return Ok(());
         }
-        let (mut is_written, mut count, mut bytes) = (false, 0usize, 0usize);
+        let (mut is_written, mut count, mut bytes, mut is_null) = (false, 0usize, 0usize, false);
         let searched = self.each(reading, &mut |found| {
             let place = count;
             count += 1;
@@ -225,7 +236,8 @@ impl Extractor {
                 return ControlFlow::Continue(());
             }
             bytes = found.bytes();
-            if bytes <= VALUE_BYTES_MAX {
+            is_null = self.is_missing(&found);
+            if bytes <= VALUE_BYTES_MAX && !is_null {
                 found.write(out);
                 is_written = true;
             }
@@ -233,9 +245,14 @@ impl Extractor {
         });
         match searched {
             Ok(()) if is_written => Ok(()),
+            Ok(()) if is_null => Err(self.missing(reading, FOUND_NULL.to_owned())),
             Ok(()) => Err(self.missing(reading, why_not(count, bytes))),
             Err(reason) => Err(self.missing(reading, reason)),
         }
+    }
+
+    fn is_missing(&self, found: &Match<'_>) -> bool {
+        self.null_is_missing && matches!(found, Match::Json(Value::Null))
     }
 
     /// Calls `found` with each match until it breaks.
@@ -362,6 +379,9 @@ impl Extractor {
         }
     }
 }
+
+/// Why nothing was taken where a JSON null is none.
+const FOUND_NULL: &str = "found null";
 
 /// Why nothing was taken, after so many matches, the last of them so large.
 fn why_not(count: usize, bytes: usize) -> String {
@@ -612,6 +632,23 @@ mod tests {
         let many = "a".repeat(EVERY_MAX + 10);
         let every = extracted(Kind::Regex, "a", Which::Every, many.as_bytes()).unwrap();
         assert_eq!(every.as_array().unwrap().len(), EVERY_MAX);
+    }
+
+    #[test]
+    fn a_null_is_a_value_or_nothing_as_one_wants() {
+        let body = b"{\"a\": null, \"b\": [null, 1]}";
+        let written = |path: &str, which: Which| {
+            let mut extractor = Extractor::compile(Kind::JsonPath, path).unwrap().taking(which).without_null(true);
+            let (reading, mut out) = (reading(body), Vec::new());
+            let wrote = extractor.write(&reading, &mut out).map_err(|missing| missing.to_string());
+            assert_eq!(extractor.of(&reading).is_ok(), wrote.is_ok(), "{path}");
+            wrote.map(|()| String::from_utf8(out).unwrap())
+        };
+        assert_eq!(extracted(Kind::JsonPath, "$.a", Which::First, body), Ok(Value::Null));
+        assert!(written("$.a", Which::First).unwrap_err().starts_with("json $.a found null in "), "{:?}", written("$.a", Which::First));
+        assert!(written("$.b[*]", Which::First).is_err() && written("$.b[*]", Which::Nth(0)).is_err());
+        assert_eq!((written("$.b[*]", Which::Nth(1)), written("$.b[*]", Which::Last)), (Ok("1".to_owned()), Ok("1".to_owned())));
+        assert_eq!(written("$.b[*]", Which::Every), Ok("[null,1]".to_owned()));
     }
 
     #[test]

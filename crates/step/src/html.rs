@@ -190,8 +190,120 @@ impl Document {
         whole
     }
 
+    /// The text below an element as a reader sees it in one line: white space is a single blank, and there is one between blocks. Scripts
+    /// and styles are no text; what is preformatted stays as it is. So does jsoup's `Element.text()`.
+    pub(crate) fn line(&self, id: Id) -> String {
+        let mut line = String::new();
+        self.write_line(id, &mut line);
+        line.truncate(line.trim_end().len());
+        line
+    }
+
+    fn write_line(&self, id: Id, line: &mut String) {
+        let keeps_space = self.element(id).is_some_and(|element| PREFORMATTED.contains(&element.name()));
+        for child in self.children(id) {
+            match &self.node(child).content {
+                Content::Text(text) if keeps_space => line.push_str(text),
+                Content::Text(text) => {
+                    for letter in text.chars() {
+                        match letter {
+                            ' ' | '\t' | '\n' | '\r' | '\u{c}' | '\u{a0}' => part(line),
+                            // What nobody sees.
+                            '\u{200b}' | '\u{ad}' => {}
+                            letter => line.push(letter),
+                        }
+                    }
+                }
+                Content::Element(element) if matches!(element.name(), "script" | "style") => {}
+                Content::Element(element) => {
+                    let is_block = BLOCKS.contains(&element.name());
+                    if is_block {
+                        part(line);
+                    }
+                    self.write_line(child, line);
+                    if is_block {
+                        part(line);
+                    }
+                }
+                Content::Other => {}
+            }
+        }
+    }
+
     pub(crate) fn is_text(&self, id: Id) -> bool {
         matches!(self.node(id).content, Content::Text(_))
+    }
+}
+
+/// Elements whose white space is meant.
+const PREFORMATTED: [&str; 4] = ["pre", "plaintext", "title", "textarea"];
+
+/// Elements that begin and end a line, and what breaks one.
+const BLOCKS: [&str; 58] = [
+    "html",
+    "head",
+    "body",
+    "frameset",
+    "noscript",
+    "meta",
+    "link",
+    "title",
+    "frame",
+    "noframes",
+    "section",
+    "nav",
+    "aside",
+    "hgroup",
+    "header",
+    "footer",
+    "p",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "ul",
+    "ol",
+    "pre",
+    "div",
+    "blockquote",
+    "hr",
+    "address",
+    "figure",
+    "figcaption",
+    "form",
+    "fieldset",
+    "ins",
+    "del",
+    "dl",
+    "dt",
+    "dd",
+    "li",
+    "table",
+    "caption",
+    "thead",
+    "tfoot",
+    "tbody",
+    "colgroup",
+    "col",
+    "tr",
+    "th",
+    "td",
+    "details",
+    "menu",
+    "article",
+    "main",
+    "center",
+    "template",
+    "plaintext",
+    "br",
+];
+
+/// A blank between what was written and what comes, if there is none yet.
+fn part(line: &mut String) {
+    if !line.is_empty() && !line.ends_with(' ') {
+        line.push(' ');
     }
 }
 
@@ -467,6 +579,13 @@ mod tests {
             let document = Document::read(page.as_bytes());
             assert_eq!(outline(&document, ROOT), expected, "{page}");
         }
+    }
+
+    #[test]
+    fn a_text_in_one_line_is_what_a_reader_sees() {
+        let line = |page: &str| Document::read(page.as_bytes()).line(ROOT);
+        let page = "<div> a  <b>b</b>\n&nbsp;c&amp;<p>d</p>e<br>f<script>g</script><pre> h\n i</pre></div>";
+        assert_eq!((line(page), line("<p> </p>")), ("a b c& d e f  h\n i".to_owned(), String::new()));
     }
 
     #[test]

@@ -147,6 +147,8 @@ CASES = [
         *[request(method, f"/{method}/{code}") for method in ["HEAD", "POST", "PUT", "DELETE"] for code in REDIRECTS],
         answers={f"/{method}/{code}": redirect("/there", code) for method in ["HEAD", "POST", "PUT", "DELETE"] for code in REDIRECTS},
         view=lambda asked: [f"{request.method} {request.target}" for request, _ in asked],
+        differs="method and body are kept as RFC 9110 has it; JMeter goes on with a GET, and does not follow a 307 of other methods than GET and HEAD",
+        loosely=lambda asked: [f"{request.method} {request.target}" for request, _ in asked if request.target != "/there"],
     ),
     one_user(
         "redirects-by-the-client",
@@ -521,6 +523,8 @@ CASES = [
         get("/login"),
         get("/after"),
         answers={"/login": cookies("a=1; Path=/")},
+        differs="the header is sent as the plan writes it; in JMeter a cookie that is kept takes its place",
+        loosely=lambda asked: in_order(asked)[:1],
     ),
     one_user(
         "servers-of-variables",

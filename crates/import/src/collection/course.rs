@@ -9,8 +9,8 @@ use plan::{DataFile, PopulationDraft};
 
 use super::{Omission, Request};
 
-/// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its time and whether
-/// it must succeed or may fail are its own.
+/// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its cookies, its time
+/// and whether it must succeed or may fail are its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
     /// Done once, before the load.

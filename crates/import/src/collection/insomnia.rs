@@ -277,7 +277,7 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                 } else {
                     FieldValue::Text(text_of(&field.at("value").words(), place, collection))
                 };
-                fields.push(Field { name, value });
+                fields.push(Field { name, value, headers: Vec::new() });
             }
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
             request.body = Body::Multipart(fields);

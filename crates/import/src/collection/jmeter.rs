@@ -51,6 +51,12 @@ struct Reading<'e> {
     paced: RefCell<BTreeMap<usize, Option<String>>>,
     /// How long opening a connection may take, and whether connections are closed, by the first sampler that says so.
     connect_timeout: Option<u64>,
+    /// What keeps the cookies of the group that is read, by its first sampler that has any.
+    jar: Option<&'e Element>,
+    /// Variables that setup groups have set, whose users are gone with them.
+    forgotten: BTreeSet<String>,
+    /// Variables that other groups set.
+    kept: BTreeSet<String>,
 }
 
 /// What holds where the reader is.
@@ -62,6 +68,8 @@ struct Scope<'e> {
     parameters: Vec<&'e Element>,
     extractors: Vec<&'e Element>,
     assertions: Vec<&'e Element>,
+    /// The cookie manager that holds.
+    cookies: Option<&'e Element>,
     /// Whether a failure ends the journey; else it goes on, whatever fails.
     must_succeed: bool,
     /// Whether the element at hand is done once by each user, and that is said.
@@ -199,8 +207,18 @@ fn fragment(plan: &Element) -> Option<&Element> {
 /// Whether a value is another each time that it is written.
 fn is_drawn(text: &Template) -> bool {
     let mut is_drawn = false;
-    text.each_value(&mut |value| is_drawn |= !matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(_) | Value::Column { .. }));
+    // What is made of others is drawn if these are.
+    let is_same = |value: &Value| {
+        matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(_) | Value::Column { .. } | Value::Base64(_) | Value::Raw(_))
+    };
+    text.each_value(&mut |value| is_drawn |= !is_same(value));
     is_drawn
+}
+
+/// The names and values of a list of variables.
+fn listed(arguments: &[tree::Property]) -> impl Iterator<Item = (&str, &str)> {
+    let of = |argument| (text_of(tree::Property::own(argument), "Argument.name").trim(), text_of(argument.own(), "Argument.value"));
+    list_of(arguments, "Arguments.arguments").iter().map(of).filter(|(name, _)| !name.is_empty())
 }
 
 /// Calls `seen` with an element and all that stand in it.
@@ -220,7 +238,7 @@ impl<'e> Reading<'e> {
         plan.name.clone_into(&mut collection.name);
         let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
         let name = if wishes.file.is_empty() { &plan.name } else { &wishes.file };
-        let names = Names { properties, plan: name.clone(), ..Names::default() };
+        let names = Names { properties, plan: name.clone(), machine: wishes.machine.clone(), ..Names::default() };
         let (course, places) = (Course::default(), BTreeMap::new());
         Self {
             collection,
@@ -233,6 +251,9 @@ impl<'e> Reading<'e> {
             parts_left: PARTS_MAX,
             paced: RefCell::default(),
             connect_timeout: None,
+            jar: None,
+            forgotten: BTreeSet::new(),
+            kept: BTreeSet::new(),
         }
     }
 
@@ -310,13 +331,19 @@ impl<'e> Reading<'e> {
                 self.names.splits.insert(name.to_owned());
             }
         }
+        for (function, arguments) in &self.names.mentions.calls {
+            let property = arguments.first().filter(|_| *function == "__setProperty").and_then(|name| self.names.literal(name));
+            if let Some(property) = property {
+                let variable = format!("property_{}", variable_name(&property));
+                set.insert(variable.clone());
+                self.names.set_properties.insert(property, variable);
+            }
+        }
         set.iter().for_each(|name| _ = lost.remove(name));
         set.retain(|name| !never_set.contains_key(name));
         lists.retain(|name| set.contains(name));
         lost.extend(never_set.clone());
-        let names = set.iter().map(String::as_str).chain(defined.iter().flat_map(|(_, arguments)| {
-            list_of(arguments, "Arguments.arguments").iter().map(|argument| text_of(argument.own(), "Argument.name").trim())
-        }));
+        let names = set.iter().map(String::as_str).chain(defined.iter().flat_map(|(_, arguments)| listed(arguments).map(|(name, _)| name)));
         let mut called: BTreeMap<String, &str> = BTreeMap::new();
         for name in names {
             if let Some(other) = called.insert(variable_name(name), name).filter(|other| *other != name) {
@@ -327,14 +354,23 @@ impl<'e> Reading<'e> {
         self.names.varying = set.iter().map(|name| variable_name(name)).collect();
         (self.names.set, self.names.lost, self.names.lists) = (set, lost, lists);
         let mut is_told = false;
-        let has_setup = self.plan.children.iter().any(|group| group.class == "SetupThreadGroup");
+        for (name, _) in defined.iter().flat_map(|(_, arguments)| listed(arguments)) {
+            *self.names.not_yet.entry(name.to_owned()).or_default() += 1;
+        }
         for (element, arguments) in defined {
-            for argument in list_of(arguments, "Arguments.arguments") {
-                let name = text_of(argument.own(), "Argument.name").trim();
-                if name.is_empty() {
-                    continue;
+            // The values of a list are made before any of them is there.
+            let made = |(name, text)| (name, self.names.template(text), self.names.computed.take(), self.names.early.take());
+            let values: Vec<_> = listed(arguments).map(made).collect();
+            for (name, value, computed, early) in values {
+                if let Some(left) = self.names.not_yet.get_mut(name) {
+                    *left -= 1;
                 }
-                let value = match self.names.template(text_of(argument.own(), "Argument.value")) {
+                for other in early {
+                    let why = "a list knows the variables of those before it alone, so this is sent with its braces, as JMeter does";
+                    let place = self.place(element, &Scope::default());
+                    self.collection.leave_out(format!("'${{{other}}}' in the variable '{name}'"), place, why);
+                }
+                let value = match value {
                     Ok(value) => value,
                     Err(why) => {
                         self.names.lost.insert(name.to_owned(), format!("its value holds {why}"));
@@ -353,12 +389,9 @@ impl<'e> Reading<'e> {
                         self.collection.leave_out("its variables from here on", place, why);
                         is_told = true;
                     }
-                    self.names.computed.take();
                     continue;
                 }
-                let computed = self.names.computed.take();
-                let is_drawn = has_setup && is_drawn(&value);
-                if computed.is_empty() && !is_drawn || wishes.variables.iter().any(|(given, _)| variable_name(given) == plain) {
+                if computed.is_empty() && !is_drawn(&value) || wishes.variables.iter().any(|(given, _)| variable_name(given) == plain) {
                     self.names.known.push(Variable { name: plain, value, secret: false });
                 } else {
                     self.names.set.insert(name.to_owned());
@@ -367,6 +400,7 @@ impl<'e> Reading<'e> {
                     self.first.push((plain, Expression::Text(value)));
                 }
             }
+            self.names.not_yet.retain(|_, left| *left > 0);
         }
         for (name, value) in &wishes.variables {
             let plain = variable_name(name);
@@ -438,7 +472,15 @@ impl<'e> Reading<'e> {
         for assertion in &inner.assertions {
             request.checks.extend(answer::checks(assertion).unwrap_or_default());
         }
+        let keeper = inner.cookies.filter(|manager| groups::keeps_cookies(manager));
+        if let (Some(keeper), Some(first)) = (keeper, self.jar)
+            && !std::ptr::eq(keeper, first)
+        {
+            self.leave_out(keeper, &Scope::default(), "a user keeps the cookies of all cookie managers of its group together");
+        }
+        self.jar = self.jar.or(keeper);
         let mark = Step {
+            cookies: keeper.is_some() || !self.course.cookies,
             timeout: said.timeout,
             must_succeed: scope.must_succeed,
             may_fail: !scope.must_succeed,
@@ -465,10 +507,11 @@ impl<'e> Scope<'e> {
             scope.path.push(&element.name);
         }
         let of = |class: &'static str| element.children.iter().filter(move |child| child.class == class);
-        // Of several in one place the first holds; of managers of logins, the outermost.
+        // Of several in one place the first holds; of managers of logins and of cookies, the outermost.
         scope.surroundings.defaults.extend(of("ConfigTestElement").rev());
         scope.surroundings.headers.extend(of("HeaderManager").rev());
         scope.surroundings.auth = scope.surroundings.auth.or_else(|| of("AuthManager").next_back());
+        scope.cookies = scope.cookies.or_else(|| of("CookieManager").next_back());
         for child in &element.children {
             match child.class.as_str() {
                 "UserParameters" if !child.is_on("UserParameters.per_iteration", false) => scope.parameters.push(child),

@@ -450,9 +450,9 @@ impl<'a> RequestParts<'a> {
                     if is_file {
                         self.note(format!("the file of the field '{}'", shortened(&name)), "put a file of this name beside the scenario");
                         let media_type = property.at("contentMediaType").text().unwrap_or(FILE_TYPE).to_owned();
-                        fields.push(Field { name: name.clone(), value: FieldValue::File { path: name, media_type } });
+                        fields.push(Field { name: name.clone(), value: FieldValue::File { path: name, media_type }, headers: Vec::new() });
                     } else {
-                        fields.push(Field { name, value: FieldValue::Text(value.plain()) });
+                        fields.push(Field { name, value: FieldValue::Text(value.plain()), headers: Vec::new() });
                     }
                 }
                 request.body = Body::Multipart(fields);

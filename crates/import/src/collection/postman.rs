@@ -325,11 +325,19 @@ fn body(body: &Tree, place: &str, request: &mut Request, collection: &mut Collec
                                 "the collection does not name it",
                             );
                         } else {
-                            fields.push(Field { name: name.clone(), value: FieldValue::File { path, media_type: media_type.clone() } });
+                            fields.push(Field {
+                                name: name.clone(),
+                                value: FieldValue::File { path, media_type: media_type.clone() },
+                                headers: Vec::new(),
+                            });
                         }
                     }
                 } else {
-                    fields.push(Field { name, value: FieldValue::Text(text_of(&field.at("value").words(), place, collection)) });
+                    fields.push(Field {
+                        name,
+                        value: FieldValue::Text(text_of(&field.at("value").words(), place, collection)),
+                        headers: Vec::new(),
+                    });
                 }
             }
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));

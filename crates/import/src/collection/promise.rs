@@ -314,6 +314,7 @@ fn taken(statement: &str, answers: &[(String, String)]) -> Option<Extraction> {
         expression: json_path,
         which: Which::First,
         default: None,
+        null_is_missing: false,
     })
 }
 

@@ -224,7 +224,7 @@ fn form(params: &[Pair], media: &str, place: &str, request: &mut Request, collec
             }
             None => FieldValue::Text(param.value.clone().unwrap_or_default().into()),
         };
-        Field { name: param.name.clone(), value }
+        Field { name: param.name.clone(), value, headers: Vec::new() }
     });
     request.body = Body::Multipart(fields.collect());
 }

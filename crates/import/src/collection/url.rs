@@ -61,15 +61,9 @@ fn fill(text: &Template, variables: &[Variable], depth: usize, left: &mut usize,
 
 /// A URL with the values of those variables that decide where it leads. Those in path and query stay variables.
 pub(crate) fn with_origin_of(url: &Template, variables: &[Variable]) -> Template {
-    let mut known = Template::default();
-    let mut complete = false;
-    for piece in url.pieces() {
-        match piece {
-            Piece::Value(Value::Variable(_)) if !complete => known.append(filled(&Template::of([piece.clone()]), variables)),
-            piece => known.push_piece(piece.clone()),
-        }
-        complete = known.beginning().is_some_and(|text| text[plan::server_in(text).start..].contains(['/', '?', '#']));
-    }
+    let (before, behind) = url.pieces().split_at(pieces_of_origin(url, variables));
+    let mut known = filled(&Template::of(before.iter().cloned()), variables);
+    behind.iter().for_each(|piece| known.push_piece(piece.clone()));
     let known = known.trimmed();
     match known.beginning() {
         // As curl and browsers take what has no scheme.
@@ -80,6 +74,17 @@ pub(crate) fn with_origin_of(url: &Template, variables: &[Variable]) -> Template
         }
         _ => known,
     }
+}
+
+/// How many pieces of a URL, from its beginning, decide where it leads.
+pub(crate) fn pieces_of_origin(url: &Template, variables: &[Variable]) -> usize {
+    let mut known = Template::default();
+    let is_open = |piece: &&Piece| {
+        let is_open = !known.beginning().is_some_and(|text| text[plan::server_in(text).start..].contains(['/', '?', '#']));
+        known.append(filled(&Template::of([(*piece).clone()]), variables));
+        is_open
+    };
+    url.pieces().iter().take_while(is_open).count()
 }
 
 /// A URL whose host is not known: its path and query on this server. What stands at once behind a variable of the host is a part of

@@ -83,7 +83,8 @@ impl Collection {
             self.requests.iter().zip(names(&self.requests)).map(|(request, name)| (request.place.as_str(), (request, name))).collect();
         let mut step = |mark: &Step| {
             let (request, name) = named.get(mark.name.as_str())?;
-            Some(Step { timeout: mark.timeout, must_succeed: mark.must_succeed, may_fail: mark.may_fail, ..common.step(request, name, "") })
+            let Step { cookies, timeout, must_succeed, may_fail, .. } = *mark;
+            Some(Step { cookies, timeout, must_succeed, may_fail, ..common.step(request, name, "") })
         };
         let mut of = |items: &Vec<Item>| course::filled(items.clone(), &mut step);
         let (setup, teardown) = (of(&course.setup), of(&course.teardown));
@@ -303,9 +304,11 @@ fn body(request: &Request, file: &str) -> (Body, bool) {
                     FieldValue::File { path, media_type } => FieldValue::File { path: beside(file, path), media_type: media_type.clone() },
                     text @ FieldValue::Text(_) => text.clone(),
                 };
-                Field { name: field.name.clone(), value }
+                Field { name: field.name.clone(), value, headers: field.headers.clone() }
             });
-            (Body::Multipart(moved.collect()), true)
+            // Of a type without a boundary, the rest stays: what stands between parts is drawn anew.
+            let is_open = content_type.contains(';') && !content_type.to_ascii_lowercase().contains("boundary=");
+            (Body::Multipart(moved.collect()), !(is_open && plain_type.eq_ignore_ascii_case("multipart/form-data")))
         }
         Body::Form(_) => (request.body.clone(), content_type.eq_ignore_ascii_case(FORM_TYPE)),
         Body::Json(_) => (request.body.clone(), content_type.eq_ignore_ascii_case(JSON_TYPE)),

@@ -117,8 +117,9 @@ fn body_of() -> impl Strategy<Value = Body> {
         name().prop_map(Body::File),
         (lines_of(), name(), any::<bool>()).prop_map(|(text, path, is_plain)| {
             let media_type = if is_plain { "text/plain" } else { plan::FILE_TYPE }.to_owned();
-            let file = Field { name: "file".to_owned(), value: FieldValue::File { path, media_type } };
-            Body::Multipart(vec![Field { name: "a: b".to_owned(), value: FieldValue::Text(text) }, file])
+            let headers = if is_plain { vec![("Content-Transfer-Encoding".to_owned(), "8bit".to_owned())] } else { Vec::new() };
+            let file = Field { name: "file".to_owned(), value: FieldValue::File { path, media_type }, headers: headers.clone() };
+            Body::Multipart(vec![Field { name: "a: b".to_owned(), value: FieldValue::Text(text), headers }, file])
         }),
     ]
 }
@@ -140,13 +141,14 @@ fn extraction() -> impl Strategy<Value = Extraction> {
         2 => Just(Which::First),
         1 => proptest::sample::select(&[Which::Last, Which::Nth(3), Which::Every, Which::Count][..])
     ];
-    (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, which, proptest::option::of("[ -~]{0,8}")).prop_map(
-        |(variable, (kind, expression), which, default)| Extraction {
+    (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, which, proptest::option::of("[ -~]{0,8}"), any::<bool>()).prop_map(
+        |(variable, (kind, expression), which, default, null_is_missing)| Extraction {
             variable: variable.to_owned(),
             kind,
             expression: expression.to_owned(),
             which,
             default,
+            null_is_missing,
         },
     )
 }
@@ -195,7 +197,7 @@ fn step() -> impl Strategy<Value = Step> {
     let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
     let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
     let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), proptest::option::of(resources()));
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), any::<bool>(), proptest::option::of(resources()));
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -214,7 +216,8 @@ fn step() -> impl Strategy<Value = Step> {
             judges_status,
             requests_max: rest.1,
             redirects: rest.0,
-            resources: rest.4,
+            resources: rest.5,
+            cookies: rest.4,
             timeout: timeout.map(Nanos::from_millis),
             must_succeed: rest.2,
             may_fail: rest.3 && !rest.2,
@@ -279,6 +282,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
                 Item::Pacing(Pacing { pace, of, catches_up, name })
             }),
+            Just(Item::ForgetCookies),
             proptest::collection::vec(value(), 1..3)
                 .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
             (condition(), items.clone(), items.clone()).prop_map(|(value, items, otherwise)| Item::Switch {
@@ -346,7 +350,7 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_) | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => {}
+            Item::Pause(_) | Item::ForgetCookies | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);

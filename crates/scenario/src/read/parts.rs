@@ -50,6 +50,7 @@ impl Reading<'_> {
         let body = self.body(entries);
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let resources = entries.value("resources").map_or_else(|| defaults.resources.clone(), |node| self.resources(node));
+        let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let (must_succeed, may_fail) = self.on_failure(entries, (defaults.must_succeed, defaults.may_fail));
         let timeout = entries.value("timeout").and_then(|node| self.timeout(node)).or(defaults.timeout);
         let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
@@ -71,6 +72,7 @@ impl Reading<'_> {
             requests_max,
             redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),
             resources,
+            cookies,
             timeout,
             must_succeed,
             may_fail,
@@ -246,9 +248,19 @@ impl Reading<'_> {
             _ => {
                 let mut fields = Vec::new();
                 for (word, node) in self.named(node) {
+                    let mut headers = Vec::new();
                     let value = match &node.value {
                         Value::Map(_) => {
                             let Some(mut entries) = self.shape(node, &FIELD) else { continue };
+                            headers = entries.value("headers").map_or_else(Vec::new, |node| self.part_headers(node));
+                            if let Some((key, text)) = entries.take("text") {
+                                if entries.has("file") || entries.has("type") {
+                                    self.wrong(key.spot, "a field is a text or a file", "leave out text:, or file: and type:");
+                                }
+                                let Some(text) = self.template(text) else { continue };
+                                fields.push(Field { name: word.text.clone(), value: FieldValue::Text(text), headers });
+                                continue;
+                            }
                             let path = entries.value("file");
                             if let Some(node) = path {
                                 self.reaches_out(node.spot, "this names a file of the machine that serves");
@@ -269,11 +281,25 @@ impl Reading<'_> {
                             None => continue,
                         },
                     };
-                    fields.push(Field { name: word.text.clone(), value });
+                    fields.push(Field { name: word.text.clone(), value, headers });
                 }
                 Body::Multipart(fields)
             }
         }
+    }
+
+    /// Headers of a form's part, which are the same each time.
+    fn part_headers(&mut self, node: &Node) -> Vec<(String, String)> {
+        let mut headers = Vec::new();
+        for (word, node) in self.named(node) {
+            let Some(value) = self.plain(node) else { continue };
+            if !word.text.is_empty() && word.text.bytes().all(is_token) && !value.contains(char::is_control) {
+                headers.push((word.text.clone(), value));
+            } else {
+                self.wrong(word.spot, format!("'{}' is no header", word.text.escape_debug()), "write a name and a value in one line");
+            }
+        }
+        headers
     }
 
     /// `None` also for `auth: none`, which takes that of all steps away.
@@ -484,6 +510,7 @@ impl Reading<'_> {
                     expression: extractor.sought().1.to_owned(),
                     which: Which::First,
                     default: None,
+                    null_is_missing: false,
                 }),
                 Err(mistake) => {
                     let spot = self.within(node, text, from + mistake.at, mistake.length);
@@ -499,6 +526,7 @@ impl Reading<'_> {
             Some(node) => self.plain(node),
             None => None,
         };
+        let null_is_missing = entries.value("null_is_missing").and_then(|node| self.truth(node)).unwrap_or(false);
         let mut ways = Found::ALL.into_iter().filter_map(|kind| Some((kind, entries.take(kind.word())?))).collect::<Vec<_>>();
         if ways.len() != 1 {
             let message =
@@ -511,7 +539,7 @@ impl Reading<'_> {
         match Extractor::compile(kind, &text) {
             Ok(extractor) => {
                 let expression = extractor.sought().1.to_owned();
-                Some(Extraction { variable, kind, expression, which: which.unwrap_or_default(), default })
+                Some(Extraction { variable, kind, expression, which: which.unwrap_or_default(), default, null_is_missing })
             }
             Err(mistake) => {
                 let spot = self.within(expression, &text, mistake.at, mistake.length);

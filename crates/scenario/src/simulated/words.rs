@@ -202,6 +202,38 @@ fn cookies_are_not_kept_where_that_is_not_wanted() {
 }
 
 #[test]
+fn cookies_are_of_the_steps_that_have_to_do_with_them_and_may_be_forgotten() {
+    let (server, log) = serving(shop);
+    let text = "\
+load: {users: 1, requests: 5}
+steps: [{get: /a}, {get: /b, cookies: false}, {get: /c}, {forget: cookies}, {get: /d, cookies: false}, {get: /e}]
+";
+    run(&server, text);
+    let cookies: Vec<String> = log.borrow().iter().map(|seen| seen.header("cookie").to_owned()).collect();
+    assert_eq!(cookies, ["", "", "crumb=k1", "", ""]);
+}
+
+#[test]
+fn a_field_of_a_form_may_have_headers_of_its_own_and_the_form_a_type() {
+    let (server, log) = serving(|_| plain(1, ""));
+    let text = "\
+load: {users: 1, requests: 1}
+steps:
+  - post: /upload
+    headers: {Content-Type: 'multipart/form-data; charset=UTF-8'}
+    multipart: {note: {text: 'a {{random 7 7}}', headers: {Content-Type: text/plain, Content-Transfer-Encoding: 8bit}}}
+";
+    run(&server, text);
+    let seen = log.borrow();
+    let part = "name=\"note\"\r\nContent-Type: text/plain\r\nContent-Transfer-Encoding: 8bit\r\n\r\na 7\r\n";
+    assert!(seen[0].body.contains(part), "{}", seen[0].body);
+    let kind = seen[0].header("content-type");
+    assert!(kind.starts_with("multipart/form-data; boundary=") && kind.ends_with("; charset=UTF-8"), "{kind}");
+    let mistakes = crate::read("s.yaml", "target: http://a.test\nsteps:\n  - {post: /, multipart: {a: {text: b, file: c}}}\n").unwrap_err();
+    assert!(format!("{mistakes:?}").contains("a field is a text or a file"), "{mistakes:?}");
+}
+
+#[test]
 fn stages_of_a_rate_start_as_many_journeys_as_they_say() {
     let (server, log) = serving(|_| plain(5, ""));
     let text = "\

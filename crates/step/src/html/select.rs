@@ -2,7 +2,8 @@
 //!
 //! Understood is what Selectors Level 4 says of elements in a page at rest: types, ids, classes, attributes, the four combinators,
 //! positions among siblings, `:not()`, `:is()`, `:empty`, `:root`, `:checked`. What depends on a mouse or a visited link is refused
-//! before the run. After the selector, `::text` or `::attr(name)` says what of the element is taken, as in Scrapy.
+//! before the run. After the selector, `::text` or `::attr(name)` says what of the element is taken, as in Scrapy;
+//! `::line` takes the text as a reader sees it in one line.
 //!
 //! Matching goes from right to left and remembers, as browsers do, how far it is worth going back, so that the nearest ancestor
 //! that fits is the only one tried.
@@ -25,7 +26,17 @@ const COMPOUNDS_MAX: usize = 128;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Selector {
     list: List,
-    attribute: Option<Box<str>>,
+    taken: Taken,
+}
+
+/// What of an element is taken.
+#[derive(Debug, Clone, PartialEq)]
+enum Taken {
+    /// Its text as it stands there, without the white space around it.
+    Text,
+    /// Its text [in one line](Document::line).
+    Line,
+    Attribute(Box<str>),
 }
 
 /// Alternatives.
@@ -104,12 +115,12 @@ impl Selector {
         }
         let mut reader = Reader { text, at: 0, depth: 0 };
         let list = reader.list()?;
-        let attribute = reader.taken()?;
+        let taken = reader.taken()?;
         reader.blanks();
         if reader.at < text.len() {
-            return Err(reader.wrong("this is no part of a selector", "`::text` and `::attr(name)` come last"));
+            return Err(reader.wrong("this is no part of a selector", "`::text`, `::line` and `::attr(name)` come last"));
         }
-        Ok(Self { list, attribute })
+        Ok(Self { list, taken })
     }
 
     /// Calls `found` with each element's text or attribute, in the order of the page, until it breaks; elements without the attribute
@@ -129,13 +140,13 @@ impl Selector {
                 }
                 continue;
             }
-            let value = match &self.attribute {
-                None => {
+            let value = match &self.taken {
+                Taken::Attribute(name) => element.attribute(name).map(Cow::Borrowed),
+                way => {
                     let text = document.text(id);
                     budget.steps(u32::try_from(text.len() / 16).unwrap_or(u32::MAX));
-                    Some(trimmed(text))
+                    Some(if *way == Taken::Line { document.line(id).into() } else { trimmed(text) })
                 }
-                Some(name) => element.attribute(name).map(Cow::Borrowed),
             };
             if value.is_some_and(|value| found(value).is_break()) {
                 return Ok(());
@@ -380,19 +391,22 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// `::text` or `::attr(name)`.
-    fn taken(&mut self) -> Result<Option<Box<str>>, Mistake> {
+    /// `::text`, `::line` or `::attr(name)`.
+    fn taken(&mut self) -> Result<Taken, Mistake> {
         self.blanks();
         if self.eat("::text") || !self.rest().starts_with("::") {
-            return Ok(None);
+            return Ok(Taken::Text);
+        }
+        if self.eat("::line") {
+            return Ok(Taken::Line);
         }
         if self.eat("::attr(") {
             self.blanks();
             let name = self.identifier().ok_or_else(|| self.wrong("an attribute's name is missing", "such as ::attr(value)"))?;
             self.closed(")")?;
-            return Ok(Some(name));
+            return Ok(Taken::Attribute(name));
         }
-        Err(self.wrong("this is not understood here", "after a selector may stand ::text or ::attr(name)"))
+        Err(self.wrong("this is not understood here", "after a selector may stand ::text, ::line or ::attr(name)"))
     }
 }
 
@@ -560,7 +574,7 @@ mod tests {
 
     #[test]
     fn selectors_find_what_browsers_find() {
-        let cases: [(&str, &[&str]); 44] = [
+        let cases: [(&str, &[&str]); 46] = [
             ("title", &["Shop"]),
             ("TITLE::text", &["Shop"]),
             ("input[name=csrf]::attr(value)", &["t-42"]),
@@ -571,6 +585,8 @@ mod tests {
             ("ul>li>a", &["Seven", "Eight", "Nine"]),
             ("body > a", &[]),
             (".item", &["Seven", "Eight\n        !"]),
+            (".item::line", &["Seven", "Eight !"]),
+            ("body > ul::line", &["Seven Eight ! Nine"]),
             (".item.first", &["Seven"]),
             ("li:not(.item) a", &["Nine"]),
             ("li:not(.item, .other):not(#x)", &["Nine"]),

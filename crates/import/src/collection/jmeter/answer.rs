@@ -87,7 +87,8 @@ fn made(name: &str, kind: Kind, expression: Result<String, String>, (number, def
             return Err(format!("'{odd}' in '{expression}' is not understood here"));
         }
         let default = Some(default.to_owned());
-        Ok(Extraction { variable: variable_name(name), kind, expression, which: which(number)?, default })
+        let null_is_missing = kind == Kind::JsonPath;
+        Ok(Extraction { variable: variable_name(name), kind, expression, which: which(number)?, default, null_is_missing })
     });
     Taken { name: name.to_owned(), found }
 }
@@ -129,7 +130,8 @@ fn escaped(text: &str) -> String {
 fn css(element: &Element) -> Taken {
     let of = |name: &str| element.text(&format!("HtmlExtractor.{name}"));
     let attribute = of("attribute").trim();
-    let expression = if attribute.is_empty() { of("expr").to_owned() } else { format!("{}::attr({attribute})", of("expr")) };
+    let taken = if attribute.is_empty() { "line".to_owned() } else { format!("attr({attribute})") };
+    let expression = format!("{}::{taken}", of("expr"));
     made(of("refname"), Kind::Css, Ok(expression), (or(of("match_number"), "1"), of("default")))
 }
 
@@ -340,7 +342,7 @@ mod tests {
 
     fn said(found: &Taken) -> String {
         match &found.found {
-            Ok(Extraction { variable, kind, expression, which, default }) => {
+            Ok(Extraction { variable, kind, expression, which, default, .. }) => {
                 format!("{variable}: {} {expression} {which:?} or {}", kind.word(), default.as_deref().unwrap_or_default())
             }
             Err(why) => format!("{}: {why}", found.name),
@@ -369,6 +371,10 @@ mod tests {
         assert_eq!(said(&taken(&element("BoundaryExtractor", &boundary))[0]), "t: regex (?s)a\\(\"(.*?)\\z First or ");
         let css = [("HtmlExtractor.refname", "t"), ("HtmlExtractor.expr", "input[name=csrf]"), ("HtmlExtractor.attribute", "value")];
         assert_eq!(said(&taken(&element("HtmlExtractor", &css))[0]), "t: css input[name=csrf]::attr(value) First or ");
+        assert_eq!(said(&taken(&element("HtmlExtractor", &css[..2]))[0]), "t: css input[name=csrf]::line First or ");
+        let nulls = [taken(&element("JSONPostProcessor", &json)), taken(&element("HtmlExtractor", &css))];
+        let nulls = nulls.map(|taken| taken[0].found.as_ref().unwrap().null_is_missing);
+        assert_eq!(nulls, [true, false]);
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl<'e> Reading<'e> {
                     self.leave_out(element, scope, "of the controllers in it, each is done whole in its turn, and not one of its samplers");
                 }
                 let before = self.set_at_each_iteration(element, scope);
-                let parts = self.parts(element, scope);
+                let parts = self.turns(element, scope);
                 if parts.is_empty() {
                     return Vec::new();
                 }
@@ -144,7 +144,7 @@ impl<'e> Reading<'e> {
                     );
                 }
                 let before = self.set_at_each_iteration(element, scope);
-                let choices = self.parts(element, scope);
+                let choices = self.turns(element, scope);
                 let pick = Weights::new(&vec![1.0; choices.len()]).map(|weights| vec![Item::Pick { weights, choices }]);
                 behind(before, pick.unwrap_or_default())
             }
@@ -247,6 +247,20 @@ impl<'e> Reading<'e> {
         let Some(around) = around else { return Vec::new() };
         let items = self.inner(element, scope);
         if items.is_empty() { Vec::new() } else { vec![around(items)] }
+    }
+
+    /// The same where each has its turn, also a sampler of which nothing is sent; nothing if nothing is sent at all.
+    fn turns(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Vec<Item>> {
+        let inner = scope.within(element);
+        let of_order = element.children.iter().filter(|child| is_of_order(&child.class));
+        let turn = |child: &'e Element| {
+            let items = self.item(child, &inner);
+            if items.is_empty() && is_sampler(&child.class) { vec![Item::Pause(Duration::Drawn(Think::Fixed(Nanos::ZERO)))] } else { items }
+        };
+        let turns: Vec<Vec<Item>> = of_order.map(turn).filter(|items| !items.is_empty()).collect();
+        let mut sends = false;
+        turns.iter().for_each(|items| each_item(items, &mut |item| sends |= matches!(item, Item::Step(_))));
+        if sends { turns } else { Vec::new() }
     }
 
     /// Each element in an element by itself.

@@ -73,6 +73,7 @@ pub(super) fn assigned<'t>(name: &str, arguments: &[&'t str]) -> Option<&'t str>
         | "__MD5"
         | "__strLen"
         | "__split"
+        | "__escapeOroRegexpChars"
         | "__RandomFromMultipleVars" => 1,
         "__Random" | "__RandomString" | "__FileToString" | "__changeCase" | "__env" => 2,
         "__dateTimeConvert" | "__substring" | "__strReplace" => 3,
@@ -166,6 +167,18 @@ impl Call<'_, '_> {
         })
     }
 
+    fn of_machine(&self, known: &str) -> Result<Outcome, String> {
+        if known.is_empty() { self.unfit("that is not known of this machine") } else { Ok(known.to_owned().into()) }
+    }
+
+    /// A text that is known before the load, changed.
+    fn known_now(&self, change: impl Fn(&str) -> String) -> Result<Outcome, String> {
+        match self.known(0)? {
+            Some(text) => Ok(change(&text).into()),
+            None => self.unfit("it is given a value that is known only on the way"),
+        }
+    }
+
     fn coded(&self, function: Function, word: &'static str) -> Result<Outcome, String> {
         Ok(Outcome::Computed("text", Expression::Call(function, vec![self.value(0)?, fixed(word)])))
     }
@@ -189,7 +202,13 @@ impl Call<'_, '_> {
             "__timeShift" => self.shifted_time(),
             "__dateTimeConvert" => self.converted_time(),
             "__P" | "__property" => self.property(),
-            "__isPropDefined" => Ok(names.properties.contains_key(&self.fixed(0)?).to_string().into()),
+            "__isPropDefined" => {
+                let property = self.fixed(0)?;
+                match names.set_properties.get(&property).filter(|_| !names.properties.contains_key(&property)) {
+                    Some(variable) => Ok(is_there(held(variable), ("true", "false"))),
+                    None => Ok(names.properties.contains_key(&property).to_string().into()),
+                }
+            }
             "__V" => self.variable(),
             "__eval" => self.text(0).and_then(|text| self.whole(text)),
             "__evalVar" => match names.value(&self.fixed(0)?) {
@@ -200,6 +219,8 @@ impl Call<'_, '_> {
             "__isDefined" => self.is_defined(("1", "0")),
             "__env" => Ok(Value::Env(self.fixed(0)?).into()),
             "__TestPlanName" => Ok(names.plan.clone().into()),
+            "__machineName" => self.of_machine(&names.machine.0),
+            "__machineIP" => self.of_machine(&names.machine.1),
             "__threadGroupName" => Ok(names.group.clone().into()),
             "__samplerName" => Ok(names.sampler.clone().into()),
             "__threadNum" => Ok(Value::Variable(USER_NUMBER.to_owned()).into()),
@@ -257,9 +278,17 @@ impl Call<'_, '_> {
                 },
             },
             "__char" => {
-                let letters = self.arguments.iter().map(|code| code.trim().parse().ok().and_then(char::from_u32));
-                letters.collect::<Option<String>>().map_or_else(|| self.unfit("it wants codes of letters"), |text| Ok(text.into()))
+                let codes: Option<Vec<String>> = (0..self.arguments.len()).map(|place| self.known(place).ok().flatten()).collect();
+                let Some(codes) = codes else { return self.unfit("it wants codes of letters that are known before the load") };
+                // What is no code is passed over.
+                Ok(codes.iter().filter_map(|code| char::from_u32(whole_number(code.trim())?)).collect::<String>().into())
             }
+            "__escapeOroRegexpChars" => self.known_now(|text| {
+                let is_plain = |letter: char| letter.is_alphanumeric() || letter == '_';
+                text.chars().flat_map(|letter| [(!is_plain(letter)).then_some('\\'), Some(letter)]).flatten().collect()
+            }),
+            "__unescape" => self.known_now(unescaped),
+            "__setProperty" => self.set_property(),
             "__log" => Ok(self.text(0)?.into()),
             "__logn" => Ok(Template::default().into()),
             "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" => {
@@ -410,12 +439,34 @@ impl Call<'_, '_> {
     fn property(&self) -> Result<Outcome, String> {
         let default = if self.name == "__P" { 1 } else { 2 };
         let property = self.fixed(0)?;
-        match self.names.properties.get(&property) {
-            Some(value) => Ok(value.clone().into()),
-            None if self.arguments.len() > default => Ok(self.text(default)?.into()),
-            None if self.name == "__P" => Ok("1".to_owned().into()),
-            None => Ok(property.into()),
+        // Blanks around values are no part of them, nor of defaults.
+        let value = match self.names.properties.get(&property) {
+            Some(value) => Template::fixed(value.trim()),
+            None if self.arguments.len() > default => self.text(default)?.trimmed(),
+            None => Template::fixed(if self.name == "__P" { "1" } else { property.as_str() }),
+        };
+        let Some(variable) = self.names.set_properties.get(&property) else { return Ok(value.into()) };
+        if let Some(why) = self.names.lost.get(variable) {
+            return self.unfit(&format!("the property '{property}' has no value here: {why}"));
         }
+        let is_unset = two(held(variable), Operator::Is, fixed(""));
+        let value = Expression::Call(Function::If, vec![is_unset, Expression::Text(value), held(variable)]);
+        Ok(Outcome::Computed("property", value))
+    }
+
+    /// A property becomes a variable. What a setup group sets is every user's, as there.
+    fn set_property(&self) -> Result<Outcome, String> {
+        let variable = self.known(0)?.and_then(|property| self.names.set_properties.get(property.trim()));
+        let Some(variable) = variable else { return self.unfit("the name of its property is known only on the way") };
+        if self.fixed(2)?.eq_ignore_ascii_case("true") {
+            return self.unfit("it asks for the value before");
+        }
+        if !self.names.is_before && self.known(1)?.is_none() {
+            return self.unfit("a property is all users', and what one sets is its own here; set it in a setUp group");
+        }
+        let value = self.value(1)?;
+        self.names.computed.borrow_mut().push((variable.clone(), value));
+        Ok(Template::default().into())
     }
 
     /// The variable of a name that is put together.
@@ -452,8 +503,7 @@ impl Call<'_, '_> {
         if is_known || !self.names.set.contains(&name) {
             return Ok(if is_known { yes } else { no }.to_owned().into());
         }
-        let is_there = two(Expression::Text(variable(&name)), Operator::IsNot, fixed(""));
-        Ok(Outcome::Computed("defined", Expression::Call(Function::If, vec![is_there, fixed(yes), fixed(no)])))
+        Ok(is_there(Expression::Text(variable(&name)), (yes, no)))
     }
 
     fn counter(&self) -> Result<Outcome, String> {
@@ -500,7 +550,12 @@ impl Call<'_, '_> {
             (format!("{plain}_n"), Expression::Call(Function::Count, vec![list.clone()])),
         ];
         for (part, number) in self.names.split_parts(name) {
-            set.push((variable_name(part), numbered(list.clone(), number, part)));
+            // A part without a letter is shown so.
+            let shown = |part: Expression| {
+                let is_empty = two(part.clone(), Operator::Is, fixed(""));
+                Expression::Call(Function::If, vec![is_empty, fixed("?"), part])
+            };
+            set.push((variable_name(part), numbered(list.clone(), number, part, shown)));
         }
         self.names.computed.borrow_mut().extend(set);
         Ok(variable(name).into())
@@ -528,6 +583,48 @@ impl Call<'_, '_> {
         let is_upper = self.name == "__digest" && self.fixed(3)?.eq_ignore_ascii_case("true");
         Ok(Outcome::Computed("digest", if is_upper { Expression::Call(Function::Upper, vec![digest]) } else { digest }))
     }
+}
+
+/// One word or the other, by whether a variable holds anything.
+fn is_there(value: Expression, (yes, no): (&str, &str)) -> Outcome {
+    let holds = two(value, Operator::IsNot, fixed(""));
+    Outcome::Computed("defined", Expression::Call(Function::If, vec![holds, fixed(yes), fixed(no)]))
+}
+
+/// A whole number as Java's `Long.decode` reads it: `65`, `0x41`, `#41`, `0101`.
+fn whole_number(text: &str) -> Option<u32> {
+    let hexadecimal = ["0x", "0X", "#"].iter().find_map(|mark| text.strip_prefix(mark));
+    match (hexadecimal, text.strip_prefix('0').filter(|digits| !digits.is_empty())) {
+        (Some(digits), _) => u32::from_str_radix(digits, 16).ok(),
+        (None, Some(digits)) => u32::from_str_radix(digits, 8).ok(),
+        (None, None) => text.parse().ok(),
+    }
+}
+
+/// A text with the escapes of Java carried out; a backslash that begins none is left out.
+fn unescaped(text: &str) -> String {
+    let (mut written, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find('\\') {
+        written.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let digits = |from: usize, most: usize, radix: u32| {
+            let digits = rest[from..].chars().take(most).take_while(|letter| letter.is_digit(radix)).count();
+            (from + digits, rest.get(from..from + digits).and_then(|digits| u32::from_str_radix(digits, radix).ok()))
+        };
+        let (length, code) = match rest.chars().next() {
+            Some('u') => digits(rest.len() - rest.trim_start_matches('u').len(), 4, 16),
+            Some('0'..='3') => digits(0, 3, 8),
+            Some('4'..='7') => digits(0, 2, 8),
+            Some(letter) => {
+                let known = [('b', 8), ('t', 9), ('n', 10), ('f', 12), ('r', 13)].into_iter().find(|(known, _)| *known == letter);
+                (letter.len_utf8(), Some(known.map_or(letter.into(), |(_, code)| code)))
+            }
+            None => (0, None),
+        };
+        written.extend(code.and_then(char::from_u32));
+        rest = &rest[length..];
+    }
+    written + rest
 }
 
 /// The variable that counts a user's iterations.

@@ -1,9 +1,9 @@
 //! Thread groups of a test plan as populations, and what holds for all their users: data files, cookies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
-use plan::work::{Item, Journey, Operator, each_item};
+use plan::work::{Expression, Item, Journey, Operator, each_item};
 use plan::{DataFile, PopulationDraft};
 
 use super::expressions::{fixed, held, two};
@@ -29,7 +29,7 @@ impl<'e> Reading<'e> {
         self.read_data(groups.len());
         self.read_files_of_functions();
         for root in self.roots() {
-            super::each(root, &mut |element| self.course.cookies |= is_cookie_manager(element));
+            super::each(root, &mut |element| self.course.cookies |= keeps_cookies(element));
             self.look_at(root, &Scope::default());
         }
         if plan.is_on("TestPlan.serialize_threadgroups", false) && groups.len() > 1 {
@@ -46,6 +46,7 @@ impl<'e> Reading<'e> {
             self.group(group, &scope);
         }
         self.begin_with_variables();
+        self.forget();
     }
 
     fn group(&mut self, group: &'e Element, scope: &Scope<'e>) {
@@ -84,14 +85,19 @@ impl<'e> Reading<'e> {
             }
         };
         if !super::tree::truth(of("same_user_on_next_iteration"), true) {
-            self.leave_out(group, scope, "its users keep their cookies and connections from iteration to iteration");
+            self.leave_out(group, scope, "its users keep their connections from iteration to iteration");
         }
         group.name.clone_into(&mut self.names.group);
+        (self.names.is_before, self.jar) = (is_before, None);
+        let requests = self.collection.requests.len();
         let inner = Scope { must_succeed, users: load.users, ..scope.within(group) };
         let mut items = self.set_at_each_iteration(group, scope);
         items.extend(self.items(&group.children, &inner));
         if self.names.counts_iterations.take() {
             items.insert(0, self.iteration_counted());
+        }
+        if self.jar.is_some_and(|manager| is_emptied(manager, group)) {
+            items.insert(0, Item::ForgetCookies);
         }
         let mut sends = false;
         each_item(&items, &mut |item| sends |= matches!(item, Item::Step(_)));
@@ -100,6 +106,20 @@ impl<'e> Reading<'e> {
                 self.leave_out(group, scope, "it sends nothing, so none of its users come");
             }
             return;
+        }
+        let mut set: BTreeSet<String> = self.collection.requests[requests..]
+            .iter()
+            .flat_map(|request| &request.extractions)
+            .map(|taken| taken.variable.clone())
+            .collect();
+        each_item(&items, &mut |item| set.extend(item.assigned().into_iter().map(str::to_owned)));
+        if is_before {
+            // Threads have variables of their own, and properties together.
+            set.retain(|name| self.names.varying.contains(name) && self.names.set_properties.values().all(|property| property != name));
+            items.extend(self.set_back(&set));
+            self.forgotten.extend(set);
+        } else {
+            self.kept.extend(set);
         }
         if is_before || is_after {
             let times = load.loops.unwrap_or(1) * load.users;
@@ -134,21 +154,29 @@ impl<'e> Reading<'e> {
         Item::Set(vec![(ITERATION.to_owned(), two(held(ITERATION), Operator::Plus, fixed(1)))])
     }
 
-    /// Puts what has to be computed when users begin before everything else: once for all of them where there is a setup.
+    /// Puts user-defined variables that are drawn or computed before everything else, once for all users.
     fn begin_with_variables(&mut self) {
         let first = std::mem::take(&mut self.first);
-        if first.is_empty() {
-            return;
-        }
-        if !self.course.setup.is_empty() {
+        if !first.is_empty() {
             self.course.setup.insert(0, Item::Set(first));
-            return;
         }
-        for journey in &mut self.course.journeys {
-            journey.items.insert(0, Item::Once(vec![Item::Set(first.clone())]));
-        }
-        if !self.course.teardown.is_empty() {
-            self.course.teardown.insert(0, Item::Set(first));
+    }
+
+    /// Gives variables the values that they had at the beginning; nothing if there are none.
+    fn set_back(&self, names: &BTreeSet<String>) -> Option<Item> {
+        let known = |name: &String| self.names.known.iter().find(|known| known.name == *name).map(|known| known.value.clone());
+        let values = names.iter().map(|name| (name.clone(), Expression::Text(known(name).unwrap_or_default())));
+        (!names.is_empty()).then(|| Item::Set(values.collect()))
+    }
+
+    /// What only setup groups set has no value for all others, and stands in their requests with its braces.
+    fn forget(&mut self) {
+        let is_known = |name: &String| self.kept.contains(name) || self.names.known.iter().any(|known| known.name == *name);
+        let lost = self.names.set.iter().map(|name| (variable_name(name), format!("${{{name}}}")));
+        let lost = lost.filter(|(name, _)| self.forgotten.contains(name) && !is_known(name));
+        let values: Vec<_> = lost.map(|(name, braces)| (name, Expression::Text(Template::fixed(braces)))).collect();
+        if !values.is_empty() {
+            self.course.setup.push(Item::Set(values));
         }
     }
 
@@ -278,9 +306,6 @@ impl<'e> Reading<'e> {
             for why in self.wrong_with(child) {
                 self.leave_out(child, &inner, why);
             }
-            if is_cookie_manager(child) && element.class != "TestPlan" && !is_group(&element.class) {
-                self.leave_out(child, &inner, "users keep cookies for all of their requests, and not only for those beside it");
-            }
             self.look_at(child, &inner);
         }
     }
@@ -303,14 +328,8 @@ impl<'e> Reading<'e> {
                 answer::checks(element).err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
             }
             "CookieManager" => {
-                let mut wrong = Vec::new();
-                if !element.list("CookieManager.cookies").is_empty() {
-                    wrong.push("the cookies that are written down in it are not sent; write them as a header".to_owned());
-                }
-                if element.is_on("CookieManager.clearEachIteration", false) {
-                    wrong.push("users keep their cookies from iteration to iteration".to_owned());
-                }
-                wrong
+                let has_own = !element.list("CookieManager.cookies").is_empty();
+                if has_own { one("the cookies that are written down in it are not sent; write them as a header") } else { Vec::new() }
             }
             "CacheManager" => one("every request is sent, also where an answer could be kept"),
             "DNSCacheManager" if element.list("DNSCacheManager.hosts").is_empty() => one("names are looked up by this machine"),
@@ -349,8 +368,16 @@ fn data_sets<'e>(element: &'e Element, is_in_loop: bool, found: &mut Vec<(&'e El
 }
 
 /// Whether it makes users keep cookies.
-fn is_cookie_manager(element: &Element) -> bool {
+pub(super) fn keeps_cookies(element: &Element) -> bool {
     element.class == "CookieManager" && element.text("CookieManager.policy").trim() != "ignoreCookies"
+}
+
+/// Whether a cookie manager forgets what it keeps with each iteration of a group.
+fn is_emptied(manager: &Element, group: &Element) -> bool {
+    if manager.is_on("CookieManager.controlledByThreadGroup", false) {
+        return !group.is_on("ThreadGroup.same_user_on_next_iteration", true);
+    }
+    manager.is_on("CookieManager.clearEachIteration", false)
 }
 
 pub(super) fn is_group(class: &str) -> bool {

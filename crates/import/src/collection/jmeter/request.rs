@@ -2,14 +2,15 @@
 
 use std::num::NonZeroU32;
 
-use plan::template::Template;
-use plan::work::{Auth, Body, Field, FieldValue, Resources};
+use plan::template::{Piece, Template, Value};
+use plan::work::{Auth, Body, Expression, Field, FieldValue, Function, Operator, Resources};
 use plan::{FILE_TYPE, FORM_TYPE, Nanos, percent_decoded};
 
+use super::expressions::{fixed, two};
 use super::text::{Names, form_encoded};
 use super::tree::{Element, Property, list_of, text_of, truth};
 use crate::collection::Request;
-use crate::collection::url::filled;
+use crate::collection::url::{filled, pieces_of_origin};
 
 /// JMeter follows so many redirects.
 const REDIRECTS_MAX: u8 = 20;
@@ -126,11 +127,26 @@ impl Surroundings<'_> {
 
     fn url(&self, sampler: &Element, names: &Names, method: &str) -> Result<Template, String> {
         let setting = |name: &str| self.setting(sampler, &format!("HTTPSampler.{name}"));
-        let path = names.template(setting("path").trim())?;
+        let mut path = names.template(setting("path").trim())?;
         let mut url = Template::default();
-        // A variable may hold the beginning of a whole URL.
-        let is_whole =
-            filled(&path, &names.known).beginning().is_some_and(|text| text.starts_with("http://") || text.starts_with("https://"));
+        // A variable may hold the beginning of a whole URL, or bring the slash along.
+        let known = filled(&path, &names.known);
+        let begins_with = |text: &str| known.beginning().is_some_and(|known| known.starts_with(text));
+        let is_whole = begins_with("http://") || begins_with("https://");
+        let of_origin = pieces_of_origin(&path, &names.known);
+        if let ([first @ Piece::Value(value), rest @ ..], false) = (path.pieces(), is_whole) {
+            let first = Template::of([first.clone()]);
+            let is_settled = matches!(value, Value::Variable(name) if !names.varying.contains(name));
+            let mut placed = if !is_settled {
+                names.compute("path", without_slash(first))
+            } else if begins_with("/") {
+                filled(&first, &names.known)
+            } else {
+                first
+            };
+            rest.iter().for_each(|piece| placed.push_piece(piece.clone()));
+            path = placed;
+        }
         if !is_whole {
             let protocol = names.literal(setting("protocol")).ok_or("its protocol is known only on the way")?;
             url.push(if protocol.is_empty() { "http" } else { &protocol });
@@ -149,7 +165,7 @@ impl Surroundings<'_> {
                 url.push("/");
             }
         }
-        url.append(path);
+        url.append(as_it_is(path, if is_whole { of_origin } else { 0 }));
         // A whole URL is sent as it is.
         if has_query(method) && !is_whole && !self.is_raw(sampler) {
             let mut is_first = !url.contains('?');
@@ -167,7 +183,7 @@ impl Surroundings<'_> {
 
     fn body(&self, sampler: &Element, names: &Names, request: &mut Request) -> Result<(), String> {
         let raw = self.is_raw(sampler);
-        if has_query(&request.method) && !raw {
+        if !has_body(&request.method, raw) {
             return Ok(());
         }
         let files: Vec<&Property> = list_of(sampler.list("HTTPsampler.Files"), "HTTPFileArgs.files")
@@ -187,8 +203,12 @@ impl Surroundings<'_> {
         }
         if raw {
             let mut text = Template::default();
+            // In these, values would be encoded; there they stand as they are.
+            let kind = request.header("content-type").map(Template::to_string).unwrap_or_default().to_ascii_lowercase();
+            let is_encoded = kind.contains("json") || kind.contains(FORM_TYPE);
             for argument in self.arguments(sampler) {
-                text.append(names.template(text_of(argument.0.own(), "Argument.value"))?);
+                let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
+                text.append(if is_encoded { as_it_is(value, 0) } else { value });
             }
             request.body = if text.is_empty() { Body::Empty } else { Body::Text(text) };
             request.header_if_none("Content-Type", "text/plain; charset=UTF-8");
@@ -196,20 +216,29 @@ impl Surroundings<'_> {
         }
         if !files.is_empty() || sampler.is_on("HTTPSampler.DO_MULTIPART_POST", false) {
             let mut fields = Vec::new();
+            // In the way of browsers, only files say what they are.
+            let says_all = !sampler.is_on("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", false);
+            let coded = |coding: &str| says_all.then(|| ("Content-Transfer-Encoding".to_owned(), coding.to_owned()));
             for argument in self.arguments(sampler) {
                 let name =
                     names.literal(text_of(argument.0.own(), "Argument.name")).ok_or("the name of a field is known only on the way")?;
                 let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
+                let kind = Some(text_of(argument.0.own(), "HTTPArgument.content_type").trim()).filter(|kind| !kind.is_empty());
+                let kind = kind.unwrap_or("text/plain");
+                let kind = if kind.contains(';') { kind.to_owned() } else { format!("{kind}; charset=UTF-8") };
                 if !name.is_empty() {
-                    fields.push(Field { name, value: FieldValue::Text(value) });
+                    let typed = says_all.then(|| ("Content-Type".to_owned(), kind));
+                    fields.push(Field { name, value: FieldValue::Text(value), headers: typed.into_iter().chain(coded("8bit")).collect() });
                 }
             }
             for file in files {
                 let name = names.literal(text_of(file.own(), "File.paramname")).ok_or("the name of a field is known only on the way")?;
                 let media_type = Some(text_of(file.own(), "File.mimetype").trim()).filter(|text| !text.is_empty()).unwrap_or(FILE_TYPE);
-                fields.push(Field { name, value: FieldValue::File { path: path(file)?, media_type: media_type.to_owned() } });
+                let value = FieldValue::File { path: path(file)?, media_type: media_type.to_owned() };
+                fields.push(Field { name, value, headers: coded("binary").into_iter().collect() });
             }
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+            request.header_if_none("Content-Type", "multipart/form-data; charset=UTF-8");
             request.body = Body::Multipart(fields);
             return Ok(());
         }
@@ -230,7 +259,7 @@ impl Surroundings<'_> {
         if let Some((name, value)) = own_type {
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
             request.header_if_none(&name, value);
-        } else if matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+        } else if matches!(request.method.as_str(), "POST" | "PUT" | "PATCH" | "DELETE") {
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
             request.header_if_none("Content-Type", format!("{FORM_TYPE}; charset=UTF-8"));
         }
@@ -270,10 +299,12 @@ impl Surroundings<'_> {
     /// How a user says who it is at this request.
     fn login(&self, request: &Request, names: &Names) -> Result<Option<Auth>, String> {
         let Some(manager) = self.auth else { return Ok(None) };
-        let url = request.url.to_string();
+        // Compared are the URLs with the values that are known.
+        let known = |text: &Template| filled(&unmarked(text), &names.known).to_string();
+        let url = known(&request.url);
         for entry in manager.list("AuthManager.auth_list") {
             let of = |name: &str| text_of(entry.own(), &format!("Authorization.{name}"));
-            let place = names.template(of("url").trim())?.to_string();
+            let place = known(&names.template(of("url").trim())?);
             if !url.starts_with(place.as_str()) {
                 continue;
             }
@@ -300,14 +331,50 @@ impl Argument<'_> {
             return Ok(None);
         }
         let encoded = truth(of("HTTPArgument.always_encode"), false);
-        let written = |text: Template| if encoded { text.map_text(form_encoded) } else { text };
+        let written = |text: Template| if encoded { text.map_text(form_encoded) } else { as_it_is(text, 0) };
         Ok(Some((written(name), written(value))))
     }
 
-    /// What stands between name and value.
-    fn sign(&self) -> &'static str {
-        let is_bare = text_of(self.0.own(), "Argument.value").is_empty() && !truth(text_of(self.0.own(), "HTTPArgument.use_equals"), true);
-        if is_bare { "" } else { "=" }
+    /// What stands between name and value, whatever `use_equals` says: that is the form's in which a user writes it.
+    fn sign(&self) -> &str {
+        let sign = self.0.own().iter().find(|property| property.name == "Argument.metadata").and_then(Property::text);
+        sign.unwrap_or("=")
+    }
+}
+
+/// What a path begins with, behind the slash that every path has.
+fn without_slash(text: Template) -> Expression {
+    let text = Expression::Text(text);
+    let first = Expression::Call(Function::Substring, vec![text.clone(), fixed(0), fixed(1)]);
+    let rest = Expression::Call(Function::Substring, vec![text.clone(), fixed(1)]);
+    Expression::Call(Function::If, vec![two(first, Operator::Is, fixed("/")), rest, text])
+}
+
+/// A text whose values stand as they are in a URL or a body, but for so many first pieces; values that mean themselves everywhere need
+/// no word for that.
+fn as_it_is(text: Template, first: usize) -> Template {
+    let raw = |(place, piece): (usize, &Piece)| match piece {
+        Piece::Text(_) | Piece::Value(Value::Uuid | Value::Random { .. } | Value::Sequence { .. } | Value::Raw(_)) => piece.clone(),
+        piece if place < first => piece.clone(),
+        piece => Piece::Value(Value::Raw(vec![piece.clone()])),
+    };
+    Template::of(text.pieces().iter().enumerate().map(raw))
+}
+
+/// A text without the word by which its values stand as they are.
+fn unmarked(text: &Template) -> Template {
+    Template::of(text.pieces().iter().flat_map(|piece| match piece {
+        Piece::Value(Value::Raw(inner)) => inner.clone(),
+        piece => vec![piece.clone()],
+    }))
+}
+
+/// Whether something follows the head of such a request. That of a DELETE stands in its URL as well.
+fn has_body(method: &str, is_raw: bool) -> bool {
+    match method {
+        "GET" => is_raw,
+        "HEAD" | "OPTIONS" | "TRACE" => false,
+        _ => true,
     }
 }
 

@@ -7,6 +7,9 @@ use plan::work::{Duration, Item, Pacing, Resources, Work, each_item};
 use super::*;
 use crate::collection::work::Import;
 
+mod requests;
+mod values;
+
 /// An element with settings and what stands in it.
 fn element(class: &str, name: &str, settings: &[(&str, &str)], children: &[String]) -> String {
     let settings: String = settings
@@ -214,7 +217,7 @@ fn functions_that_set_variables_do_so_before_what_names_them() {
     let told = outline_of(&[get("a", "/a", &[id]), split, get("b", "/b/${part_2}/${part_n}", &[]), each]);
     assert!(
         told.starts_with(
-            "a, part={{id}},part_list=split({{id}}, \";\"),part_n=count({{part_list}}),part_2=if(count({{part_list}}) >= 2, item("
+            "a, part={{id}},part_list=split({{id}}, \";\"),part_n=count({{part_list}}),part_2=if(count({{part_list}}) >= 2, if(item("
         ) && told.contains("each one of Array(Template { pieces: [Value(Variable(\"part_list\"))] }) (item)")
             && !told.contains('!'),
         "{told}"
@@ -222,7 +225,7 @@ fn functions_that_set_variables_do_so_before_what_names_them() {
 }
 
 #[test]
-fn user_defined_variables_are_computed_when_users_begin_or_once_before_the_load() {
+fn user_defined_variables_are_computed_once_before_the_load() {
     let plan = |groups: &[String]| {
         let variables = format!(
             "<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>",
@@ -237,7 +240,8 @@ fn user_defined_variables_are_computed_when_users_begin_or_once_before_the_load(
         &[get("a", "/${key}", &[])],
     );
     let made = plan(std::slice::from_ref(&users));
-    assert_eq!(outline(&made.work.journeys[0].items), "once (digest_1=digest(secret, md5),key={{digest_1}}), a");
+    let computed = "digest_1=digest(secret, md5),key={{digest_1}}".to_owned();
+    assert_eq!((outline(&made.work.setup), outline(&made.work.journeys[0].items)), (computed, "a".to_owned()));
     let main = "<stringProp name=\"LoopController.loops\">1</stringProp>";
     let before = element("SetupThreadGroup", "before", &[("ThreadGroup.main_controller", main)], &[get("s", "/s", &[])]);
     let made = plan(&[before, users]);
@@ -643,7 +647,7 @@ fn rows_of_data_files_counters_and_lists_are_values() {
     );
     assert_eq!((made.settings.data_file.clone(), made.files.clone()), (vec!["users=data/users.csv".to_owned()], vec!["users".to_owned()]));
     let paths: Vec<String> = made.work.steps().iter().map(|step| step.path.to_string()).collect();
-    assert_eq!(paths, ["/{{users.name}}/{{users \"pass word\"}}", "/i/{{one}}/{{n}}"]);
+    assert_eq!(paths, ["/{{raw (users.name)}}/{{raw (users \"pass word\")}}", "/i/{{raw (one)}}/{{raw (n)}}"]);
     assert_eq!(made.work.variables.iter().map(|known| format!("{}={}", known.name, known.value)).collect::<Vec<_>>(), ["n=3"]);
     assert_eq!(left, ["line 4, csv: the CSVDataSet 'csv': after its last row the load ends, for all users at once"]);
 }
@@ -657,7 +661,7 @@ fn data_files_are_read_as_the_plan_says_and_what_cannot_be_is_told() {
         (made.settings.data_file.join(" "), made.work.steps()[0].path.to_string(), left.join("; "))
     };
     let bare = [("filename", "u.csv"), ("variableNames", "name, pass")];
-    assert_eq!(files(&[data(&bare)], "/${name}"), ("u(name,pass)=u.csv".to_owned(), "/{{u.name}}".to_owned(), String::new()));
+    assert_eq!(files(&[data(&bare)], "/${name}"), ("u(name,pass)=u.csv".to_owned(), "/{{raw (u.name)}}".to_owned(), String::new()));
     let tabs = [("filename", "u.csv"), ("variableNames", "name"), ("delimiter", "\\t")];
     assert_eq!(files(&[data(&tabs)], "/${name}").0, "u(name\t)=u.csv");
     assert_eq!(files(&[data(&[("filename", "u.csv"), ("variableNames", "a,b"), ("delimiter", "|")])], "/${a}").0, "u(a|b)=u.csv");
@@ -671,7 +675,7 @@ fn data_files_are_read_as_the_plan_says_and_what_cannot_be_is_told() {
     let read = files(&[], "/${__CSVRead(in/p.csv,0)}${__CSVRead(in/p.csv,2)}${__CSVRead(in/p.csv,next)}/${__StringFromFile(l.txt)}");
     assert_eq!(
         (read.0.as_str(), read.1.as_str()),
-        ("p(column_0,column_1,column_2,)=in/p.csv l(line)=l.txt", "/{{p.column_0}}{{p.column_2}}/{{l.line}}")
+        ("p(column_0,column_1,column_2,)=in/p.csv l(line)=l.txt", "/{{raw (p.column_0)}}{{raw (p.column_2)}}/{{raw (l.line)}}")
     );
     assert!(read.2.contains("when the function __CSVRead goes on in 'in/p.csv'"), "{read:?}");
     let looped = element("LoopController", "l", &[("LoopController.loops", "2")], &[data(&bare), get("x", "/x", &[])]);

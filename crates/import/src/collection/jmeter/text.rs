@@ -39,6 +39,8 @@ pub(super) struct Names<'e> {
     pub(super) properties: BTreeMap<String, String>,
     /// What the plan is called.
     pub(super) plan: String,
+    /// What the machine is called, and its address.
+    pub(super) machine: (String, String),
     /// What texts of the plan name.
     pub(super) mentions: Mentions<'e>,
     /// Variables that hold all matches of an extractor.
@@ -65,6 +67,14 @@ pub(super) struct Names<'e> {
     pub(super) counts_iterations: Cell<bool>,
     /// Names that nothing gives a value.
     pub(super) unknown: RefCell<BTreeSet<String>>,
+    /// User-defined variables of lists that were not read yet, and in how many of these.
+    pub(super) not_yet: BTreeMap<String, usize>,
+    /// Those of them that were named all the same.
+    pub(super) early: RefCell<Vec<String>>,
+    /// The variables that hold properties which the plan sets itself, by the properties' names.
+    pub(super) set_properties: BTreeMap<String, String>,
+    /// Whether the group that is read comes before all others.
+    pub(super) is_before: bool,
 }
 
 impl Names<'_> {
@@ -175,8 +185,14 @@ impl Names<'_> {
         if !is_comparison(&known) || after.contains(['=', '&', '|', '<', '>', '(']) || before.contains(['&', '|', '<', '>', '(', '!']) {
             return None;
         }
-        let bare = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
-        let (one, other) = (bare(before), bare(after));
+        // A text in quotation marks, a number or a truth; anything else is computed.
+        let bare = |text: &str| {
+            let text = text.trim();
+            let inner = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
+            let is_value = inner.is_some() || text.parse::<f64>().is_ok() || matches!(text, "true" | "false");
+            is_value.then(|| inner.unwrap_or(text).to_owned())
+        };
+        let (one, other) = (bare(before)?, bare(after)?);
         let is_same = match (one.parse::<f64>(), other.parse::<f64>()) {
             (Ok(one), Ok(other)) => one == other,
             _ => one == other,
@@ -219,6 +235,10 @@ impl Names<'_> {
         }
         if let Some(value) = self.valued(plain) {
             return Ok(value);
+        }
+        if self.not_yet.contains_key(plain) {
+            self.early.borrow_mut().push(plain.to_owned());
+            return Ok(Template::fixed(format!("${{{name}}}")));
         }
         if let Some(why) = self.lost.get(plain) {
             return Err(format!("the variable '{plain}' has no value here: {why}"));
@@ -266,7 +286,7 @@ impl Names<'_> {
             return Some(self.compute("count", Expression::Call(Function::Count, vec![self.list(list)])));
         }
         let number: u32 = part.parse().ok().filter(|number| *number > 0)?;
-        Some(self.compute("match", numbered(self.list(list), number, name)))
+        Some(self.compute("match", numbered(self.list(list), number, name, |item| item)))
     }
 
     /// Whether something that is not carried over may give a variable a value: a script or a function that names it, a part of what an
@@ -283,11 +303,11 @@ pub(super) fn list_name(name: &str) -> String {
     format!("{}_list", variable_name(name))
 }
 
-/// What is at a place of a list, from 1; the name with its braces where the list is shorter, as JMeter does.
-pub(super) fn numbered(list: Expression, number: u32, name: &str) -> Expression {
+/// What `shown` makes of what is at a place of a list, from 1; the name with its braces where the list is shorter, as JMeter does.
+pub(super) fn numbered(list: Expression, number: u32, name: &str, shown: impl FnOnce(Expression) -> Expression) -> Expression {
     let has = two(Expression::Call(Function::Count, vec![list.clone()]), Operator::AtLeast, fixed(number));
     let item = Expression::Call(Function::Item, vec![list, fixed(number - 1)]);
-    Expression::Call(Function::If, vec![has, item, Expression::Text(Template::fixed(format!("${{{name}}}")))])
+    Expression::Call(Function::If, vec![has, shown(item), Expression::Text(Template::fixed(format!("${{{name}}}")))])
 }
 
 /// What the texts of a plan name: variables in their braces, and all other words, of which one may be a variable that a script sets.

@@ -1,0 +1,135 @@
+//! How requests are put together from samplers and what stands around them.
+
+use plan::work::Body;
+
+use super::*;
+
+/// A sampler of a method with arguments of (name, value, whether it is encoded), and further settings.
+fn send(method: &str, path: &str, named: &[(&str, &str, &str)], more: &[(&str, &str)]) -> String {
+    let argument = |(name, value, is_encoded): &(&str, &str, &str)| {
+        item(&[("Argument.name", name), ("Argument.value", value), ("Argument.metadata", "="), ("HTTPArgument.always_encode", is_encoded)])
+    };
+    let named: String = named.iter().map(argument).collect();
+    let arguments = format!("<collectionProp name=\"Arguments.arguments\">{named}</collectionProp>");
+    let own = [
+        ("HTTPSampler.domain", "a.test"),
+        ("HTTPSampler.path", path),
+        ("HTTPSampler.method", method),
+        ("HTTPsampler.Arguments", &arguments),
+    ];
+    element("HTTPSamplerProxy", path, &[&own[..], more].concat(), &[])
+}
+
+fn extractor(name: &str) -> String {
+    element("RegexExtractor", "x", &[("RegexExtractor.refname", name), ("RegexExtractor.regex", "(.)")], &[])
+}
+
+fn header(name: &str, value: &str) -> String {
+    let header = item(&[("Header.name", name), ("Header.value", value)]);
+    element("HeaderManager", "h", &[("HeaderManager.headers", &header)], &[])
+}
+
+fn made(children: &[String]) -> (Work, Vec<String>) {
+    let (made, left) = import(&plan_of(&[], &[group(&[], children)]));
+    (made.work, left)
+}
+
+#[test]
+fn values_stand_in_paths_and_queries_as_they_are_unless_they_are_to_be_encoded() {
+    let paths = |sampler: String| {
+        let (work, left) = made(&[get("x", "/x", &[extractor("id")]), sampler]);
+        assert_eq!(left, Vec::<String>::new());
+        work.steps()[1].path.to_string()
+    };
+    assert_eq!(paths(send("GET", "/a/${id}?q=${id}", &[], &[])), "/a/{{raw (id)}}?q={{raw (id)}}");
+    assert_eq!(paths(send("GET", "/a", &[("r", "${id}", "false"), ("s", "${id}&amp;", "true")], &[])), "/a?r={{raw (id)}}&s={{id}}%26");
+    assert_eq!(paths(send("GET", "/a/${__Random(1,6)}", &[], &[])), "/a/{{random 1 6}}");
+    assert_eq!(paths(send("GET", "/a", &[("flag", "", "false")], &[])), "/a?flag=");
+}
+
+#[test]
+fn a_value_may_bring_the_slash_of_its_path_along() {
+    let (work, left) = made(&[get("x", "/x", &[extractor("link")]), get("a", "${link}/b", &[])]);
+    assert_eq!(
+        (outline(&work.journeys[0].items), left),
+        ("x, path_1=if(substring({{link}}, 0, 1) == \"/\", substring({{link}}, 1), {{link}}), a".to_owned(), vec![])
+    );
+    assert_eq!(work.steps()[1].path.to_string(), "/{{raw (path_1)}}/b");
+    let variables =
+        format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("base", "/api"), ("word", "w")]));
+    let plan = plan_of(&[], &[group(&[], &[get("a", "${base}/a/${word}", &[]), get("b", "${word}", &[])])]);
+    let (made, _) = import(&plan.replacen("</TestPlan>", &(variables + "</TestPlan>"), 1));
+    let paths: Vec<String> = made.work.steps().iter().map(|step| step.path.to_string()).collect();
+    assert_eq!(paths, ["/api/a/{{raw (word)}}", "/{{raw (word)}}"]);
+}
+
+#[test]
+fn a_login_is_for_the_urls_that_begin_with_its_own_whatever_variables_they_are_made_of() {
+    let entry =
+        item(&[("Authorization.url", "http://a.test/api/"), ("Authorization.username", "ann"), ("Authorization.password", "secret")]);
+    let manager = element("AuthManager", "m", &[("AuthManager.auth_list", &entry)], &[]);
+    let variables = format!("<elementProp name=\"TestPlan.user_defined_variables\">{}</elementProp>", arguments(&[("part", "api")]));
+    let plan = plan_of(&[], &[group(&[], &[manager, get("a", "/${part}/x", &[]), get("b", "/other", &[])])]);
+    let (made, _) = import(&plan.replacen("</TestPlan>", &(variables + "</TestPlan>"), 1));
+    assert_eq!(made.work.steps().iter().map(|step| step.auth.is_some()).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn a_form_in_parts_says_what_its_parts_are_but_in_the_way_of_browsers() {
+    let file = "<elementProp name=\"\"><stringProp name=\"File.path\">n.txt</stringProp><stringProp name=\"File.paramname\">n</stringProp></elementProp>";
+    let files = format!("<collectionProp name=\"HTTPFileArgs.files\">{file}</collectionProp>");
+    let of = |as_browsers: &str| {
+        let more = [("HTTPsampler.Files", files.as_str()), ("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", as_browsers)];
+        let (work, left) = made(&[send("POST", "/f", &[("a", "1", "false")], &more)]);
+        assert_eq!(left, Vec::<String>::new());
+        let step = work.steps()[0].clone();
+        assert_eq!(
+            step.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>(),
+            ["Content-Type: multipart/form-data; charset=UTF-8"]
+        );
+        let Body::Multipart(fields) = step.body else { panic!("{:?}", step.body) };
+        let told = |(name, value): &(String, String)| format!("{name}: {value}");
+        fields.iter().map(|field| field.headers.iter().map(told).collect::<Vec<_>>().join("; ")).collect::<Vec<_>>()
+    };
+    let text = "Content-Type: text/plain; charset=UTF-8; Content-Transfer-Encoding: 8bit";
+    assert_eq!((of("false"), of("true")), (vec![text.to_owned(), "Content-Transfer-Encoding: binary".to_owned()], vec![String::new(); 2]));
+}
+
+#[test]
+fn a_delete_has_the_type_of_a_form_and_what_has_no_body_has_none() {
+    let (work, left) = made(&[send("DELETE", "/d", &[], &[]), send("HEAD", "/h", &[("a", "1", "false")], &[])]);
+    let sent: Vec<String> = work.steps().iter().map(|step| format!("{} {} {:?}", step.method, step.path, step.body)).collect();
+    assert_eq!((sent, left), (vec!["DELETE /d Empty".to_owned(), "HEAD /h Empty".to_owned()], vec![]));
+    let types: Vec<String> = work.steps().iter().flat_map(|step| &step.headers).map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(types, ["Content-Type: application/x-www-form-urlencoded; charset=UTF-8"]);
+}
+
+#[test]
+fn values_stand_in_a_body_as_they_are_whatever_its_type() {
+    let raw = send("POST", "/j", &[("", "{\"list\": ${list}}", "false")], &[])
+        .replace("<hashTree></hashTree>", &format!("<hashTree>{}</hashTree>", header("Content-Type", "application/json")));
+    let (work, left) = made(&[get("x", "/x", &[extractor("list")]), raw]);
+    assert_eq!(left, Vec::<String>::new());
+    let Body::Json(text) = &work.steps()[1].body else { panic!("{:?}", work.steps()[1].body) };
+    assert_eq!(text.to_string(), "{\"list\": {{raw (list)}}}");
+}
+
+#[test]
+fn cookies_are_those_of_the_samplers_where_their_manager_stands() {
+    let manager = |policy: &str| element("CookieManager", "c", &[("CookieManager.policy", policy)], &[]);
+    let inner = element("GenericController", "g", &[], &[manager("standard"), get("b", "/b", &[])]);
+    let kept = |children: &[String]| {
+        let (work, left) = made(children);
+        (work.cookies, work.steps().iter().map(|step| step.cookies).collect::<Vec<_>>(), left.len())
+    };
+    assert_eq!(kept(&[get("a", "/a", &[]), inner.clone()]), (true, vec![false, true], 0));
+    assert_eq!(kept(&[manager("standard"), get("a", "/a", &[])]), (true, vec![true], 0));
+    assert_eq!(kept(&[manager("ignoreCookies"), get("a", "/a", &[]), inner.clone()]), (true, vec![false, false], 0), "the outer one holds");
+    assert_eq!(kept(&[get("a", "/a", &[])]), (false, vec![true], 0));
+    let emptied = manager("standard")
+        .replace("</CookieManager>", "<boolProp name=\"CookieManager.clearEachIteration\">true</boolProp></CookieManager>");
+    assert_eq!(outline_of(&[emptied, get("a", "/a", &[])]), "ForgetCookies, a");
+    let second = inner.replace("/b", "/c");
+    let (_, left) = made(&[inner, second]);
+    assert!(matches!(&left[..], [only] if only.contains("the cookies of all cookie managers of its group together")), "{left:?}");
+}

@@ -1,0 +1,120 @@
+//! What variables, properties and functions stand for.
+
+use super::*;
+
+fn variables(named: &[(&str, &str)]) -> String {
+    element(
+        "Arguments",
+        "v",
+        &[(
+            "Arguments.arguments",
+            &named.iter().map(|(name, value)| item(&[("Argument.name", name), ("Argument.value", value)])).collect::<String>(),
+        )],
+        &[],
+    )
+}
+
+fn setup(children: &[String]) -> String {
+    let main = "<stringProp name=\"LoopController.loops\">1</stringProp>";
+    element("SetupThreadGroup", "before", &[("ThreadGroup.main_controller", main)], children)
+}
+
+fn extractor(name: &str) -> String {
+    element("RegexExtractor", "x", &[("RegexExtractor.refname", name), ("RegexExtractor.regex", "(.)")], &[])
+}
+
+#[test]
+fn a_list_of_variables_knows_those_of_the_lists_before_it() {
+    let (made, left) = import(&plan_of(
+        &[],
+        &[
+            variables(&[("a", "1"), ("b", "${a}2")]),
+            variables(&[("c", "${a}3"), ("d", "${e}")]),
+            variables(&[("e", "5")]),
+            group(&[], &[get("x", "/${b}/${c}/${d}/${e}", &[])]),
+        ],
+    ));
+    let known: Vec<String> = made.work.variables.iter().map(|variable| format!("{}={}", variable.name, variable.value)).collect();
+    assert_eq!(known, ["a=1", "b=${a}2", "c=13", "d=${e}", "e=5"]);
+    assert!(
+        matches!(&left[..], [one, other] if one.contains("'${a}' in the variable 'b'") && other.contains("'${e}' in the variable 'd'")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn what_is_drawn_for_a_variable_is_drawn_once_for_all_users() {
+    let (made, left) =
+        import(&plan_of(&[], &[variables(&[("n", "${__Random(1,9)}"), ("plain", "x")]), group(&[], &[get("a", "/${n}", &[])])]));
+    assert_eq!(
+        (outline(&made.work.setup), outline(&made.work.journeys[0].items), left),
+        ("n={{random 1 9}}".to_owned(), "a".to_owned(), vec![])
+    );
+    assert_eq!(made.work.variables.iter().map(|variable| variable.name.as_str()).collect::<Vec<_>>(), ["plain"]);
+}
+
+#[test]
+fn users_know_properties_of_a_setup_and_none_of_its_variables() {
+    let before = setup(&[
+        get("login", "/login", &[extractor("token"), extractor("t"), extractor("own")]),
+        get("keep", "/keep?x=${__setProperty(token,${token})}", &[]),
+    ]);
+    let users = group(&[], &[get("a", "/${__P(token,none)}/${t}/${own}", &[extractor("own")])]);
+    let (made, left) = import(&plan_of(&[], &[variables(&[("t", "start")]), before, users]));
+    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(outline(&made.work.setup), "login, property_token={{token}}, keep, own=\"\",t=start,token=\"\", token=\"${token}\"");
+    assert_eq!(outline(&made.work.journeys[0].items), "property_1=if({{property_token}} == \"\", none, {{property_token}}), a");
+    // What is known is the same for all users; what is not is each user's.
+    let sets = |value: &str| outline_of(&[get("x", "/x", &[extractor("id")]), get("s", &format!("/${{__setProperty(p,{value})}}"), &[])]);
+    assert_eq!(sets("1"), "x, property_p=1, s");
+    assert!(sets("${id}").contains("set it in a setUp group"), "{}", sets("${id}"));
+}
+
+#[test]
+fn functions_give_what_they_gave() {
+    let path = |text: &str| {
+        let told = outline_of(&[get("x", "/x", &[extractor("id")]), get("a", &format!("/{text}"), &[])]);
+        let (made, _) = import(&plan_of(&[], &[group(&[], &[get("x", "/x", &[extractor("id")]), get("a", &format!("/{text}"), &[])])]));
+        made.work.steps().get(1).map_or(told, |step| step.path.to_string())
+    };
+    assert_eq!(path("${__P( none , d )}${__P(none,(a))}"), "/d(a)");
+    assert_eq!(path("${__char(65,0x42,0103,C)}"), "/ABC");
+    assert_eq!(path("${__unescape(a\\u0041\\101\\\"\\q)}"), "/aAA%22q");
+    assert_eq!(path("${__escapeOroRegexpChars([a.b]_1,)}"), "/\\[a\\.b\\]_1");
+    assert!(path("${__unescape(${id})}").contains("known only on the way"));
+    let split = outline_of(&[get("a", "/${__split(a||c,part,|)}/${part_2}", &[])]);
+    assert!(
+        split.contains(
+            "part_2=if(count({{part_list}}) >= 2, if(item({{part_list}}, 1) == \"\", \"?\", item({{part_list}}, 1)), \"${part_2}\")"
+        ),
+        "{split}"
+    );
+}
+
+#[test]
+fn the_machine_is_the_one_that_the_plan_is_read_on() {
+    let plan = plan_of(&[], &[group(&[], &[get("x", "/x", &[]), get("a", "/${__machineName()}/${__machineIP(ip)}/${ip}", &[])])]);
+    let on = Wishes { machine: ("box".to_owned(), "10.0.0.7".to_owned()), ..Wishes::default() };
+    assert_eq!(outline(&read_with(&plan, &on).work("").work.journeys[0].items), "x, ip=\"10.0.0.7\", a");
+    let unknown = read_with(&plan, &Wishes::default()).left_out;
+    assert!(unknown[0].wording().marked().contains("that is not known of this machine"), "{unknown:?}");
+}
+
+#[test]
+fn conditions_that_compute_are_not_decided_before() {
+    let when = |condition: &str| {
+        let when = element("IfController", "c", &[("IfController.condition", condition)], &[get("b", "/b", &[])]);
+        let (made, left) = import(&plan_of(&[], &[variables(&[("n", "5")]), group(&[], &[get("a", "/a", &[]), when])]));
+        outline(&made.work.journeys[0].items) + &left.join("; ")
+    };
+    assert_eq!(when("${__jexl3(${n} * 2 == 10,)}"), "a, if {{n}} * 2 == 10 (b)");
+    assert_eq!((when("${__jexl3(${n} == 5.0,)}").as_str(), when("${__jexl3(\"${n}\" != \"5\",)}").as_str()), ("a, b", "a"));
+}
+
+#[test]
+fn what_sends_nothing_has_its_turn() {
+    let debug = element("DebugSampler", "d", &[], &[]);
+    let turns = |parts: &[String]| outline_of(&[element("InterleaveControl", "i", &[], parts), get("z", "/z", &[])]);
+    assert_eq!(turns(&[get("a", "/a", &[]), debug.clone(), get("b", "/b", &[])]), "turns true (a | pause 0s | b), z");
+    assert_eq!(turns(&[debug]), "z");
+}
