@@ -5,6 +5,7 @@
 //! from request to request is text already, and the head is made by the engine, so that a journey's requests are checked and
 //! closed as all others are.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::protocol::Layout;
@@ -12,8 +13,8 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, STATUS, Step, Think, USER_NUMBER, Weights,
-    each_item,
+    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, STATUS, Script, Step, Think, USER_NUMBER,
+    Weights, each_item,
 };
 use plan::{Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
@@ -26,6 +27,7 @@ use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
+use crate::scripts::{Common, Program};
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -57,6 +59,11 @@ pub(crate) struct Compiled {
     pub(crate) order: Order,
     /// The transactions of the journeys, by their places.
     pub(crate) transactions: Vec<Arc<str>>,
+    pub(crate) scripts: Vec<Program>,
+    /// What scripts share.
+    pub(crate) common: Arc<Common>,
+    /// Every variable by its place, where scripts ask for them by name.
+    pub(crate) names: Vec<String>,
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
     pub(crate) cookies: bool,
@@ -84,6 +91,8 @@ pub(crate) enum Op {
     Pacing(usize, Span),
     /// A variable becomes what is computed.
     Set(usize, Expression),
+    /// A program is run.
+    Script(usize),
     /// Go there unless it holds.
     Unless(Expression, usize),
     Jump(usize),
@@ -222,6 +231,10 @@ pub(crate) struct Request {
     pub(crate) checks: Vec<CompiledCheck>,
     /// What is taken out of its answer.
     pub(crate) extractions: Vec<CompiledExtraction>,
+    /// The scripts that are run behind it.
+    pub(crate) after: Vec<usize>,
+    /// Whether its checks or scripts say which statuses are right.
+    pub(crate) judges_status: bool,
     pub(crate) step: Step,
 }
 
@@ -277,6 +290,9 @@ fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
             _ => heard.body = true,
         }
     }
+    if step.after.iter().any(|script| script.reads_answer) {
+        (heard.headers, heard.body) = (true, true);
+    }
     heard
 }
 
@@ -302,6 +318,7 @@ struct Compiling<'a> {
     /// Whether it is in a branch.
     is_in_branch: bool,
     transactions: Vec<Arc<str>>,
+    scripts: Vec<Program>,
     boundary: Boundary,
 }
 
@@ -332,6 +349,7 @@ pub(crate) fn compile(
         order: Order::default(),
         is_in_branch: false,
         transactions: Vec::new(),
+        scripts: Vec::new(),
         boundary: Boundary::new(chance),
     };
     let mut journeys = Vec::new();
@@ -368,7 +386,8 @@ pub(crate) fn compile(
     if only.is_none() {
         compiling.errors.0.extend(unknown_journeys(scenario, plan));
     }
-    let Compiling { compiler, mut errors, steps, onces, loops, order, .. } = compiling;
+    let Compiling { compiler, mut errors, steps, onces, loops, mut order, scripts, .. } = compiling;
+    order.is_scripted = !scripts.is_empty();
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
         let mut errors = PlanErrors::default();
@@ -394,6 +413,9 @@ pub(crate) fn compile(
         loops,
         order,
         transactions,
+        names: if scripts.is_empty() { Vec::new() } else { variables.clone() },
+        scripts,
+        common: Arc::default(),
         inherited: Vec::new(),
         keeps_variables: scenario.work.keeps_variables,
         cookies: scenario.work.cookies,
@@ -475,6 +497,10 @@ impl Compiling<'_> {
                         let value = expression(&mut self.compiler, &mut self.errors, value);
                         ops.push(Op::Set(self.place(variable), value));
                     }
+                }
+                Item::Script(script) => {
+                    let place = self.script(script, None);
+                    ops.push(Op::Script(place));
                 }
                 Item::Group { items, .. } => self.items(items, journey, ops),
                 Item::Repeat { times, items } => {
@@ -781,6 +807,8 @@ impl Compiling<'_> {
             heard: heard_of(step, &checks),
             checks,
             extractions: self.extractions(step),
+            after: step.after.iter().map(|script| self.script(script, Some(step))).collect(),
+            judges_status: step.judges_status || !step.after.is_empty(),
             step: step.clone(),
         })
     }
@@ -825,6 +853,37 @@ impl Compiling<'_> {
             }
         }
         extractions
+    }
+
+    /// A script between steps, or behind one.
+    fn script(&mut self, script: &Script, step: Option<&Step>) -> usize {
+        let said = match (step, script.name.as_str()) {
+            (Some(step), "") => format!("the script after '{}'", step.name),
+            (None, "") => "a script".to_owned(),
+            (_, name) => name.to_owned(),
+        };
+        let mut files = BTreeMap::new();
+        for (name, path) in &script.files {
+            match self.plan.contents().get(path) {
+                Some(held) => _ = files.insert(name.clone(), held.clone()),
+                None => {
+                    let message = format!("the file '{path}' of {said} was not read when the plan was made");
+                    self.errors.push(PlanError::new(SCENARIO, message, "check the path, which begins where the scenario is"));
+                }
+            }
+        }
+        self.scripts.push(Program {
+            label: step.map_or_else(Arc::default, |step| step.name.as_str().into()),
+            text: script.text.clone(),
+            translated: script.translated,
+            given: script.given.iter().map(|(name, value)| (name.clone(), self.compiler.text(value, Place::Plain))).collect(),
+            into: script.into.as_ref().map(|name| self.place(name)),
+            reads_answer: script.reads_answer,
+            may_fail: script.may_fail,
+            said,
+            files,
+        });
+        self.scripts.len() - 1
     }
 
     fn proof(&mut self, step: &Step) -> Proof {

@@ -26,6 +26,7 @@ mod print;
 mod read;
 mod ready;
 pub mod schema;
+mod scripts;
 mod series;
 #[cfg(test)]
 mod simulated;

@@ -7,6 +7,7 @@ mod items;
 mod load;
 mod parts;
 mod populations;
+mod script;
 mod surroundings;
 mod texts;
 
@@ -15,7 +16,7 @@ use std::collections::BTreeSet;
 use analysis::gate;
 use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
-use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, STATUS, USER_NUMBER, Variable, Weights, Work};
+use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, STATUS, USER_NUMBER, Variable, Weights, Work, is_variable_name};
 use plan::{DataFile, Draft, Nanos, PopulationDraft, RowsAt, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
@@ -368,6 +369,11 @@ impl<'a> Reading<'a> {
                             }
                         }
                         ("json", _) => {}
+                        ("script" | "after", _) => {
+                            for (spot, name) in script::names_of(node) {
+                                self.name_variable(spot, &name);
+                            }
+                        }
                         _ => self.name_variables(node),
                     }
                 }
@@ -376,9 +382,7 @@ impl<'a> Reading<'a> {
     }
 
     fn name_variable(&mut self, spot: Spot, name: &str) {
-        let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-');
-        if !is_name {
+        if !is_variable_name(name) {
             let message = format!("'{}' is no name of a variable", name.escape_debug());
             self.wrong(spot, message, "take letters, digits, - and _, a letter first");
         } else if name == STATUS || words().any(|word| word == name) {
@@ -605,7 +609,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 25] = [
+        const KINDS: [&str; 26] = [
             "get",
             "post",
             "put",
@@ -615,6 +619,7 @@ impl<'a> Reading<'a> {
             "options",
             "method",
             "set",
+            "script",
             "pacing",
             "group",
             "transaction",
@@ -665,6 +670,10 @@ impl<'a> Reading<'a> {
             ["set"] => {
                 let (_, node) = entries.take("set").expect("it was looked for");
                 found.extend(self.set(node));
+            }
+            ["script"] => {
+                let (_, node) = entries.take("script").expect("it was looked for");
+                found.extend(self.script(node).map(|script| Item::Script(Box::new(script))));
             }
             ["pacing"] => {
                 let (_, node) = entries.take("pacing").expect("it was looked for");
@@ -732,6 +741,9 @@ impl<'a> Reading<'a> {
         }
         if let Some(node) = entries.value("set") {
             self.set(node);
+        }
+        for node in ["script", "after"].into_iter().filter_map(|key| entries.value(key)) {
+            self.known.extend(script::names_of(node).into_iter().map(|(_, name)| name));
         }
     }
 

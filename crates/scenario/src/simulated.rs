@@ -21,6 +21,7 @@ mod items;
 mod leaving;
 mod parallel;
 mod populations;
+mod scripts;
 mod words;
 
 /// A request as the server saw it.
