@@ -46,6 +46,8 @@ mod help;
 mod history;
 #[path = "end_to_end/import.rs"]
 mod import;
+#[path = "end_to_end/javascript.rs"]
+mod javascript;
 #[path = "end_to_end/jtl.rs"]
 mod jtl;
 #[path = "end_to_end/networks.rs"]

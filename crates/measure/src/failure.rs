@@ -144,6 +144,9 @@ failures! {
     CheckFailed, "check.failed", Server, "an answer that did not pass a check", "the example says what was expected and what came";
     ExtractNothing, "extract.nothing", ServerOrPlan, "nothing to extract from the answer, so the journey ended there", "the server answered something else, or the scenario looks in the wrong place: the example holds the expression and the beginning of the answer";
 
+    Script, "script.failed", ServerOrPlan, "an answer in which a script failed", "the example says at which line of the script, and why: the server answered something else, or the script is wrong";
+    ScriptUnsent, "script.unsent", Plan, "not sent: a script before it failed, and the journey ended there", "the example says at which line of the script, and why";
+
     StaleReuse, "stale_reuse", Server, "closed a kept connection just as it was used again", "it ended just then, or its keep-alive timeout is shorter than the time between requests";
 
     RequestValue, "request.value", Plan, "not sent: a value cannot stand where it is used", "look at where it comes from, a row of data or an answer: a header takes no line break ({{{{base64 (NAME)}}}} writes any bytes), repeat takes a whole number, for_each a JSON array, an expression numbers, a pause a time";
@@ -180,13 +183,13 @@ impl Failure {
     /// Whether there was a whole answer, so that the request has all its times.
     #[must_use]
     pub const fn is_answered(self) -> bool {
-        matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing)
+        matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing | Self::Script)
     }
 
     /// Whether nothing was sent at all.
     #[must_use]
     pub fn is_unsent(self) -> bool {
-        self.is_connect() || matches!(self, Self::RequestValue)
+        self.is_connect() || matches!(self, Self::RequestValue | Self::ScriptUnsent)
     }
 
     /// Whether no connection could be had, so that the next attempt has to wait (back-off).

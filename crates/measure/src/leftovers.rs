@@ -6,7 +6,7 @@
 //!
 //! Invariant: adding is exact in any order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ pub struct Leftovers {
     pub data_waits: BTreeMap<String, DataWaits>,
     /// The requests of a log.
     pub replay: ReplayCounts,
+    /// What scripts between requests said.
+    pub scripts: ScriptNotes,
     /// What each thread of a script had at its end, by its number in the plan, as the program of scripts writes it.
     pub threads: BTreeMap<u32, ByteBuf>,
 }
@@ -40,6 +42,23 @@ pub struct Teardowns {
     /// Why one of them failed, in words.
     pub why: Option<String>,
 }
+
+/// What scripts said, and how often they failed where that ended no journey.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ScriptNotes {
+    /// How often one failed.
+    pub failed: u64,
+    /// Why one of them failed, in words.
+    pub why: Option<String>,
+    /// Lines that they said.
+    pub lines: u64,
+    /// The first of them: the journey of the user, from 1, the user, and the beginning of the line.
+    pub said: BTreeSet<(u64, u64, String)>,
+}
+
+/// So many lines of scripts are kept, of so many letters each.
+const LINES_MAX: usize = 5;
+const LINE_LETTERS_MAX: usize = 200;
 
 /// How far the loads of a scenario have come.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -82,7 +101,7 @@ impl Leftovers {
     /// Adds another source's.
     pub fn add(&mut self, other: Self) {
         // Taken apart without `..`, so that what nobody adds does not compile.
-        let Self { teardowns, position, data_waits, replay, threads } = other;
+        let Self { teardowns, position, data_waits, replay, scripts, threads } = other;
         self.teardowns.add(teardowns);
         self.position.add(position);
         for (path, DataWaits { count, total }) in data_waits {
@@ -91,6 +110,7 @@ impl Leftovers {
             waits.total += total;
         }
         self.replay.add(replay);
+        self.scripts.add(scripts);
         for (thread, values) in threads {
             // Each thread is told of once; of two that say to be the same the order cannot matter.
             let known = self.threads.entry(thread).or_default();
@@ -105,6 +125,38 @@ impl Teardowns {
         self.users += users;
         self.failed += failed;
         keep_lesser(&mut self.why, why);
+    }
+}
+
+impl ScriptNotes {
+    /// A script of this user said something on this journey of its.
+    pub fn say(&mut self, (journey, user): (u64, u64), line: &str) {
+        self.lines += 1;
+        if self.said.len() < LINES_MAX || self.said.last().is_some_and(|last| (last.0, last.1) > (journey, user)) {
+            self.said.insert((journey, user, line.chars().take(LINE_LETTERS_MAX).collect()));
+            self.keep_first();
+        }
+    }
+
+    /// A script failed, and its user went on.
+    pub fn fail(&mut self, why: String) {
+        self.failed += 1;
+        keep_lesser(&mut self.why, Some(why));
+    }
+
+    fn keep_first(&mut self) {
+        while self.said.len() > LINES_MAX {
+            self.said.pop_last();
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        let Self { failed, why, lines, said } = other;
+        self.failed += failed;
+        keep_lesser(&mut self.why, why);
+        self.lines += lines;
+        self.said.extend(said);
+        self.keep_first();
     }
 }
 
@@ -148,7 +200,19 @@ impl Leftovers {
         let why = why.as_deref().unwrap_or("it failed");
         let failed =
             (*failed > 0).then(|| format!("the teardown of {failed} of {users} users could not be carried out; one of them: {why}"));
-        late.chain(failed).collect()
+        late.chain(failed).chain(self.scripts.warnings()).collect()
+    }
+}
+
+impl ScriptNotes {
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        let why = self.why.as_deref().unwrap_or("it failed");
+        let times = if self.failed == 1 { "once".to_owned() } else { format!("{} times", self.failed) };
+        let failed = (self.failed > 0).then(|| format!("a script failed {times}, and its users went on; one of them: {why}"));
+        let mut lines: Vec<&str> = self.said.iter().map(|(.., line)| line.as_str()).collect();
+        lines.dedup();
+        let said = (self.lines > 0).then(|| format!("scripts said {} lines, the first of them: {}", self.lines, lines.join(" | ")));
+        failed.into_iter().chain(said)
     }
 }
 
@@ -186,15 +250,24 @@ mod tests {
         let compared = prop::collection::btree_map((0..3u32, 0..3u16, 0..3u16), 1..9u64, 0..5);
         let replay =
             (0..9u64, 0..9u64, compared, why()).prop_map(|(taken, late, compared, failed)| ReplayCounts { taken, late, compared, failed });
+        let said = prop::collection::btree_set((1..4u64, 0..3u64, "[a-c]"), 0..7);
+        let scripts = (0..9u64, why(), said).prop_map(|(failed, why, said)| {
+            let mut notes = ScriptNotes { failed, why, ..ScriptNotes::default() };
+            said.iter().for_each(|(journey, user, line)| notes.say((*journey, *user), line));
+            notes
+        });
         let values = prop::collection::vec(any::<u8>(), 0..3).prop_map(ByteBuf::from);
         let threads = prop::collection::btree_map(0..3u32, values, 0..3);
-        (teardowns, position, data_waits, replay, threads).prop_map(|(teardowns, position, data_waits, replay, threads)| Leftovers {
-            teardowns,
-            position,
-            data_waits,
-            replay,
-            threads,
-        })
+        (teardowns, position, data_waits, replay, scripts, threads).prop_map(
+            |(teardowns, position, data_waits, replay, scripts, threads)| Leftovers {
+                teardowns,
+                position,
+                data_waits,
+                replay,
+                scripts,
+                threads,
+            },
+        )
     }
 
     fn sum(all: impl IntoIterator<Item = Leftovers>) -> Leftovers {
@@ -211,6 +284,11 @@ mod tests {
         left.teardowns = Teardowns { users: 5, failed: 2, why: Some("the step 'bye': status 500".to_owned()) };
         let said = left.warnings();
         assert!(said[0].contains("u.csv") && said[0].contains("2 times") && said[0].contains("7ms"), "{said:?}");
+        left.scripts.fail("line 2: oh".to_owned());
+        (1..9).rev().for_each(|journey| left.scripts.say((journey, 0), &format!("at {journey}")));
+        let scripts = &left.warnings()[2..];
+        assert_eq!(scripts[0], "a script failed once, and its users went on; one of them: line 2: oh");
+        assert_eq!(scripts[1], "scripts said 8 lines, the first of them: at 1 | at 2 | at 3 | at 4 | at 5");
         assert_eq!(said[1], "the teardown of 2 of 5 users could not be carried out; one of them: the step 'bye': status 500");
     }
 

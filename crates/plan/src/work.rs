@@ -11,6 +11,7 @@ mod answer;
 mod expression;
 mod pacing;
 mod pick;
+mod script;
 
 use std::num::NonZeroU32;
 
@@ -21,6 +22,7 @@ pub use answer::{Kind, Subject, Which};
 pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
 pub use pacing::{Pace, PacedUsers, Pacing};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
+pub use script::{Script, is_variable_name, variable_name};
 
 /// The work: what users do, and what is done around it.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +74,8 @@ pub enum Item {
     Pacing(Pacing),
     /// Variables become what is computed, one after the other.
     Set(Vec<(String, Expression)>),
+    /// The user runs a program.
+    Script(Box<Script>),
     /// Steps that stand together. The name of each begins with those of its groups, as reports show it.
     Group {
         /// What they are called together.
@@ -238,6 +242,8 @@ pub struct Step {
     pub extractions: Vec<Extraction>,
     /// What the answer is held against.
     pub checks: Vec<AnswerCheck>,
+    /// Programs that are run when the answer was read, and values were taken out of it.
+    pub after: Vec<Script>,
     /// Whether a check says which statuses are right; else those below 400 are.
     pub judges_status: bool,
     /// So many requests at most in the whole run.
@@ -437,6 +443,7 @@ impl Work {
         self.each_template(&mut |template| {
             template.each_value(&mut |value| is_named |= matches!(value, Value::Variable(name) if name == number));
         });
+        self.each_script(&mut |script| is_named |= script.reads.iter().any(|name| name == number));
         let mut is_set = self.variables.iter().any(|variable| variable.name == number);
         for items in self.parts() {
             each_item(items, &mut |item| is_set |= item.assigned().contains(&number));
@@ -476,6 +483,17 @@ impl Work {
         }
     }
 
+    /// Calls `seen` with every script, in the same order.
+    pub fn each_script<'a>(&'a self, seen: &mut dyn FnMut(&'a Script)) {
+        for items in self.parts() {
+            each_item(items, &mut |item| match item {
+                Item::Script(script) => seen(script),
+                Item::Step(step) => step.after.iter().for_each(&mut *seen),
+                _ => {}
+            });
+        }
+    }
+
     /// The setup, the journeys, and both teardowns, in the order in which they are done.
     pub fn parts(&self) -> impl Iterator<Item = &[Item]> {
         let journeys = self.journeys.iter().map(|journey| journey.items.as_slice());
@@ -498,7 +516,7 @@ impl Work {
         names
     }
 
-    /// The files that its requests are made of: bodies, uploads, and what templates take from files.
+    /// The files that its requests are made of: bodies, uploads, what templates take from files, and what scripts read.
     #[must_use]
     pub fn files(&self) -> Vec<&str> {
         let mut paths: Vec<&str> = Vec::new();
@@ -517,6 +535,7 @@ impl Work {
             })),
             Body::Empty | Body::Text(_) | Body::Json(_) | Body::Form(_) => {}
         });
+        self.each_script(&mut |script| paths.extend(script.files.iter().map(|(_, path)| path.as_str())));
         paths.sort_unstable();
         paths.dedup();
         paths
@@ -536,6 +555,9 @@ impl Work {
         for variable in self.variables.iter().filter(|variable| crate::is_secret(&variable.name)) {
             fixed(&variable.value);
         }
+        self.each_script(&mut |script| {
+            script.given.iter().filter(|(name, _)| crate::is_secret(name)).for_each(|(_, value)| fixed(value));
+        });
         // What a template names is no secret.
         let plain = |text: &str, places: Vec<(usize, usize)>| -> Vec<String> {
             let values = places.into_iter().map(|(from, to)| text[from..to].to_owned()).filter(|value| !value.contains("{{"));
@@ -598,6 +620,7 @@ impl Step {
             auth: None,
             extractions: Vec::new(),
             checks: Vec::new(),
+            after: Vec::new(),
             judges_status: false,
             requests_max: None,
             redirects: 0,
@@ -611,6 +634,7 @@ impl Step {
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
+        self.after.iter().flat_map(|script| &script.given).for_each(|(_, value)| seen(value));
         self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));
         match &self.auth {
@@ -672,7 +696,13 @@ impl Item {
     #[must_use]
     pub fn parts(&self) -> Vec<&[Item]> {
         match self {
-            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } | Self::ForgetCookies => Vec::new(),
+            Self::Step(_)
+            | Self::Pause(_)
+            | Self::Pacing(_)
+            | Self::Set(_)
+            | Self::Script(_)
+            | Self::Rendezvous { .. }
+            | Self::ForgetCookies => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -694,7 +724,13 @@ impl Item {
     /// The items that stand in it, list by list, to be changed.
     pub fn parts_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
-            Self::Step(_) | Self::Pause(_) | Self::Pacing(_) | Self::Set(_) | Self::Rendezvous { .. } | Self::ForgetCookies => Vec::new(),
+            Self::Step(_)
+            | Self::Pause(_)
+            | Self::Pacing(_)
+            | Self::Set(_)
+            | Self::Script(_)
+            | Self::Rendezvous { .. }
+            | Self::ForgetCookies => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -717,7 +753,11 @@ impl Item {
     #[must_use]
     pub fn assigned(&self) -> Vec<&str> {
         match self {
-            Self::Step(step) => step.extractions.iter().map(|extraction| extraction.variable.as_str()).collect(),
+            Self::Step(step) => {
+                let taken = step.extractions.iter().map(|extraction| extraction.variable.as_str());
+                taken.chain(step.after.iter().flat_map(Script::assigned)).collect()
+            }
+            Self::Script(script) => script.assigned().collect(),
             Self::Set(values) => values.iter().map(|(variable, _)| variable.as_str()).collect(),
             Self::ForEach { variable, .. } => vec![variable],
             Self::Pause(_)
@@ -746,6 +786,7 @@ impl Item {
         match self {
             Self::Step(step) => step.each_template(seen),
             Self::Set(values) => values.iter().for_each(|(_, value)| value.each_template(seen)),
+            Self::Script(script) => script.given.iter().for_each(|(_, value)| seen(value)),
             Self::Repeat { times: text, .. } | Self::Share { amount: text, .. } => seen(text),
             Self::If { condition: value, .. } | Self::While { condition: value, .. } | Self::Switch { value, .. } => {
                 value.each_template(seen);

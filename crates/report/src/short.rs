@@ -18,10 +18,10 @@ use measure::{FailureCount, Histogram, RowKind, Status, Summary, WarmUp};
 use plan::Nanos;
 
 use crate::columns::{Columns, wrapped};
-use crate::reason::reason;
 use crate::style::Tone;
 use crate::visible::{shortened, visible};
 use crate::{Style, journeys, profiles, story, text};
+use measure::reason;
 
 /// The rows of a terminal, the saved-as line and the headline below it included.
 pub const LINES_MAX: usize = 24;

@@ -20,10 +20,10 @@ use plan::{Nanos, Scheme};
 
 use crate::columns::{Columns, wrapped};
 use crate::machines::{first_of_machines, other_machines};
-use crate::reason::reason;
 use crate::style::Tone;
 use crate::visible::{excerpt, shortened, visible};
 use crate::{Format, Style, journeys, profiles, story};
+use measure::reason;
 
 /// Text for people.
 pub const FORMAT: Format = Format { name: "text", about: "a report for people, the answer first", extension: "txt", render };

@@ -5,9 +5,9 @@
 
 use std::io;
 
-use crate::reason::reason;
 use crate::rendering::Rendering;
 use crate::visible::visible;
+use measure::reason;
 
 /// A request or a journey that was gone through once.
 #[derive(Debug, Clone, PartialEq, Eq)]

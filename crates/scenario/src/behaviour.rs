@@ -8,12 +8,14 @@ use std::cell::{Cell, RefCell};
 use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::str::FromStr;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::protocol::{Encoded, EncodedRef, Layout};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
+use javascript::Thrown;
 use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
 use plan::work::{Auth, Operator, Pace, Think, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Spelling, Target};
@@ -25,6 +27,7 @@ use crate::buffers::{lend, take_back};
 use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled};
+use crate::scripts::Scripts;
 use crate::user::{Led, Turns, User};
 
 /// A journey may go through so many instructions between two requests: more is a loop that sends nothing.
@@ -140,6 +143,8 @@ pub(crate) struct Journeys {
     position: Arc<Position>,
     /// Whether there is no row for the next journey.
     has_run_out: Cell<bool>,
+    /// The scripts of its users, or why there are none.
+    pub(crate) scripts: Result<Option<Scripts>, Thrown>,
     teardowns: RefCell<Teardowns>,
 }
 
@@ -163,6 +168,7 @@ impl Journeys {
         Self {
             tools: tools.collect(),
             left,
+            scripts: Scripts::of(&compiled),
             compiled,
             single,
             seed,
@@ -229,6 +235,9 @@ impl Journeys {
                     variable.clear();
                 }
             }
+            if let Some(progress) = &mut user.progress {
+                progress.beside.names.clear();
+            }
         }
         self.know(user, [user.number - self.part.first_user, self.position.journeys + number]);
         for (place, text) in compiled.variables.iter().filter(|_| begins_anew) {
@@ -252,7 +261,7 @@ impl Journeys {
     }
 
     /// Writes a text as the user has it.
-    fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
         let number = self.position.requests + self.part.of_run.number(self.sent.get());
         let User { random, rows, variables, .. } = user;
@@ -292,6 +301,11 @@ impl Journeys {
                     kept.extend_from_slice(&text);
                     take_back(&self.lent.texts, text);
                     user.is_lost |= set.is_err();
+                }
+                Op::Script(place) => {
+                    if !self.run_script(user, *place) {
+                        return Ok(());
+                    }
                 }
                 Op::Unless(condition, to) => {
                     if !self.holds(condition, user) {
@@ -809,6 +823,9 @@ impl Journeys {
     /// A closed load's user begins the next of its journeys that sends anything, if it is on none and there is any.
     fn set_off(&self, user: &mut User) -> Result<(), BehaviourError> {
         let mut empty = 0;
+        if self.compiled.common.has_stopped.load(Ordering::Relaxed) {
+            self.stopped.set(true);
+        }
         let may_begin = |user: &User| self.begun.get() < self.journeys_max && user.begun < self.journeys_each_max;
         while !user.travels && !self.stopped.get() && may_begin(user) {
             if empty == EMPTY_MAX {
@@ -826,6 +843,10 @@ impl Journeys {
             }
             empty += 1;
         }
+        if self.compiled.order.is_scripted {
+            // What scripts took is no part of the first request's time.
+            user.pause = user.pause.max(Nanos(1));
+        }
         Ok(())
     }
 
@@ -834,7 +855,11 @@ impl Journeys {
         let rows = std::mem::take(&mut user.rows);
         *user = self.user(self.part.share.number(self.begun.get()));
         user.rows = rows;
-        self.begin(user)
+        self.begin(user)?;
+        if self.compiled.common.has_stopped.load(Ordering::Relaxed) {
+            self.stopped.set(true);
+        }
+        Ok(())
     }
 
     /// Waits where the journey says so, for other users, at a pace, or for its own branches, and goes on behind that.
@@ -884,7 +909,7 @@ impl Journeys {
                 role.whole(user, |user| self.compose(user));
                 let request = &self.compiled.steps[user.step];
                 let mut outcome = if user.is_unsendable {
-                    client.refuse(Failure::RequestValue, request.step.timeout)
+                    client.refuse(user.refusal(), request.step.timeout)
                 } else {
                     client.begin(request.step.timeout);
                     let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request));
@@ -906,7 +931,7 @@ impl Journeys {
     /// Whether the behaviour says by itself which statuses of the answer are right: a challenge is a 401 that is asked for.
     #[inline]
     fn judges(&self, user: &User, request: &Request) -> bool {
-        request.step.judges_status || matches!(request.proof, Proof::Digest(..)) && !user.challenged
+        request.judges_status || matches!(request.proof, Proof::Digest(..)) && !user.challenged
     }
 
     /// Whether anything may follow an answer within the same request.
@@ -949,17 +974,17 @@ impl Journeys {
         if user.began.is_none() {
             user.began = Some(recorder.journey_began(user.journey, outcome.due));
         }
-        let sink = std::mem::take(&mut user.sink);
+        let mut sink = std::mem::take(&mut user.sink);
         let had_failed = std::mem::take(&mut user.failed);
         let mut page = None;
         let ends = match outcome.result {
             Err(failure) => {
                 recorder.record_step(outcome, step, SuccessRule::ByStatus);
-                recorder.step_failed(step, failure, outcome.done, || self.unanswered(step, failure));
+                recorder.step_failed(step, failure, outcome.done, || self.unanswered(user, failure));
                 user.failed = true;
-                self.tell(user, || failure.about().to_owned());
+                self.tell(user, || user.thrown(failure).unwrap_or_else(|| failure.about().to_owned()));
                 // What cannot be sent would not be sent the next time either, and the end of the run is one.
-                let is_final = matches!(failure, Failure::ClientInterrupted | Failure::RequestValue);
+                let is_final = matches!(failure, Failure::ClientInterrupted | Failure::RequestValue | Failure::ScriptUnsent);
                 let goes_on = self.compiled.steps[step].step.may_fail && !is_final;
                 if goes_on {
                     self.go_without_answer(user);
@@ -970,7 +995,10 @@ impl Journeys {
                 user.variables[STATUS_PLACE].clear();
                 write!(user.variables[STATUS_PLACE], "{status}").expect("memory takes it");
                 self.take_cookies(user, &sink);
-                let (judged, ends) = self.judge(user, status, outcome, &sink, recorder);
+                let (mut judged, mut ends) = self.judge(user, status, outcome, &sink, recorder);
+                if !self.compiled.steps[step].after.is_empty() {
+                    (judged, ends) = self.run_after(user, (status, outcome), &mut sink, recorder, (judged, ends));
+                }
                 recorder.record_step(outcome, step, judged);
                 let failure = if let SuccessRule::Failed(failure) = judged { Some(failure) } else { None };
                 if failure.is_none() {
@@ -1094,6 +1122,7 @@ impl Behaviour for Journeys {
 
     fn leftovers(&self) -> Leftovers {
         let Self { compiled, position, left, limits, part: Part { of_run: share, .. }, .. } = self;
+        let scripts = self.scripts.as_ref().ok().and_then(Option::as_ref).map(Scripts::notes).unwrap_or_default();
         // Numbers are dealt to the workers in turn: the next load begins behind the one who was given most.
         let beyond = |counter: &Cell<u64>| counter.get() * u64::from(share.of());
         let sent = compiled.steps.iter().enumerate().zip(left).map(|((place, request), left)| {
@@ -1107,7 +1136,7 @@ impl Behaviour for Journeys {
             has_run_out: self.has_run_out.get(),
         };
         let data_waits = self.rows.borrow().waits();
-        Leftovers { teardowns: self.teardowns.borrow().clone(), position, data_waits, ..Leftovers::default() }
+        Leftovers { teardowns: self.teardowns.borrow().clone(), position, data_waits, scripts, ..Leftovers::default() }
     }
 
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
@@ -1164,8 +1193,11 @@ impl Journeys {
     }
 
     /// What a step waited for, in words that stand before what was seen.
-    fn unanswered(&self, step: usize, failure: Failure) -> String {
-        let request = &self.compiled.steps[step];
+    fn unanswered(&self, user: &User, failure: Failure) -> String {
+        let request = &self.compiled.steps[user.step];
+        if let Some(thrown) = user.thrown(failure) {
+            return format!("{}: {thrown}", request.name);
+        }
         if failure.is_timeout() && !failure.is_connect() {
             let limit = request.step.timeout.unwrap_or(self.compiled.timeout);
             return format!("{}: no answer within {limit}", request.name);
@@ -1175,7 +1207,7 @@ impl Journeys {
 }
 
 /// What an answer was found to be, without the secrets of its request, which may stand in it again.
-fn without_secrets(user: &User, said: &impl ToString) -> String {
+pub(crate) fn without_secrets(user: &User, said: &impl ToString) -> String {
     Secrets::of_request(&user.sent.bytes).conceal(&said.to_string())
 }
 

@@ -5,6 +5,7 @@
 //! from request to request is text already, and the head is made by the engine, so that a journey's requests are checked and
 //! closed as all others are.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::protocol::Layout;
@@ -12,7 +13,7 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, PacedUsers, STATUS, Step, Think,
+    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, PacedUsers, STATUS, Script, Step, Think,
     USER_NUMBER, Weights, each_item,
 };
 use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
@@ -27,6 +28,7 @@ use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
+use crate::scripts::{Common, Program};
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -58,6 +60,11 @@ pub(crate) struct Compiled {
     pub(crate) order: Order,
     /// The transactions of the journeys, by their places.
     pub(crate) transactions: Vec<Arc<str>>,
+    pub(crate) scripts: Vec<Program>,
+    /// What scripts share.
+    pub(crate) common: Arc<Common>,
+    /// Every variable by its place, where scripts ask for them by name.
+    pub(crate) names: Vec<String>,
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
     /// Whether variables keep their values from journey to journey.
@@ -99,6 +106,8 @@ pub(crate) enum Op {
     Set(usize, Expression),
     /// The user's cookies are gone.
     ForgetCookies,
+    /// A program is run.
+    Script(usize),
     /// Go there unless it holds.
     Unless(Expression, usize),
     Jump(usize),
@@ -240,6 +249,10 @@ pub(crate) struct Request {
     /// What is taken out of its answer.
     pub(crate) extractions: Vec<CompiledExtraction>,
     pub(crate) resources: Option<ResourceLoad>,
+    /// The scripts that are run behind it.
+    pub(crate) after: Vec<usize>,
+    /// Whether its checks or scripts say which statuses are right.
+    pub(crate) judges_status: bool,
     pub(crate) step: Step,
 }
 
@@ -304,6 +317,9 @@ fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
             _ => heard.body = true,
         }
     }
+    if step.after.iter().any(|script| script.reads_answer) {
+        (heard.headers, heard.body) = (true, true);
+    }
     heard
 }
 
@@ -329,6 +345,7 @@ struct Compiling<'a> {
     /// Whether it is in a branch.
     is_in_branch: bool,
     transactions: Vec<Arc<str>>,
+    scripts: Vec<Program>,
     boundary: Boundary,
 }
 
@@ -359,6 +376,7 @@ pub(crate) fn compile(
         order: Order::default(),
         is_in_branch: false,
         transactions: Vec::new(),
+        scripts: Vec::new(),
         boundary: Boundary::new(chance),
     };
     let mut journeys = Vec::new();
@@ -395,7 +413,8 @@ pub(crate) fn compile(
     if only.is_none() {
         compiling.errors.0.extend(unknown_journeys(scenario, plan));
     }
-    let Compiling { compiler, mut errors, steps, onces, loops, order, .. } = compiling;
+    let Compiling { compiler, mut errors, steps, onces, loops, mut order, scripts, .. } = compiling;
+    order.is_scripted = !scripts.is_empty();
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
         let mut errors = PlanErrors::default();
@@ -421,6 +440,9 @@ pub(crate) fn compile(
         loops,
         order,
         transactions,
+        names: if scripts.is_empty() { Vec::new() } else { variables.clone() },
+        scripts,
+        common: Arc::default(),
         inherited: Vec::new(),
         keeps_variables: scenario.work.keeps_variables,
         hurried: false,
@@ -508,6 +530,10 @@ impl Compiling<'_> {
                     }
                 }
                 Item::ForgetCookies => ops.push(Op::ForgetCookies),
+                Item::Script(script) => {
+                    let place = self.script(script, None);
+                    ops.push(Op::Script(place));
+                }
                 Item::Group { items, .. } => self.items(items, journey, ops),
                 Item::Repeat { times, items } => {
                     let slot = self.slot();
@@ -817,6 +843,8 @@ impl Compiling<'_> {
             checks,
             extractions: self.extractions(step),
             resources: None,
+            after: step.after.iter().map(|script| self.script(script, Some(step))).collect(),
+            judges_status: step.judges_status || !step.after.is_empty(),
             step: step.clone(),
         })
     }
@@ -876,6 +904,37 @@ impl Compiling<'_> {
             }
         }
         extractions
+    }
+
+    /// A script between steps, or behind one.
+    fn script(&mut self, script: &Script, step: Option<&Step>) -> usize {
+        let said = match (step, script.name.as_str()) {
+            (Some(step), "") => format!("the script after '{}'", step.name),
+            (None, "") => "a script".to_owned(),
+            (_, name) => name.to_owned(),
+        };
+        let mut files = BTreeMap::new();
+        for (name, path) in &script.files {
+            match self.plan.contents().get(path) {
+                Some(held) => _ = files.insert(name.clone(), held.clone()),
+                None => {
+                    let message = format!("the file '{path}' of {said} was not read when the plan was made");
+                    self.errors.push(PlanError::new(SCENARIO, message, "check the path, which begins where the scenario is"));
+                }
+            }
+        }
+        self.scripts.push(Program {
+            label: step.map_or_else(Arc::default, |step| step.name.as_str().into()),
+            text: script.text.clone(),
+            translated: script.translated,
+            given: script.given.iter().map(|(name, value)| (name.clone(), self.compiler.text(value, Place::Plain))).collect(),
+            into: script.into.as_ref().map(|name| self.place(name)),
+            reads_answer: script.reads_answer,
+            may_fail: script.may_fail,
+            said,
+            files,
+        });
+        self.scripts.len() - 1
     }
 
     fn proof(&mut self, step: &Step) -> Proof {

@@ -80,6 +80,7 @@ pub const SHAPES: &[&Shape] = &[
     &FOR_EACH,
     &CHOICE,
     &CASE,
+    &SCRIPT,
 ];
 
 /// The file itself.
@@ -275,6 +276,11 @@ pub static STEP: Shape = Shape {
             "promises about the answer, such as {status: 200, time: '< 500ms'}, or lines such as 'json $.items length > 0'",
         ),
         key(
+            "after",
+            Kind::AnyOf(&[Kind::Text, Kind::Shape(&SCRIPT)]),
+            "run this JavaScript when the answer was read and its values were taken; what it throws ends the journey",
+        ),
+        key(
             "pause",
             Kind::Text,
             "think afterwards: 2s, 1s..3s, exponential 2s, gaussian 2s 500ms, poisson 300ms or '{{ms}}ms'; alone, a step of its own",
@@ -290,6 +296,7 @@ pub static STEP: Shape = Shape {
         key("once", Kind::Truth, "do it only on a user's first journey; what it extracts and its cookies are kept"),
         key("forget", Kind::Text, "forget what the user has kept: cookies"),
         key("set", Kind::Named, "variables and what they become, computed one after the other, such as {n: '{{n}} + 1'}"),
+        key("script", Kind::Either(&[Kind::Text, Kind::Shape(&SCRIPT)]), "run this JavaScript between requests"),
         key("group", Kind::Text, "a name before those of `steps`"),
         key("repeat", Kind::Text, "do `steps` this many times"),
         key("if", Kind::Text, "do `steps` if this holds, such as '{{status}} == 200 and {{n}} < 9'"),
@@ -456,5 +463,27 @@ pub static CASE: Shape = Shape {
     keys: &[
         key("value", Kind::Texts, "the value, or a list of several [default: the number of the case, from 0]"),
         key("steps", Kind::Shapes(&STEP), "what is done"),
+    ],
+};
+
+/// A program in JavaScript.
+pub static SCRIPT: Shape = Shape {
+    name: "script",
+    about: "JavaScript, and what is said of it where its text does not.",
+    keys: &[
+        key("text", Kind::Text, "the program: what stands in the body of a function"),
+        key("name", Kind::Text, "what errors call it [default: by where it stands]"),
+        key(
+            "given",
+            Kind::Named,
+            "texts that it finds as variables of these names, written anew each time, such as {user: '{{users.name}}'}",
+        ),
+        key("into", Kind::Text, "the variable that holds afterwards what it returns"),
+        key("reads", Kind::Texts, "variables that it reads [default: those that stand in vars.get('NAME')]"),
+        key("sets", Kind::Texts, "variables that it gives a value [default: those that stand in vars.set('NAME', …)]"),
+        key("reads_answer", Kind::Truth, "whether it looks at the answer, which is kept for that [default: whether it names `answer`]"),
+        key("may_fail", Kind::Truth, "whether the journey goes on where it throws [default: false]"),
+        key("files", Kind::Named, "files that it reads with file('NAME'): what it calls them, and where they are"),
+        key("translated", Kind::Truth, "whether `loadline import` made it of another tool's script [default: false]"),
     ],
 };

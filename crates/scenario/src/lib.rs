@@ -28,6 +28,7 @@ mod read;
 mod ready;
 mod resources;
 pub mod schema;
+mod scripts;
 mod series;
 #[cfg(test)]
 mod simulated;

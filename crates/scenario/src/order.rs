@@ -25,6 +25,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::meeting::{Meeting, Section, Wait};
 use crate::pace::SharedPace;
 use crate::resources::Page;
+use crate::scripts::Beside;
 use crate::user::{Turns, User};
 
 /// Counts how often users came somewhere, by its place.
@@ -55,6 +56,8 @@ pub(crate) struct Order {
     pub(crate) meetings: Vec<(Arc<Meeting>, Option<Nanos>)>,
     /// Whether users need to know their time, their transactions, or their branches.
     pub(crate) is_timed: bool,
+    /// Whether users run scripts.
+    pub(crate) is_scripted: bool,
 }
 
 /// What of this kind a user keeps.
@@ -76,6 +79,10 @@ pub(crate) struct Progress {
     pub(crate) branches: Vec<User>,
     /// What it is as one of those.
     branch: Option<Box<Branch>>,
+    /// What it keeps for its scripts.
+    pub(crate) beside: Beside,
+    /// Why the last script did not come to its end, where that ends the journey.
+    pub(crate) thrown: Option<String>,
 }
 
 /// What a user waits for.
@@ -161,6 +168,7 @@ pub(crate) struct Common {
     done: Vec<bool>,
     kept: Vec<bool>,
     counters: Vec<u64>,
+    beside: Beside,
 }
 
 impl Common {
@@ -172,6 +180,7 @@ impl Common {
         swap(&mut self.done, &mut user.done);
         swap(&mut self.kept, &mut user.kept);
         swap(&mut self.counters, &mut user.progress().counters);
+        swap(&mut self.beside, &mut user.progress().beside);
     }
 }
 
@@ -236,6 +245,7 @@ impl Order {
     /// Whether users keep anything of this kind.
     pub(crate) fn is_needed(&self) -> bool {
         self.is_timed
+            || self.is_scripted
             || self.counters > 0
             || self.paces > 0
             || !self.shared_paces.is_empty()
@@ -498,6 +508,7 @@ impl User {
             progress.open.clear();
             progress.sections.clear();
             progress.halt = None;
+            progress.thrown = None;
         }
     }
 }

@@ -139,7 +139,7 @@ impl User {
     fn begins_branch(&mut self, other: &Self, start: usize, now: Nanos) {
         self.sets_out();
         self.variables.clone_from(&other.variables);
-        (self.number, self.journey, self.at) = (other.number, other.journey, start);
+        (self.number, self.begun, self.journey, self.at) = (other.number, other.begun, other.journey, start);
         // The journey is the other's.
         (self.began, self.failed, self.is_lost) = (Some(Begun::Before), false, false);
         let progress = self.progress();

@@ -10,7 +10,8 @@ mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{
-    AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Step, Which, Work,
+    AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Script, Step, Which,
+    Work,
 };
 use plan::{Draft, Nanos, PopulationDraft, Target};
 use step::Check;
@@ -306,6 +307,7 @@ impl Steps<'_> {
                 values.iter().for_each(|(name, value)| set.put(name, Value::number(value.to_string())));
                 map.put("set", set);
             }
+            Item::Script(program) => map.put("script", script(program)),
             Item::Switch { value, cases, otherwise } => {
                 map.put("switch", value.to_string());
                 let cases = cases.iter().map(|case| {
@@ -434,6 +436,10 @@ impl Steps<'_> {
         step.extractions.iter().for_each(|extraction| extract.put(&extraction.variable, extracted(extraction)));
         map.put_all("extract", extract);
         map.put_all("checks", checked(&step.checks));
+        match step.after.as_slice() {
+            [only] => map.put("after", script(only)),
+            scripts => map.put_all("after", Value::List(scripts.iter().map(script).collect())),
+        }
     }
 }
 
@@ -453,6 +459,30 @@ fn named(texts: &[(String, Template)]) -> Map {
     let mut map = Map::default();
     texts.iter().for_each(|(name, value)| map.put(name, value.to_string()));
     map
+}
+
+/// Its text alone, where that says all.
+fn script(script: &Script) -> Value {
+    let plain = Script::new(script.text.clone());
+    if *script == plain {
+        return Value::from(script.text.as_str());
+    }
+    let Script { name, text, translated, given, into, reads, sets, reads_answer, may_fail, files } = script;
+    let mut map = Map::default();
+    map.put_some("name", (!name.is_empty()).then(|| name.as_str()));
+    map.put_all("given", named(given));
+    map.put_some("into", into.as_deref());
+    let list = |names: &[String]| Value::List(names.iter().map(|name| Value::from(name.as_str())).collect());
+    map.put_some("reads", (*reads != plain.reads).then(|| list(reads)));
+    map.put_some("sets", (*sets != plain.sets).then(|| list(sets)));
+    map.put_some("reads_answer", (*reads_answer != plain.reads_answer).then(|| Value::Bare(reads_answer.to_string())));
+    map.put_some("may_fail", may_fail.then(|| Value::Bare("true".to_owned())));
+    let mut paths = Map::default();
+    files.iter().for_each(|(name, path)| paths.put(name, path.as_str()));
+    map.put_all("files", paths);
+    map.put_some("translated", translated.then(|| Value::Bare("true".to_owned())));
+    map.put("text", text.as_str());
+    Value::Map(map)
 }
 
 fn auth(auth: &Auth) -> Value {

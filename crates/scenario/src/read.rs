@@ -7,6 +7,7 @@ mod items;
 mod load;
 mod parts;
 mod populations;
+mod script;
 mod surroundings;
 mod texts;
 
@@ -15,7 +16,7 @@ use std::collections::BTreeSet;
 use analysis::gate;
 use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
-use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work};
+use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work, is_variable_name};
 use plan::{DataFile, Draft, Nanos, PopulationDraft, RowsAt, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
@@ -369,6 +370,11 @@ impl<'a> Reading<'a> {
                             }
                         }
                         ("json", _) => {}
+                        ("script" | "after", _) => {
+                            for (spot, name) in script::names_of(node) {
+                                self.name_variable(spot, &name);
+                            }
+                        }
                         _ => self.name_variables(node),
                     }
                 }
@@ -377,9 +383,7 @@ impl<'a> Reading<'a> {
     }
 
     fn name_variable(&mut self, spot: Spot, name: &str) {
-        let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-');
-        if !is_name {
+        if !is_variable_name(name) {
             let message = format!("'{}' is no name of a variable", name.escape_debug());
             self.wrong(spot, message, "take letters, digits, - and _, a letter first");
         } else if name == STATUS || words().any(|word| word == name) {
@@ -608,7 +612,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 26] = [
+        const KINDS: [&str; 27] = [
             "get",
             "post",
             "put",
@@ -619,6 +623,7 @@ impl<'a> Reading<'a> {
             "method",
             "set",
             "forget",
+            "script",
             "pacing",
             "group",
             "transaction",
@@ -677,6 +682,10 @@ impl<'a> Reading<'a> {
                     Some(_) => self.wrong(node.spot, "users forget cookies, and nothing else", "write forget: cookies"),
                     None => {}
                 }
+            }
+            ["script"] => {
+                let (_, node) = entries.take("script").expect("it was looked for");
+                found.extend(self.script(node).map(|script| Item::Script(Box::new(script))));
             }
             ["pacing"] => {
                 let (_, node) = entries.take("pacing").expect("it was looked for");
@@ -744,6 +753,9 @@ impl<'a> Reading<'a> {
         }
         if let Some(node) = entries.value("set") {
             self.set(node);
+        }
+        for node in ["script", "after"].into_iter().filter_map(|key| entries.value(key)) {
+            self.known.extend(script::names_of(node).into_iter().map(|(_, name)| name));
         }
     }
 

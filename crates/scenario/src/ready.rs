@@ -58,6 +58,9 @@ impl Ready {
         short.into_iter().for_each(|mistake| errors.push(mistake));
         match compiled {
             Some(journeys) if errors.is_empty() => {
+                // What scripts share, they share with those of the setup.
+                let shared = |part: Compiled| Compiled { common: journeys.common.clone(), ..part };
+                let (setup, teardown) = (setup.map(shared), teardown.map(shared));
                 Ok(Self { plan: plan.clone(), files: files.to_vec(), runner: Runner::threads(), journeys, setup, teardown })
             }
             _ => Err(errors),

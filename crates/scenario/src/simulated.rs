@@ -22,6 +22,7 @@ mod leaving;
 mod parallel;
 mod populations;
 mod resources;
+mod scripts;
 mod words;
 
 /// A request as the server saw it.

@@ -1,7 +1,7 @@
 //! One user on its journeys: what it knows, where it stands, and what it hears.
 
 use engine::protocol::Encoded;
-use measure::Begun;
+use measure::{Begun, Failure};
 use plan::{Nanos, Random, Target};
 use step::Jar;
 use step::auth::Digest;
@@ -96,6 +96,17 @@ pub(crate) enum Turns {
 }
 
 impl User {
+    /// Why the request at hand is not sent.
+    #[cold]
+    pub(crate) fn refusal(&self) -> Failure {
+        if self.progress.as_ref().is_some_and(|progress| progress.thrown.is_some()) { Failure::ScriptUnsent } else { Failure::RequestValue }
+    }
+
+    /// What the script that keeps a request from being sent has said, if one does.
+    pub(crate) fn thrown(&self, failure: Failure) -> Option<String> {
+        self.progress.as_ref().filter(|_| failure == Failure::ScriptUnsent)?.thrown.clone()
+    }
+
     pub(crate) fn new(number: u64, seed: u64, variables: usize, onces: usize, loops: usize) -> Self {
         Self {
             number,

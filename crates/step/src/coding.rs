@@ -74,19 +74,35 @@ fn entity(name: &str) -> Option<char> {
 
 /// Writes the digest of a text in hexadecimal digits, at the end of `out`; nothing if there is no such digest.
 pub fn digest(name: &str, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    out.extend_from_slice(hex(&digest_bytes(name, text)?).as_bytes());
+    Some(())
+}
+
+/// The digest of bytes; nothing if there is no such digest.
+#[must_use]
+pub fn digest_bytes(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let algorithm = match name {
-        "md5" => {
-            out.extend_from_slice(hex(&md5::Md5::digest(text)).as_bytes());
-            return Some(());
-        }
+        "md5" => return Some(md5::Md5::digest(bytes).to_vec()),
         "sha1" => &digest::SHA1_FOR_LEGACY_USE_ONLY,
         "sha256" => &digest::SHA256,
         "sha384" => &digest::SHA384,
         "sha512" => &digest::SHA512,
         _ => return None,
     };
-    out.extend_from_slice(hex(digest::digest(algorithm, text).as_ref()).as_bytes());
-    Some(())
+    Some(digest::digest(algorithm, bytes).as_ref().to_vec())
+}
+
+/// The signature of bytes with a key by a digest (RFC 2104); nothing if there is no such digest.
+#[must_use]
+pub fn hmac(name: &str, key: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+    let block = if matches!(name, "sha384" | "sha512") { 128 } else { 64 };
+    let mut key = if key.len() > block { digest_bytes(name, key)? } else { key.to_vec() };
+    key.resize(block, 0);
+    let padded = |pad: u8, behind: &[u8]| -> Option<Vec<u8>> {
+        let all: Vec<u8> = key.iter().map(|byte| byte ^ pad).chain(behind.iter().copied()).collect();
+        digest_bytes(name, &all)
+    };
+    padded(0x5c, &padded(0x36, bytes)?)
 }
 
 #[cfg(test)]
@@ -122,6 +138,20 @@ mod tests {
         }
         assert_eq!(written(|out| digest("md5", b"abc", out)).as_deref(), Some("900150983cd24fb0d6963f7d28e17f72"));
         assert_eq!(written(|out| digest("sha1", b"abc", out)).as_deref(), Some("a9993e364706816aba3e25717850c26c9cd0d89d"));
+    }
+
+    #[test]
+    fn signatures_are_those_of_the_rfcs() {
+        // RFC 2202 and RFC 4231, test cases 2 and 6.
+        let (key, text) = (b"Jefe".as_slice(), b"what do ya want for nothing?".as_slice());
+        let signed = |name: &str, key: &[u8], text: &[u8]| hex(&hmac(name, key, text).unwrap());
+        assert_eq!(signed("md5", key, text), "750c783e6ab0b503eaa86e310a5db738");
+        assert_eq!(signed("sha1", key, text), "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
+        assert_eq!(signed("sha256", key, text), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        let long = b"Test Using Larger Than Block-Size Key - Hash Key First";
+        assert_eq!(signed("sha256", &[0xaa; 131], long), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+        assert!(signed("sha512", &[0xaa; 131], long).starts_with("80b24263c7c1a3ebb71493c1dd7be8b4"));
+        assert_eq!(hmac("sha3", key, text), None);
     }
 
     proptest! {

@@ -90,7 +90,7 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
 
 /// Whether something in these gives a variable a value for what comes after.
 fn sets(items: &[Item]) -> bool {
-    items.iter().any(|item| matches!(item, Item::Set(_)) || item.parts().iter().any(|part| sets(part)))
+    items.iter().any(|item| matches!(item, Item::Set(_) | Item::Script(_)) || item.parts().iter().any(|part| sets(part)))
 }
 
 /// Whether there is anything to send in these.

@@ -7,10 +7,11 @@
 
 use plan::setting::{ENVIRONMENT, TARGET, VARIABLE};
 use plan::template::{Piece, Template, Value};
-use plan::work::{JOURNEY_NUMBER, STATUS, USER_NUMBER};
 use plan::{Target, Wording, percent_encoded};
 
 use super::Variable;
+
+pub(crate) use plan::work::variable_name;
 
 /// Variables in variables, so deep.
 const DEPTH_MAX: usize = 8;
@@ -207,17 +208,6 @@ pub(crate) fn ready_for_a_parameter(url: &Template) -> Template {
         url.push(if url.contains('?') { "&" } else { "?" });
     }
     url
-}
-
-/// A name as it may stand in a template: letters, digits and underscores, and none of the words that mean something there.
-#[must_use]
-pub(crate) fn variable_name(name: &str) -> String {
-    let mut plain: String = name.trim().chars().take(64).map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
-    if !plain.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
-        plain.insert(0, '_');
-    }
-    let is_taken = [STATUS, USER_NUMBER, JOURNEY_NUMBER].contains(&plain.as_str()) || plan::template::words().any(|word| word == plain);
-    if is_taken { format!("{plain}_value") } else { plain }
 }
 
 #[cfg(test)]

@@ -84,9 +84,14 @@ impl Collection {
         let mut step = |mark: &Step| {
             let (request, name) = named.get(mark.name.as_str())?;
             let Step { cookies, timeout, must_succeed, may_fail, .. } = *mark;
-            Some(Step { cookies, timeout, must_succeed, may_fail, ..common.step(request, name, "") })
+            let after = mark.after.clone();
+            Some(Step { after, cookies, timeout, must_succeed, may_fail, ..common.step(request, name, "") })
         };
-        let mut of = |items: &Vec<Item>| course::filled(items.clone(), &mut step);
+        let mut of = |items: &Vec<Item>| {
+            let mut items = course::filled(items.clone(), &mut step);
+            place_files_of_scripts(&mut items, common.file);
+            items
+        };
         let (setup, teardown) = (of(&course.setup), of(&course.teardown));
         let journeys = course.journeys.iter().map(|journey| Journey { items: of(&journey.items), ..journey.clone() }).collect();
         let values = |variable: &super::Variable| Variable { name: variable.name.clone(), value: filled(&variable.value, &self.variables) };
@@ -119,6 +124,19 @@ impl Collection {
             |name: &str| self.requests.iter().any(|request| request.texts().any(|text| text.variables().any(|known| known == name)));
         let named = self.variables.iter().filter(|variable| is_named(&variable.name));
         named.map(|variable| Variable { name: variable.name.clone(), value: filled(&variable.value, &self.variables) }).collect()
+    }
+}
+
+/// Files that scripts read stand beside the file.
+fn place_files_of_scripts(items: &mut [Item], file: &str) {
+    for item in items {
+        let scripts = match item {
+            Item::Script(script) => std::slice::from_mut(&mut **script),
+            Item::Step(step) => &mut step.after,
+            _ => &mut [],
+        };
+        scripts.iter_mut().flat_map(|script| &mut script.files).for_each(|(_, path)| *path = beside(file, path));
+        item.parts_mut().into_iter().for_each(|items| place_files_of_scripts(items, file));
     }
 }
 

@@ -18,10 +18,10 @@ use super::times::{Times, times};
 use super::watched::{self, ChartSeries};
 use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
 use crate::machines::{first_of_machines, other_machines};
-use crate::reason::reason;
 use crate::text::{UNSENT, began, connections, cores_used, lateness, measured_on, side_named};
 use crate::visible::{excerpt, visible};
 use crate::{Format, Style, journeys, story};
+use measure::reason;
 
 /// A page for a browser.
 pub const FORMAT: Format = Format {

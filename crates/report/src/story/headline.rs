@@ -15,8 +15,8 @@ use measure::{Failure, FailureCount, Summary};
 use plan::{Load, Nanos, Scheme};
 
 use super::{half_width, rate, up_to};
-use crate::reason::reason;
 use crate::visible::visible;
+use measure::reason;
 
 /// Causes of failures that are named; the others are counted.
 const CAUSES_MAX: usize = 2;

@@ -187,6 +187,25 @@ fn resources() -> impl Strategy<Value = Resources> {
     })
 }
 
+fn script() -> impl Strategy<Value = Script> {
+    let texts = [
+        "vars.set('taken', vars.get(\"known\"));",
+        "if (answer.status > 200) {\n  fail('no');\n}\n",
+        "\n  return `# ${1}: {{known}}`  \n\treturn 2",
+        "// ä",
+    ];
+    let said = (name(), any::<bool>(), proptest::option::of("[a-z_]{1,5}x"), proptest::collection::vec("[a-z]{1,3}_x", 0..3));
+    (proptest::sample::select(texts.to_vec()), proptest::option::of((said, any::<bool>(), any::<bool>(), line()))).prop_map(
+        |(text, more)| {
+            let plain = Script::new(text.to_owned());
+            let Some(((name, translated, into, mut sets), reads_answer, may_fail, value)) = more else { return plain };
+            sets.dedup();
+            let (given, files) = (vec![("a b".to_owned(), value)], vec![("f".to_owned(), "k.pem".to_owned())]);
+            Script { name, translated, into, sets, reads_answer, may_fail, given, files, ..plain }
+        },
+    )
+}
+
 /// A step by itself; what it has from all steps is put in later.
 fn step() -> impl Strategy<Value = Step> {
     let path = prop_oneof![
@@ -197,7 +216,9 @@ fn step() -> impl Strategy<Value = Step> {
     let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
     let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
     let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), any::<bool>(), proptest::option::of(resources()));
+    let after = proptest::collection::vec(script(), 0..3);
+    let rest =
+        (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), any::<bool>(), proptest::option::of(resources()), after);
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -213,6 +234,7 @@ fn step() -> impl Strategy<Value = Step> {
             auth,
             extractions,
             checks,
+            after: rest.6,
             judges_status,
             requests_max: rest.1,
             redirects: rest.0,
@@ -283,6 +305,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 Item::Pacing(Pacing { pace, of, catches_up, name })
             }),
             Just(Item::ForgetCookies),
+            script().prop_map(|script| Item::Script(Box::new(script))),
             proptest::collection::vec(value(), 1..3)
                 .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
             (condition(), items.clone(), items.clone()).prop_map(|(value, items, otherwise)| Item::Switch {
@@ -350,7 +373,7 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_) | Item::ForgetCookies | Item::Pacing(_) | Item::Set(_) | Item::Rendezvous { .. } => {}
+            Item::Pause(_) | Item::ForgetCookies | Item::Pacing(_) | Item::Set(_) | Item::Script(_) | Item::Rendezvous { .. } => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);

@@ -56,6 +56,7 @@ impl Reading<'_> {
         let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
         let (checks, judges_status) = entries.value("checks").map_or_else(|| (Vec::new(), false), |node| self.checks(node));
         let extractions = entries.value("extract").map_or_else(Vec::new, |node| self.extractions(node));
+        let after = entries.value("after").map_or_else(Vec::new, |node| self.scripts(node));
         let (path, elsewhere) = place?;
         Some(Step {
             name,
@@ -68,6 +69,7 @@ impl Reading<'_> {
             auth,
             extractions,
             checks,
+            after,
             judges_status,
             requests_max,
             redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),

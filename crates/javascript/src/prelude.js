@@ -1,0 +1,112 @@
+// What scripts find: `host` for those that were translated from other languages, and few plain names for people's own.
+(function (native) {
+  "use strict";
+  const text = (value) => (value === null || value === undefined ? undefined : String(value));
+  const isBytes = (value) => value instanceof Uint8Array;
+
+  const host = {
+    get: (name) => native.get(String(name)),
+    put: (name, value) => native.put(String(name), text(value)),
+    remove: (name) => native.put(String(name), undefined),
+    names: () => native.names(),
+    getProperty: (name) => native.property(String(name)),
+    setProperty: (name, value) => native.setProperty(String(name), String(value)),
+    log: (level, message) => native.log(String(level), String(message)),
+    answer: (what) => native.answer(String(what)),
+    fail: (message) => native.act("fail", text(message), undefined),
+    succeed: () => native.act("succeed", undefined, undefined),
+    setAnswer: (what, value) => native.act("setAnswer", String(what), isBytes(value) ? native.text(value) : String(value)),
+    ignore: () => native.act("ignore", undefined, undefined),
+    stopUser: () => native.act("stopUser", undefined, undefined),
+    stopTest: () => native.act("stopTest", undefined, undefined),
+    nextIteration: () => native.act("nextIteration", undefined, undefined),
+    now: () => native.now(),
+    random: () => native.random(),
+    digest: (algorithm, bytes) => native.digest(String(algorithm), bytes),
+    hmac: (algorithm, key, bytes) => native.hmac(String(algorithm), key, bytes),
+    threadNumber: () => native.about("threadNumber"),
+    threadName: () => native.about("threadName"),
+    groupName: () => native.about("groupName"),
+    iteration: () => native.about("iteration"),
+    label: () => native.about("label"),
+    parameters: () => native.about("parameters"),
+    file: (name) => native.text(native.file(String(name))),
+    get objects() {
+      return native.objects();
+    },
+  };
+
+  class Failure extends Error {
+    get name() {
+      return "Failure";
+    }
+  }
+  const fail = (message) => {
+    throw new Failure(message === undefined ? "it failed" : String(message));
+  };
+  const said = (what) => {
+    const value = native.answer(what);
+    return value === null ? fail("there is no answer here: write the script under 'after' of a step") : value;
+  };
+  const encoded = (bytes, form) => (form === "bytes" ? bytes : native.encode(form === undefined ? "hex" : String(form), bytes));
+  const frozen = (names) => Object.freeze(Object.assign(Object.create(null), names));
+
+  const answer = Object.freeze({
+    get status() {
+      return Number(said("code"));
+    },
+    get body() {
+      return said("body");
+    },
+    get time() {
+      return said("time");
+    },
+    header(name) {
+      const begin = String(name).toLowerCase() + ":";
+      const line = said("headers").split(/\r?\n/).find((line) => line.toLowerCase().startsWith(begin));
+      return line === undefined ? null : line.slice(begin.length).trim();
+    },
+  });
+
+  const NativeDate = Date;
+  class HostDate extends NativeDate {
+    constructor(...given) {
+      if (given.length > 0) super(...given);
+      else super(native.now());
+    }
+    static now() {
+      return native.now();
+    }
+  }
+  Object.defineProperty(HostDate, "name", { value: "Date" });
+
+  Object.assign(globalThis, {
+    Date: HostDate,
+    host: Object.freeze(host),
+    vars: frozen({ get: host.get, set: host.put, names: host.names }),
+    answer,
+    fail,
+    log: (...values) => host.log("info", values.map(String).join(" ")),
+    crypto: frozen({
+      digest: (algorithm, value, form) => encoded(native.digest(String(algorithm), value), form),
+      hmac: (algorithm, key, value, form) => encoded(native.hmac(String(algorithm), key, value), form),
+      encode: (form, value) => encoded(native.utf8(value), form),
+    }),
+    file: host.file,
+  });
+  Object.defineProperty(globalThis, "objects", { get: native.objects });
+  Math.random = native.random;
+  delete globalThis.performance;
+
+  // Called when all names are there: what one user would add to them, others would see.
+  return () => {
+    for (const name of Object.getOwnPropertyNames(globalThis)) {
+      if (name === "objects") continue;
+      const value = globalThis[name];
+      if (typeof value !== "function" && typeof value !== "object" || value === null || value === globalThis) continue;
+      if (value.prototype) Object.preventExtensions(value.prototype);
+      Object.preventExtensions(value);
+    }
+    Object.freeze(globalThis);
+  };
+})

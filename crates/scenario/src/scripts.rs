@@ -1,0 +1,217 @@
+//! Scripts of a scenario as they are carried out: compiled once a worker, called between the requests of its users.
+//!
+//! What a user knows stands in its own places, and a script asks by names. So what belongs to the user is lent to the [`Desk`] for the time
+//! of a call, where the engine's host functions find it, and handed back behind it: nothing is copied but the values that are asked for.
+//! Variables that have no place of their own (a script made their names up) stand beside the others, in a box that only such users have.
+//!
+//! Invariant: a script that throws, or is ended, changes nothing but what it had changed until then, and its user goes on or ends as the
+//! scenario says.
+
+mod desk;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use javascript::{Engine, Objects, Thrown};
+use measure::{Failure, Outcome, Recorder, ScriptNotes, SuccessRule};
+use plan::Nanos;
+use step::excerpt;
+use template::{AnswerSink, Text};
+
+use crate::behaviour::{Journeys, without_secrets};
+use crate::compiled::{Compiled, Op};
+use crate::user::User;
+use desk::{Desk, Done, Heard, Loan};
+
+/// A script, compiled for a plan.
+pub(crate) struct Program {
+    /// How it is told of: `the script of the step 'login'`.
+    pub(crate) said: String,
+    /// The step that it belongs to; empty of one between steps.
+    pub(crate) label: Arc<str>,
+    pub(crate) text: String,
+    pub(crate) translated: bool,
+    pub(crate) given: Vec<(String, Text)>,
+    /// The place of the variable that holds what it returns.
+    pub(crate) into: Option<usize>,
+    pub(crate) reads_answer: bool,
+    pub(crate) may_fail: bool,
+    /// By what it calls them.
+    pub(crate) files: BTreeMap<String, Arc<[u8]>>,
+}
+
+/// What the scripts of all users of the process share.
+#[derive(Default)]
+pub(crate) struct Common {
+    pub(crate) properties: Mutex<BTreeMap<String, String>>,
+    /// Whether a script has ended the load.
+    pub(crate) has_stopped: AtomicBool,
+}
+
+/// What a user keeps for its scripts.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// Variables without a place of their own.
+    pub(crate) names: BTreeMap<String, String>,
+    pub(crate) objects: Option<Objects>,
+}
+
+/// The scripts of one worker.
+pub(crate) struct Scripts {
+    engine: Engine<Desk>,
+    /// The numbers of its scripts there.
+    numbers: Vec<usize>,
+    notes: RefCell<ScriptNotes>,
+}
+
+impl Scripts {
+    /// Those of a scenario, if it has any.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub(crate) fn of(compiled: &Arc<Compiled>) -> Result<Option<Self>, Thrown> {
+        if compiled.scripts.is_empty() {
+            return Ok(None);
+        }
+        let mut engine = Engine::new(Desk::new(compiled), None)?;
+        let numbers = compiled.scripts.iter().map(|program| engine.compile(&program.text)).collect::<Result<_, Thrown>>()?;
+        Ok(Some(Self { engine, numbers, notes: RefCell::default() }))
+    }
+
+    pub(crate) fn notes(&self) -> ScriptNotes {
+        self.notes.borrow().clone()
+    }
+}
+
+impl Journeys {
+    /// Calls a script for a user, and does what it said of the user.
+    fn call(&self, user: &mut User, place: usize, heard: Option<Heard>) -> (Result<Done, Thrown>, Option<Heard>) {
+        let program = &self.compiled.scripts[place];
+        let scripts = match &self.scripts {
+            Ok(Some(scripts)) => scripts,
+            Ok(None) => return (Ok(Done::default()), heard),
+            Err(why) => return (Err(why.clone()), heard),
+        };
+        let mut given = BTreeMap::new();
+        for (name, text) in &program.given {
+            let mut value = Vec::new();
+            self.write(text, user, &mut value);
+            given.insert(name.clone(), String::from_utf8_lossy(&value).into_owned());
+        }
+        let mut beside = std::mem::take(&mut user.progress().beside);
+        let loan = Loan { place, given, beside: std::mem::take(&mut beside.names), heard };
+        scripts.engine.host().lend(user, loan);
+        let returned = scripts.engine.call(scripts.numbers[place], &mut beside.objects);
+        let (done, names, heard) = scripts.engine.host().hand_back(user);
+        beside.names = names;
+        user.progress().beside = beside;
+        let mut notes = scripts.notes.borrow_mut();
+        done.said.iter().for_each(|line| notes.say((user.begun, user.number), line));
+        if let (Ok(value), Some(into)) = (&returned, program.into) {
+            user.variables[into].clear();
+            user.variables[into].extend_from_slice(value.as_deref().unwrap_or_default().as_bytes());
+        }
+        // What it took is no part of a request's time, as a pause is none; but the first of a journey fell due before it.
+        if !user.is_fresh {
+            user.pause = user.pause.max(Nanos(1));
+        }
+        if done.stops_user || done.stops_all {
+            user.begun = u64::MAX;
+        }
+        if done.stops_all {
+            self.compiled.common.has_stopped.store(true, Ordering::Relaxed);
+        }
+        if done.ends_journey || done.stops_user || done.stops_all {
+            user.at = self.compiled.journeys[user.journey].ops.len();
+        }
+        (returned.map(|_| done), heard)
+    }
+
+    /// Runs a script between two requests; whether the user goes on through its instructions.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn run_script(&self, user: &mut User, place: usize) -> bool {
+        let program = &self.compiled.scripts[place];
+        let why = match self.call(user, place, None).0 {
+            Ok(Done { failed: None, .. }) => return true,
+            Ok(Done { failed: Some(why), .. }) => why,
+            Err(thrown) => thrown.to_string(),
+        };
+        let why = format!("{}: {why}", program.said);
+        if program.may_fail {
+            if let Ok(Some(scripts)) = &self.scripts {
+                scripts.notes.borrow_mut().fail(why);
+            }
+            return true;
+        }
+        // It ends its journey with the next request, which is not sent.
+        let ops = &self.compiled.journeys[user.journey].ops;
+        let (before, behind) = ops.split_at(user.at.min(ops.len()));
+        let next = behind.iter().chain(before).find_map(|op| if let Op::Request(step) = op { Some(*step) } else { None });
+        user.progress().thrown = Some(why);
+        match next {
+            Some(step) => (user.step, user.travels, user.is_lost, user.pause) = (step, true, true, Nanos::ZERO),
+            None => (user.at, user.failed) = (ops.len(), true),
+        }
+        false
+    }
+
+    /// Runs the scripts behind an answer. What they make of what was found out about it before.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn run_after(
+        &self,
+        user: &mut User,
+        (status, outcome): (u16, &Outcome),
+        sink: &mut AnswerSink,
+        recorder: &mut Recorder,
+        (mut judged, mut ends): (SuccessRule, Option<Failure>),
+    ) -> (SuccessRule, Option<Failure>) {
+        let step = user.step;
+        let request = &self.compiled.steps[step];
+        if ends.is_some() && !request.step.may_fail {
+            return (judged, ends);
+        }
+        let mut heard = Some(Heard::new(user, self.place(user), (status, outcome), sink));
+        for place in &request.after {
+            let program = &self.compiled.scripts[*place];
+            let said = if sink.overflowed && program.reads_answer {
+                (AnswerSink::refusal(), false)
+            } else {
+                if let Some(heard) = &mut heard {
+                    heard.ok = judged == SuccessRule::Well;
+                }
+                let (done, back) = self.call(user, *place, heard.take());
+                heard = back;
+                match done {
+                    Ok(done) => {
+                        if done.succeeds && !matches!(judged, SuccessRule::Failed(Failure::ExtractNothing)) {
+                            judged = SuccessRule::Well;
+                        }
+                        match done.failed {
+                            Some(why) => (why, false),
+                            None => continue,
+                        }
+                    }
+                    Err(thrown) => (thrown.to_string(), !program.may_fail),
+                }
+            };
+            let why = || format!("{}: {}", program.said, without_secrets(user, &excerpt(said.0.as_bytes())));
+            recorder.step_example(step, Failure::Script, outcome.done, why);
+            self.tell(user, why);
+            if judged == SuccessRule::Well {
+                judged = SuccessRule::Failed(Failure::Script);
+            }
+            if said.1 {
+                ends = Some(Failure::Script);
+                break;
+            }
+        }
+        if let Some(heard) = heard {
+            heard.give_back(sink);
+        }
+        (judged, ends)
+    }
+}

@@ -1,0 +1,102 @@
+"""Scripts before samplers, in their place, and behind their answers."""
+
+from cases import one_user
+from elements import *
+from server import Answer, as_json
+
+SHOP = {"items": [{"id": 1, "open": False, "price": 2.5}, {"id": 2, "open": True, "price": 10}], "total": 12.5}
+
+
+def script(tag, text, language="groovy", **more):
+    return bean(tag, f"a {tag}", {"scriptLanguage": language, "parameters": "", "filename": "", "cacheKey": "true", "script": text, **more})
+
+
+def beanshell(tag, text, **more):
+    return bean(f"BeanShell{tag}", f"a BeanShell{tag}", {"filename": "", "parameters": "", "resetInterpreter": "false", "script": text, **more})
+
+
+def before(name, says, text, path, *, tag="JSR223PreProcessor", language="groovy", **more):
+    """A script, and the request whose path holds what it set."""
+    return one_user(name, tag, says, get(path, script(tag, text, language)), **more)
+
+
+def behind(name, says, answer, text, show, **more):
+    """A script behind an answer, and a request whose body is what it set."""
+    post = script("JSR223PostProcessor", text)
+    return one_user(name, "JSR223PostProcessor", says, get("/answer", post), raw("POST", "/found", show), answers={"/answer": answer}, **more)
+
+
+SIGN = """
+import javax.crypto.Mac
+import javax.crypto.spec.SecretKeySpec
+def mac = Mac.getInstance('HmacSHA256')
+mac.init(new SecretKeySpec('secret'.getBytes('UTF-8'), 'HmacSHA256'))
+vars.put('signature', mac.doFinal('/orders'.getBytes('UTF-8')).encodeHex().toString())
+"""
+
+CASES = [
+    before("script-signs", "a signature over the path", SIGN, "/orders?s=${signature}"),
+    before("script-base64", "base64 of a text", "vars.put('x', 'Ann:word'.bytes.encodeBase64().toString())", "/a?x=${x}"),
+    before("script-counts", "a variable that counts", "vars.put('n', ((vars.get('n') ?: '0') as int) + 1 as String)", "/a?n=${n}", loops=3),
+    before("script-reads", "a variable of the plan", "vars.put('x', vars.get('who').toUpperCase())", "/a?x=${x}", variables={"who": "ann"}),
+    before("script-with-values", "values that are written into the script", "vars.put('x', '${who}' + ${n})", "/a?x=${x}", variables={"who": "ann", "n": "4"}),
+    before("script-lists", "lists and maps", "def all = [3, 1, 2].sort().collect { it * 2 }\nvars.put('x', all.join('-'))", "/a?x=${x}"),
+    before("script-texts", "parts of texts", "def t = 'a,b,c'.split(',')\nvars.put('x', t[1] + t.size())", "/a?x=${x}"),
+    before("script-decides", "one thing or another", "if (vars.get('x') == null) vars.put('x', 'first') else vars.put('x', 'later')", "/a?x=${x}", loops=2),
+    before("script-numbers", "whole numbers and others", "int a = 7\nvars.put('x', (a.intdiv(2)) + '/' + (a / 2) + '/' + (a % 4))", "/a?x=${x}"),
+    before("script-javascript", "JavaScript", "vars.put('x', String(1 + 2));", "/a?x=${x}", language="javascript"),
+    one_user("beanshell-before", "BeanShellPreProcessor", "BeanShell before a sampler", get("/a?x=${x}", beanshell("PreProcessor", 'vars.put("x", "b" + 1);'))),
+    one_user(
+        "beanshell-behind",
+        "BeanShellPostProcessor",
+        "BeanShell behind an answer",
+        get("/a", beanshell("PostProcessor", 'vars.put("x", prev.getResponseCode());')),
+        get("/b?x=${x}"),
+    ),
+    one_user("script-sampler", "JSR223Sampler", "a script in the place of a sampler", script("JSR223Sampler", "vars.put('z', '3')"), get("/b?z=${z}")),
+    behind(
+        "script-json",
+        "a value out of a tree of JSON",
+        as_json(SHOP),
+        "def json = new groovy.json.JsonSlurper().parseText(prev.getResponseDataAsString())\nvars.put('id', json.items.find { it.open }.id as String)",
+        "${id}",
+    ),
+    behind("script-regex", "a part of the answer", Answer("token=abc; x=1"), "def m = prev.responseDataAsString =~ /token=(\\w+)/\nvars.put('t', m[0][1])", "${t}"),
+    behind("script-code", "status and length", Answer("four"), "vars.put('c', prev.getResponseCode() + prev.getResponseDataAsString().length())", "${c}"),
+    one_user(
+        "script-behind-extractor",
+        "JSR223PostProcessor",
+        "a script that goes on with what an extractor found",
+        get("/answer", regex("id", "id=(\\d+)"), script("JSR223PostProcessor", "vars.put('id', (vars.get('id').toInteger() + 1).toString())")),
+        get("/b?id=${id}"),
+        answers={"/answer": Answer("id=41")},
+    ),
+    one_user(
+        "script-judges",
+        "JSR223Assertion",
+        "a script that finds an answer to have failed, so that the iteration ends",
+        get("/a", script("JSR223Assertion", "if (!prev.getResponseDataAsString().contains('yes')) { AssertionResult.setFailure(true) }")),
+        get("/b"),
+        on_error="startnextloop",
+        loops=2,
+        answers={"/a": [Answer("yes"), Answer("no")]},
+    ),
+    one_user(
+        "script-pauses",
+        "JSR223Timer",
+        "a script that says how long to wait",
+        get("/a"),
+        get("/b", script("JSR223Timer", "return 300L")),
+        pauses=[(250, 600)],
+    ),
+    one_user("script-of-a-group", "JSR223PreProcessor", "a script of a whole group", script("JSR223PreProcessor", "vars.put('x', 'g')"), get("/a?x=${x}"), get("/b?x=${x}")),
+    one_user("script-in-a-value", "HTTPSamplerProxy", "a function that runs a script", get("/a?x=${__groovy(vars.get('who').reverse())}"), variables={"who": "abc"}),
+    one_user(
+        "script-as-a-condition",
+        "IfController",
+        "a condition that is a script",
+        when("${__groovy(vars.get('who').startsWith('a'))}", get("/yes")),
+        when("${__groovy(vars.get('who').startsWith('b'))}", get("/no")),
+        variables={"who": "abc"},
+    ),
+]
