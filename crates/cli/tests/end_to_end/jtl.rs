@@ -158,7 +158,7 @@ fn a_transaction_has_a_row_behind_those_of_its_requests() {
         _ => answer(200, "", "ok"),
     });
     let text = format!(
-        "target: {}\nload: {{users: 1, iterations: 2}}\nsteps:\n  - transaction: buy\n    steps:\n      - {{get: /a, pause: 50ms}}\n      - \
+        "target: {}\nload: {{users: 1, requests: 8}}\nsteps:\n  - transaction: buy\n    steps:\n      - {{get: /a, pause: 50ms}}\n      - \
          transaction: inner\n        include_pauses: true\n        steps: [{{get: /b, pause: 20ms}}, {{get: /bad}}]\n  - {{transaction: well, \
          steps: [{{get: /c}}]}}\n",
         server.url
