@@ -165,7 +165,7 @@ impl Surroundings<'_> {
                 url.push("/");
             }
         }
-        url.append(as_it_is(path, if is_whole { of_origin } else { 0 }));
+        url.append(as_it_is(&path, if is_whole { of_origin } else { 0 }));
         // A whole URL is sent as it is.
         if has_query(method) && !is_whole && !self.is_raw(sampler) {
             let mut is_first = !url.contains('?');
@@ -208,7 +208,7 @@ impl Surroundings<'_> {
             let is_encoded = kind.contains("json") || kind.contains(FORM_TYPE);
             for argument in self.arguments(sampler) {
                 let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
-                text.append(if is_encoded { as_it_is(value, 0) } else { value });
+                text.append(if is_encoded { as_it_is(&value, 0) } else { value });
             }
             request.body = if text.is_empty() { Body::Empty } else { Body::Text(text) };
             request.header_if_none("Content-Type", "text/plain; charset=UTF-8");
@@ -331,7 +331,7 @@ impl Argument<'_> {
             return Ok(None);
         }
         let encoded = truth(of("HTTPArgument.always_encode"), false);
-        let written = |text: Template| if encoded { text.map_text(form_encoded) } else { as_it_is(text, 0) };
+        let written = |text: Template| if encoded { text.map_text(form_encoded) } else { as_it_is(&text, 0) };
         Ok(Some((written(name), written(value))))
     }
 
@@ -352,7 +352,7 @@ fn without_slash(text: Template) -> Expression {
 
 /// A text whose values stand as they are in a URL or a body, but for so many first pieces; values that mean themselves everywhere need
 /// no word for that.
-fn as_it_is(text: Template, first: usize) -> Template {
+fn as_it_is(text: &Template, first: usize) -> Template {
     let raw = |(place, piece): (usize, &Piece)| match piece {
         Piece::Text(_) | Piece::Value(Value::Uuid | Value::Random { .. } | Value::Sequence { .. } | Value::Raw(_)) => piece.clone(),
         piece if place < first => piece.clone(),
