@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from plans import answers, controllers, functions, groups, requests, values
+from plans import answers, controllers, functions, groups, requests, scripts, values
 from server import Server
 
 PAGE = Path("docs/jmeter.md")
@@ -26,6 +26,7 @@ PARTS = {
     "Controllers": controllers,
     "Groups, pauses and pace": groups,
     "Extractors, assertions and scripts": answers,
+    "More scripts": scripts,
     "Functions": functions,
 }
 EQUAL, DIFFERS, NOT_CARRIED, WRONG = KINDS = "equal", "differs", "not carried", "wrong"

@@ -341,7 +341,7 @@ impl Rows {
         let failure_message: Cow<'_, str> = match (record.failure, check) {
             (Some(_), Some(check)) => format!("Test failed: {check}").into(),
             // What is wrong with any other answer is not told by its status.
-            (Some(failure @ (Failure::CheckFailed | Failure::ExtractNothing)), None) => failure.about().into(),
+            (Some(failure @ (Failure::CheckFailed | Failure::ExtractNothing | Failure::Script)), None) => failure.about().into(),
             _ => "".into(),
         };
         Sample {

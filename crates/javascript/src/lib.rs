@@ -46,13 +46,13 @@ pub trait Host: 'static {
     /// What all users of the process share.
     fn property(&self, name: &str) -> Option<String>;
 
-    /// The same, for all of them from now on.
-    fn set_property(&mut self, name: &str, text: String);
+    /// The same, for all of them from now on; nothing takes it away.
+    fn set_property(&mut self, name: &str, text: Option<String>);
 
     /// A line for people.
     fn log(&mut self, level: &str, text: &str);
 
-    /// Something of the answer at hand: `code`, `message`, `body`, `headers`, `requestHeaders`, `url`, `label`, `data`, `ok`, and in
+    /// Something of the answer at hand: `code`, `message`, `body`, `headers`, `requestHeaders`, `url`, `label`, `data` (the body of the request), `ok`, and in
     /// milliseconds `time`, `latency`, `connect`, `start`, `end`; `bytes`. [`Said::Nothing`] where there is no answer, or no such thing.
     fn answer(&self, what: &str) -> Said;
 

@@ -74,8 +74,10 @@ pub(crate) fn natives<'js, H: Host>(ctx: &Ctx<'js>, host: &Rc<RefCell<H>>, objec
     let asked = of();
     native.set("property", Function::new(ctx.clone(), move |name: String| Said::from(asked.borrow().property(&name)))?)?;
     let asked = of();
-    native
-        .set("setProperty", Function::new(ctx.clone(), move |name: String, text: String| asked.borrow_mut().set_property(&name, text))?)?;
+    native.set(
+        "setProperty",
+        Function::new(ctx.clone(), move |name: String, text: Option<String>| asked.borrow_mut().set_property(&name, text))?,
+    )?;
     let asked = of();
     native.set("log", Function::new(ctx.clone(), move |level: String, text: String| asked.borrow_mut().log(&level, &text))?)?;
     let asked = of();
@@ -134,12 +136,7 @@ pub(crate) fn natives<'js, H: Host>(ctx: &Ctx<'js>, host: &Rc<RefCell<H>>, objec
     native.set("text", Function::new(ctx.clone(), text)?)?;
 
     let asked = of();
-    let file = move |ctx: Ctx<'js>, name: String| -> Result<Value<'js>> {
-        match asked.borrow().file(&name) {
-            Some(bytes) => array(&ctx, &bytes),
-            None => Err(refused(&ctx, &format!("the file '{name}' was not named beside the script, under files"))),
-        }
-    };
+    let file = move |name: String| asked.borrow().file(&name).map_or(Said::Nothing, |bytes| Said::Bytes(bytes.to_vec()));
     native.set("file", Function::new(ctx.clone(), file)?)?;
 
     let kept = objects.clone();

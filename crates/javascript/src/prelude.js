@@ -10,7 +10,7 @@
     remove: (name) => native.put(String(name), undefined),
     names: () => native.names(),
     getProperty: (name) => native.property(String(name)),
-    setProperty: (name, value) => native.setProperty(String(name), String(value)),
+    setProperty: (name, value) => native.setProperty(String(name), text(value)),
     log: (level, message) => native.log(String(level), String(message)),
     answer: (what) => native.answer(String(what)),
     fail: (message) => native.act("fail", text(message), undefined),
@@ -30,7 +30,10 @@
     iteration: () => native.about("iteration"),
     label: () => native.about("label"),
     parameters: () => native.about("parameters"),
-    file: (name) => native.text(native.file(String(name))),
+    file: (name) => {
+      const bytes = native.file(String(name));
+      return bytes === null ? null : native.text(bytes);
+    },
     get objects() {
       return native.objects();
     },
@@ -92,7 +95,10 @@
       hmac: (algorithm, key, value, form) => encoded(native.hmac(String(algorithm), key, value), form),
       encode: (form, value) => encoded(native.utf8(value), form),
     }),
-    file: host.file,
+    file: (name) => {
+      const found = host.file(name);
+      return found === null ? fail(`the file '${name}' was not named beside the script, under files`) : found;
+    },
   });
   Object.defineProperty(globalThis, "objects", { get: native.objects });
   Math.random = native.random;

@@ -33,8 +33,11 @@ impl Host for Desk {
         self.properties.get(name).cloned()
     }
 
-    fn set_property(&mut self, name: &str, text: String) {
-        self.properties.insert(name.to_owned(), text);
+    fn set_property(&mut self, name: &str, text: Option<String>) {
+        match text {
+            Some(text) => _ = self.properties.insert(name.to_owned(), text),
+            None => _ = self.properties.remove(name),
+        }
     }
 
     fn log(&mut self, level: &str, text: &str) {

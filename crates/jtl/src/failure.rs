@@ -81,6 +81,7 @@ fn of_exception(class: &str, message: &str) -> Failure {
         "SocketException" if says(&["reset", "abort"]) => Failure::RecvReset,
         "InterruptedIOException" | "InterruptedException" | "RequestAbortedException" => Failure::ClientInterrupted,
         "CircularRedirectException" | "RedirectException" => Failure::RedirectLimit,
+        "ScriptException" => Failure::ScriptUnsent,
         "URISyntaxException" | "MalformedURLException" | "IllegalArgumentException" => Failure::RequestValue,
         "SSLPeerUnverifiedException" | "CertificateException" => Failure::TlsCertName,
         "SSLHandshakeException" | "SSLException" | "SSLProtocolException" => of_tls(says),
@@ -151,9 +152,15 @@ const fn exception(failure: Failure) -> &'static str {
         F::RedirectTarget => "java.net.MalformedURLException",
         F::RequestValue => "java.lang.IllegalArgumentException",
         F::ClientInterrupted => "java.io.InterruptedIOException",
-        F::RedirectLimit | F::RedirectOutside | F::CheckStatus | F::CheckFailed | F::ExtractNothing | F::ClientInternal | F::OtherTool => {
-            "java.io.IOException"
-        }
+        F::ScriptUnsent => "javax.script.ScriptException",
+        F::RedirectLimit
+        | F::RedirectOutside
+        | F::CheckStatus
+        | F::CheckFailed
+        | F::ExtractNothing
+        | F::Script
+        | F::ClientInternal
+        | F::OtherTool => "java.io.IOException",
     }
 }
 
@@ -241,6 +248,7 @@ mod tests {
             Failure::RecvEofBeforeResponse,
             Failure::RecvEofInBody,
             Failure::RequestValue,
+            Failure::ScriptUnsent,
             Failure::ClientInterrupted,
         ] {
             assert_eq!(read(failure), Some(failure), "{}", response_message(failure));

@@ -13,6 +13,7 @@
 mod behaviour;
 mod buffers;
 mod compiled;
+mod desk;
 mod expression;
 mod file;
 mod hidden;

@@ -7,8 +7,6 @@
 //! Invariant: a script that throws, or is ended, changes nothing but what it had changed until then, and its user goes on or ends as the
 //! scenario says.
 
-mod desk;
-
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,8 +20,8 @@ use template::{AnswerSink, Text};
 
 use crate::behaviour::{Journeys, without_secrets};
 use crate::compiled::{Compiled, Op};
+use crate::desk::{Desk, Done, Heard, Loan};
 use crate::user::User;
-use desk::{Desk, Done, Heard, Loan};
 
 /// A script, compiled for a plan.
 pub(crate) struct Program {
@@ -75,7 +73,8 @@ impl Scripts {
         if compiled.scripts.is_empty() {
             return Ok(None);
         }
-        let mut engine = Engine::new(Desk::new(compiled), None)?;
+        let is_translated = compiled.scripts.iter().any(|program| program.translated);
+        let mut engine = Engine::new(Desk::new(compiled), is_translated.then_some(groovy::LIBRARY))?;
         let numbers = compiled.scripts.iter().map(|program| engine.compile(&program.text)).collect::<Result<_, Thrown>>()?;
         Ok(Some(Self { engine, numbers, notes: RefCell::default() }))
     }

@@ -14,6 +14,7 @@ mod functions;
 mod groups;
 mod loads;
 mod request;
+mod scripts;
 mod text;
 mod times;
 mod tree;
@@ -49,6 +50,8 @@ struct Reading<'e> {
     first: Vec<(String, Expression)>,
     /// What the paces of timers are called, by where they are; those of a single sampler have no name.
     paced: RefCell<BTreeMap<usize, Option<String>>>,
+    /// Files that this plan names: others that it includes, and scripts.
+    texts: &'e BTreeMap<String, Result<String, String>>,
     /// How long opening a connection may take, and whether connections are closed, by the first sampler that says so.
     connect_timeout: Option<u64>,
     /// What keeps the cookies of the group that is read, by its first sampler that has any.
@@ -70,6 +73,8 @@ struct Scope<'e> {
     assertions: Vec<&'e Element>,
     /// The cookie manager that holds.
     cookies: Option<&'e Element>,
+    /// Scripts that are run before samplers or behind their answers.
+    scripts: Vec<&'e Element>,
     /// Whether a failure ends the journey; else it goes on, whatever fails.
     must_succeed: bool,
     /// Whether the element at hand is done once by each user, and that is said.
@@ -97,7 +102,7 @@ pub(super) fn is_one(text: &str) -> bool {
 /// The plans that a test plan includes, by the paths that it names, as far as they were not read.
 pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
     let texts = || std::iter::once(text).chain(wishes.included.values().flatten().map(String::as_str));
-    if !texts().any(|text| text.contains("IncludeController")) {
+    if !texts().any(|text| text.contains("IncludeController") || text.contains("ilename\">")) {
         return Vec::new();
     }
     let Ok((plan, included)) = trees(text, wishes) else { return Vec::new() };
@@ -106,9 +111,9 @@ pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
     let mut paths = BTreeSet::new();
     for root in reading.roots() {
         each(root, &mut |element| {
-            if element.class == "IncludeController" {
-                paths.extend(reading.names.literal(element.text(controllers::INCLUDED)).filter(|path| !path.is_empty()));
-            }
+            let included = (element.class == "IncludeController").then(|| element.text(controllers::INCLUDED));
+            let path = included.or_else(|| scripts::file_of(element));
+            paths.extend(path.and_then(|path| reading.names.literal(path)).filter(|path| !path.is_empty()));
         });
     }
     paths.into_iter().filter(|path| !wishes.included.contains_key(path)).collect()
@@ -233,7 +238,7 @@ fn free_name(name: &str, numbered: impl Fn(u32) -> String, is_taken: impl Fn(&st
 }
 
 impl<'e> Reading<'e> {
-    fn new(plan: &'e Element, included: &'e Included, wishes: &Wishes) -> Self {
+    fn new(plan: &'e Element, included: &'e Included, wishes: &'e Wishes) -> Self {
         let mut collection = Collection::new(Kind::Jmeter);
         plan.name.clone_into(&mut collection.name);
         let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
@@ -250,6 +255,7 @@ impl<'e> Reading<'e> {
             first: Vec::new(),
             parts_left: PARTS_MAX,
             paced: RefCell::default(),
+            texts: &wishes.included,
             connect_timeout: None,
             jar: None,
             forgotten: BTreeSet::new(),
@@ -306,6 +312,7 @@ impl<'e> Reading<'e> {
             class if counters::is_counter(class) => _ = set.insert(counters::counter_name(element).to_owned()),
             "ForeachController" => _ = set.insert(element.text("ForeachController.returnVal").trim().to_owned()),
             "UserParameters" => set.extend(element.texts("UserParameters.names").into_iter().map(|name| name.trim().to_owned())),
+            class if scripts::Role::of(class).is_some() => set.extend(self.set_by_script(element)),
             class if answer::is_extractor(class) => {
                 for taken in answer::taken(element) {
                     match taken.found {
@@ -323,6 +330,9 @@ impl<'e> Reading<'e> {
         });
         self.names.mentions = mentions;
         for (function, arguments) in &self.names.mentions.calls {
+            if let (Some(language), Some(script)) = (scripts::language_of_function(function), arguments.first()) {
+                set.extend(scripts::set_by(&script.replace("\\,", ","), language));
+            }
             let Some(name) = functions::assigned(function, arguments) else { continue };
             set.insert(name.to_owned());
             if *function == "__split" {
@@ -379,6 +389,14 @@ impl<'e> Reading<'e> {
                         continue;
                     }
                 };
+                if !self.names.scripts.take().is_empty() {
+                    let why = "its value is what a script computes; compute it in a script before the first request";
+                    self.names.computed.take();
+                    self.names.lost.insert(name.to_owned(), why.to_owned());
+                    let place = self.place(element, &Scope::default());
+                    self.collection.leave_out(format!("the variable '{name}'"), place, why);
+                    continue;
+                }
                 let plain = variable_name(name);
                 // The last one holds, as it does there.
                 self.names.known.retain(|known| known.name != plain);
@@ -429,6 +447,8 @@ impl<'e> Reading<'e> {
         let place = self.place(element, scope);
         element.name.clone_into(&mut self.names.sampler);
         let mut items: Vec<Item> = inner.parameters.iter().filter_map(|element| self.user_parameters(element).ok()).flatten().collect();
+        items.extend(self.names.taken());
+        items.extend(self.scripts_before(&inner));
         let pauses = self.pauses(&inner);
         items.extend(self.names.taken());
         items.extend(pauses);
@@ -472,6 +492,8 @@ impl<'e> Reading<'e> {
         for assertion in &inner.assertions {
             request.checks.extend(answer::checks(assertion).unwrap_or_default());
         }
+        let after = self.scripts_after(&inner);
+        items.extend(self.names.taken());
         let keeper = inner.cookies.filter(|manager| groups::keeps_cookies(manager));
         if let (Some(keeper), Some(first)) = (keeper, self.jar)
             && !std::ptr::eq(keeper, first)
@@ -480,6 +502,7 @@ impl<'e> Reading<'e> {
         }
         self.jar = self.jar.or(keeper);
         let mark = Step {
+            after,
             cookies: keeper.is_some() || !self.course.cookies,
             timeout: said.timeout,
             must_succeed: scope.must_succeed,
@@ -516,6 +539,7 @@ impl<'e> Scope<'e> {
             match child.class.as_str() {
                 "UserParameters" if !child.is_on("UserParameters.per_iteration", false) => scope.parameters.push(child),
                 class if controllers::is_timer(class) => scope.timers.push(child),
+                class if scripts::Role::of(class).is_some() => scope.scripts.push(child),
                 class if answer::is_extractor(class) => scope.extractors.push(child),
                 class if answer::is_assertion(class) => scope.assertions.push(child),
                 _ => {}

@@ -6,7 +6,7 @@ use plan::work::{Case, Duration, Expression, Function, Item, List, Operator, Pac
 
 use super::expressions::{fixed, held, part_at, two};
 use super::tree::Element;
-use super::{Reading, Scope};
+use super::{Reading, Scope, scripts};
 use crate::collection::url::variable_name;
 
 /// The setting that names another plan.
@@ -62,6 +62,7 @@ impl<'e> Reading<'e> {
         self.names.taken();
         match element.class.as_str() {
             class if is_http(class) => self.sampler(element, scope),
+            class if scripts::Role::of(class) == Some(scripts::Role::Sampler) => self.script_sampler(element, scope),
             "TestAction" => self.action(element, scope),
             // It sends nothing, and is waited for all the same.
             "DebugSampler" => {
@@ -343,7 +344,7 @@ impl<'e> Reading<'e> {
             self.leave_out(element, scope, "its condition is looked at once, and not before each sampler in it");
         }
         let condition = match script_of(text) {
-            Some(script) => self.comparison(&script),
+            Some(script) => self.comparison(&script).or_else(|_| self.is_text(Operator::Is, text, "true")),
             None if element.is_on("IfController.useExpression", false) => self.is_text(Operator::Is, text, "true"),
             None => self.comparison(text),
         };
@@ -371,7 +372,9 @@ impl<'e> Reading<'e> {
             None => {}
         }
         // It ends with the text `false`, whatever else it is.
-        let condition = script_of(text).map_or_else(|| self.is_text(Operator::IsNot, text, "false"), |script| self.comparison(&script));
+        let condition = script_of(text)
+            .and_then(|script| self.comparison(&script).ok())
+            .map_or_else(|| self.is_text(Operator::IsNot, text, "false"), Ok);
         let before = self.names.taken();
         match condition {
             Ok(condition) => {
@@ -533,7 +536,11 @@ impl<'e> Reading<'e> {
 
     /// The pauses before a sampler: those of all timers that hold there.
     pub(super) fn pauses(&self, scope: &Scope<'e>) -> Vec<Item> {
-        scope.timers.iter().filter_map(|timer| self.pause(timer, scope.users).ok()).flatten().collect()
+        let pauses = |timer: &&'e Element| match scripts::Role::of(&timer.class) {
+            Some(_) => self.script_pause(timer).ok(),
+            None => self.pause(timer, scope.users).ok(),
+        };
+        scope.timers.iter().filter_map(pauses).flatten().collect()
     }
 
     /// The pauses of a timer, before a sampler of a group of so many users.
@@ -663,7 +670,7 @@ fn behind(mut before: Vec<Item>, items: Vec<Item>) -> Vec<Item> {
 
 /// What stands in an expression of JEXL, Groovy or JavaScript, if a text is one.
 fn script_of(text: &str) -> Option<String> {
-    ["__jexl3", "__jexl2", "__groovy", "__javaScript"].iter().find_map(|name| {
+    ["__jexl3", "__jexl2", "__groovy", "__javaScript", "__BeanShell"].iter().find_map(|name| {
         let inner = text.strip_prefix("${")?.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(")}")?;
         Some(super::text::split(inner).first().map_or(String::new(), |first| first.replace("\\,", ",")))
     })

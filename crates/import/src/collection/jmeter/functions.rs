@@ -10,12 +10,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use groovy::Language;
 use plan::template::{Day, Form, LETTERS_AND_DIGITS, Moment, Piece, RANDOM_LETTERS_MAX, Template, TimeForm, Value};
-use plan::work::{Expression, Function, JOURNEY_NUMBER, Operator, USER_NUMBER};
+use plan::work::{Expression, Function, JOURNEY_NUMBER, Operator, Script, USER_NUMBER};
 
 use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
-use super::times;
+use super::{scripts, times};
 use crate::collection::url::{variable, variable_name};
 
 /// Whole numbers by chance, of which a share is taken where the range is known only on the way.
@@ -27,6 +28,8 @@ enum Outcome {
     Text(Template),
     /// Computed before, into a variable of such a name.
     Computed(&'static str, Expression),
+    /// What a program returns that is run before.
+    Script(Box<Script>),
 }
 
 impl From<Template> for Outcome {
@@ -82,7 +85,7 @@ pub(super) fn assigned<'t>(name: &str, arguments: &[&'t str]) -> Option<&'t str>
         "__chooseRandom" => last,
         // The last of them is a number, or the name of a variable.
         "__intSum" | "__longSum" | "__doubleSum" if arguments[last].trim().parse::<f64>().is_err() => last,
-        "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" => 1,
+        "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" | "__BeanShell" => 1,
         _ => return None,
     };
     arguments.get(place).map(|variable| variable.trim()).filter(|variable| !variable.is_empty() && !variable.contains("${"))
@@ -104,6 +107,12 @@ impl Names<'_> {
             (Outcome::Computed(word, expression), None) => self.compute(word, expression),
             (Outcome::Text(text), Some(name)) => self.set_now(name, Expression::Text(text)),
             (Outcome::Computed(_, expression), Some(name)) => self.set_now(name, expression),
+            (Outcome::Script(script), into) => {
+                let into = into.map_or_else(|| self.fresh("value"), variable_name);
+                let script = Script { name: format!("the script of {name}"), into: Some(into.clone()), may_fail: true, ..*script };
+                self.scripts.borrow_mut().push((self.computed.borrow().len(), script));
+                Value::Variable(into).into()
+            }
         })
     }
 
@@ -291,11 +300,15 @@ impl Call<'_, '_> {
             "__setProperty" => self.set_property(),
             "__log" => Ok(self.text(0)?.into()),
             "__logn" => Ok(Template::default().into()),
-            "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" => {
+            "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" | "__BeanShell" => {
                 let script = self.raw(0).replace("\\,", ",");
-                match names.expression(&script, false) {
-                    Ok(expression) if !expression.is_fixed() => Ok(Outcome::Computed("value", expression)),
-                    Ok(_) | Err(_) => self.unfit("scripts are not carried out here; give its result as a user-defined variable"),
+                if let Some(expression) = names.expression(&script, false).ok().filter(|expression| !expression.is_fixed()) {
+                    return Ok(Outcome::Computed("value", expression));
+                }
+                let language = scripts::language_of_function(self.name).unwrap_or(Language::Groovy);
+                match names.script(&script, language, true) {
+                    Ok(script) => Ok(Outcome::Script(Box::new(script))),
+                    Err(wrong) => self.unfit(&wrong.into_iter().map(|(_, why)| why).collect::<Vec<_>>().join("; ")),
                 }
             }
             _ => self.unfit("it is not carried out here; give its result as a user-defined variable"),

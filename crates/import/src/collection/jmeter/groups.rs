@@ -9,7 +9,7 @@ use plan::{DataFile, PopulationDraft};
 use super::expressions::{fixed, held, two};
 use super::functions::ITERATION;
 use super::tree::Element;
-use super::{Reading, Scope, answer, controllers};
+use super::{Reading, Scope, answer, controllers, scripts};
 use crate::collection::Omission;
 use crate::collection::url::variable_name;
 
@@ -310,20 +310,17 @@ impl<'e> Reading<'e> {
         }
     }
 
-    fn wrong_with(&self, element: &Element) -> Vec<String> {
+    fn wrong_with(&self, element: &'e Element) -> Vec<String> {
         let one = |why: &str| vec![why.to_owned()];
         match element.class.as_str() {
             class if controllers::is_of_order(class) || is_group(class) => Vec::new(),
-            class if controllers::is_timer(class) && !class.starts_with("JSR223") && !class.starts_with("BeanShell") => {
-                self.pause(element, 1).err().into_iter().collect()
-            }
+            class if scripts::Role::of(class) == Some(scripts::Role::Timer) => self.script_pause(element).err().unwrap_or_default(),
+            class if scripts::Role::of(class).is_some() => self.script(element).err().unwrap_or_default(),
+            class if controllers::is_timer(class) => self.pause(element, 1).err().into_iter().collect(),
             class if answer::is_extractor(class) => answer::taken(element)
                 .into_iter()
                 .filter_map(|taken| Some(format!("'{}' is not taken out of answers: {}", taken.name, taken.found.err()?)))
                 .collect(),
-            class if class.starts_with("JSR223") || class.starts_with("BeanShell") || class.starts_with("BSF") => {
-                one("scripts are not carried out here; what one sets has no value")
-            }
             class if answer::is_assertion(class) => {
                 answer::checks(element).err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
             }

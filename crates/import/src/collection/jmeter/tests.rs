@@ -600,11 +600,65 @@ fn a_request_that_would_lack_a_value_is_not_sent() {
     for name in ["signature", "id_g1", "START.MS"] {
         assert!(left.contains(&format!("the variable '{name}' has no value here")), "{name}: {left}");
     }
-    let script = element("JSR223PreProcessor", "s", &[("script", "1")], &[]);
+    let script = element("JSR223PreProcessor", "s", &[("script", "\nsampler.setPath('/')")], &[]);
     let told = outline_of(&[get("a", "/a", &[script]), element("JDBCSampler", "db", &[], &[]), element("Odd", "o", &[], &[])]);
-    for part in ["a !", "scripts are not carried out", "the JDBCSampler 'db': it is no HTTP request", "the Odd 'o': it is unknown here"] {
+    for part in ["a !", "line 2 of its script: ", "the JDBCSampler 'db': it is no HTTP request", "the Odd 'o': it is unknown here"] {
         assert!(told.contains(part), "{part}: {told}");
     }
+}
+
+#[test]
+fn scripts_are_run_where_they_were() {
+    let script = |class: &str, text: &str| element(class, "s", &[("scriptLanguage", "groovy"), ("script", text)], &[]);
+    let (made, left) = import(&plan_of(
+        &[],
+        &[group(
+            &[],
+            &[
+                script("JSR223PreProcessor", "vars.put('x', 'a' + vars.get('who'))"),
+                get(
+                    "a",
+                    "/a?x=${x}&y=${y.z}",
+                    &[
+                        script("JSR223Assertion", "if (prev.getResponseCode() != '200') AssertionResult.setFailure(true)"),
+                        script("JSR223PostProcessor", "vars.put('y.z', prev.getResponseDataAsString())"),
+                        script("JSR223Timer", "return 300"),
+                    ],
+                ),
+                script("JSR223Sampler", "vars.put('n', '${who}')"),
+                get("b", "/b?n=${n}&v=${__groovy(vars.get('n').reverse())}", &[]),
+            ],
+        )],
+    ));
+    assert_eq!(left, Vec::<String>::new());
+    let mut told = Vec::new();
+    for item in &made.work.journeys[0].items {
+        match item {
+            Item::Script(script) => {
+                told.push(format!("{} sets {}{}", script.name, script.sets.join(""), script.into.as_deref().unwrap_or_default()))
+            }
+            Item::Step(step) => {
+                told.push(format!("{} {}", step.path, step.after.iter().map(|script| format!("[{}]", script.name)).collect::<String>()));
+            }
+            Item::Pause(Duration::Written(time)) => told.push(time.to_string()),
+            _ => {}
+        }
+    }
+    // How made-up names are numbered is nobody's business.
+    let told: Vec<String> = told.iter().map(|line| line.replace(|letter: char| letter.is_ascii_digit(), "")).collect();
+    let before = "the JSRPreProcessor 's' sets x";
+    let expected = [
+        before,
+        "the JSRTimer 's' sets pause_",
+        "{{pause_}}ms",
+        "/a?x={{x}}&y={{y_z}} [the JSRPostProcessor 's'][the JSRAssertion 's']",
+        before,
+        "the JSRSampler 's' sets n",
+        before,
+        "the script of value_ sets value_",
+        "/b?n={{n}}&v={{value_}} ",
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]

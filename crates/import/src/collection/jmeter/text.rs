@@ -9,7 +9,7 @@ use std::ops::Bound;
 
 use plan::percent_encoded;
 use plan::template::{Template, Value};
-use plan::work::{Expression, Function, Item, Operator};
+use plan::work::{Expression, Function, Item, Operator, Script};
 
 use super::expressions::{fixed, two};
 use crate::collection::Variable;
@@ -57,6 +57,8 @@ pub(super) struct Names<'e> {
     pub(super) sampler: String,
     /// What has to be computed before what is read, in order.
     pub(super) computed: RefCell<Vec<(String, Expression)>>,
+    /// Scripts among that, each behind so many of those that are computed.
+    pub(super) scripts: RefCell<Vec<(usize, Script)>>,
     /// Variables that count up from 0, by their own names here.
     pub(super) counters: RefCell<Vec<String>>,
     /// So many names were made up.
@@ -88,10 +90,11 @@ impl Names<'_> {
 
     /// A text whose value is known now.
     pub(super) fn literal(&self, text: &str) -> Option<String> {
-        let before = self.computed.borrow().len();
+        let before = (self.computed.borrow().len(), self.scripts.borrow().len());
         let template = self.template(text);
         // What would have to be computed is not known.
-        self.computed.borrow_mut().truncate(before);
+        self.computed.borrow_mut().truncate(before.0);
+        self.scripts.borrow_mut().truncate(before.1);
         self.settled(&template.ok()?).map(|text| text.trim().to_owned())
     }
 
@@ -106,8 +109,16 @@ impl Names<'_> {
 
     /// What has to be done before what was read last.
     pub(super) fn taken(&self) -> Vec<Item> {
-        let computed = self.computed.take();
-        if computed.is_empty() { Vec::new() } else { vec![Item::Set(computed)] }
+        let (mut computed, mut items, mut passed) = (self.computed.take(), Vec::new(), 0);
+        for (at, script) in self.scripts.take() {
+            let rest = computed.split_off((at - passed).min(computed.len()));
+            let before = std::mem::replace(&mut computed, rest);
+            passed = at;
+            items.extend((!before.is_empty()).then_some(Item::Set(before)));
+            items.push(Item::Script(Box::new(script)));
+        }
+        items.extend((!computed.is_empty()).then_some(Item::Set(computed)));
+        items
     }
 
     /// The variable that holds what is computed before what is read.
@@ -422,7 +433,7 @@ fn plain(text: &str, has_values: bool) -> String {
 }
 
 /// Where the brace that ends a value stands.
-fn closing(text: &str) -> Option<usize> {
+pub(super) fn closing(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -622,14 +633,13 @@ mod tests {
     fn functions_without_an_equal_are_told() {
         let names = names();
         for (text, told) in [
-            ("${__groovy(1+1)}", "the function __groovy"),
+            ("${__groovy(sampler.setPath('/'))}", "the function __groovy: "),
             ("${__time(YYYY)}", "the letters 'YYYY'"),
             ("${__char(${user})}", "codes of letters"),
             ("${__timeShift(,,P1M,,)}", "no duration of days"),
             ("${__dateTimeConvert(${user},,yyyy)}", "known only on the way"),
             ("${__digest(MD2,x)}", "the digest 'MD2' is unknown"),
             ("${__eval(${__FileToString(a.txt)})}", "is not looked through"),
-            ("${__groovy(vars.get('user') + 1)}", "scripts are not carried out"),
             ("${__regexFunction(a)}", "the function __regexFunction"),
         ] {
             assert!(names.template(text).unwrap_err().contains(told), "{text}: {:?}", names.template(text));

@@ -12,8 +12,8 @@ use plan::work::variable_name;
 use plan::{Random, Target};
 use template::AnswerSink;
 
-use super::Program;
 use crate::compiled::Compiled;
+use crate::scripts::Program;
 use crate::user::User;
 
 /// So many lines of one call are kept.
@@ -21,24 +21,24 @@ const LINES_MAX: usize = 10;
 
 /// What a script did to its answer and its user.
 #[derive(Debug, Default)]
-pub(super) struct Done {
-    pub(super) failed: Option<String>,
-    pub(super) succeeds: bool,
-    pub(super) stops_user: bool,
-    pub(super) stops_all: bool,
-    pub(super) ends_journey: bool,
+pub(crate) struct Done {
+    pub(crate) failed: Option<String>,
+    pub(crate) succeeds: bool,
+    pub(crate) stops_user: bool,
+    pub(crate) stops_all: bool,
+    pub(crate) ends_journey: bool,
     /// What it said.
-    pub(super) said: Vec<String>,
+    pub(crate) said: Vec<String>,
 }
 
 /// An answer, and the request that it answers.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
-    pub(super) ok: bool,
+pub(crate) struct Heard {
+    pub(crate) ok: bool,
     status: u16,
     headers: Vec<u8>,
     body: Vec<u8>,
-    /// What scripts have put in the place of parts of it.
+    /// What scripts have put in the place of parts of it, for those behind them; it is counted as it came.
     replaced: BTreeMap<String, String>,
     url: String,
     request: Vec<u8>,
@@ -49,7 +49,7 @@ pub(super) struct Heard {
 
 impl Heard {
     /// Takes what was heard, to be [given back](Self::give_back).
-    pub(super) fn new(user: &User, place: &Target, (status, outcome): (u16, &Outcome), sink: &mut AnswerSink) -> Self {
+    pub(crate) fn new(user: &User, place: &Target, (status, outcome): (u16, &Outcome), sink: &mut AnswerSink) -> Self {
         let millis = |span: plan::Nanos| span.as_secs_f64() * 1e3;
         let sent = user.sent.as_ref();
         Self {
@@ -65,7 +65,7 @@ impl Heard {
         }
     }
 
-    pub(super) fn give_back(self, sink: &mut AnswerSink) {
+    pub(crate) fn give_back(self, sink: &mut AnswerSink) {
         (sink.headers, sink.body) = (self.headers, self.body);
     }
 
@@ -78,7 +78,7 @@ impl Heard {
             "code" => Said::Text(self.status.to_string()),
             "message" => Said::Text(measure::reason(self.status).to_owned()),
             "body" => text(&self.body),
-            "data" => Said::Bytes(self.body.clone()),
+            "data" => text(EncodedRef::read(&self.request).body()),
             "headers" => text(&self.headers),
             "requestHeaders" => {
                 let head = EncodedRef::read(&self.request).headers().unwrap_or_default();
@@ -104,7 +104,7 @@ fn now() -> f64 {
 }
 
 /// What the scripts of a worker ask.
-pub(super) struct Desk {
+pub(crate) struct Desk {
     compiled: Arc<Compiled>,
     journey: usize,
     /// The script that is called.
@@ -120,15 +120,15 @@ pub(super) struct Desk {
 }
 
 /// What is lent beside what the user itself has.
-pub(super) struct Loan {
-    pub(super) place: usize,
-    pub(super) given: BTreeMap<String, String>,
-    pub(super) beside: BTreeMap<String, String>,
-    pub(super) heard: Option<Heard>,
+pub(crate) struct Loan {
+    pub(crate) place: usize,
+    pub(crate) given: BTreeMap<String, String>,
+    pub(crate) beside: BTreeMap<String, String>,
+    pub(crate) heard: Option<Heard>,
 }
 
 impl Desk {
-    pub(super) fn new(compiled: &Arc<Compiled>) -> Self {
+    pub(crate) fn new(compiled: &Arc<Compiled>) -> Self {
         let (variables, beside, given) = Default::default();
         let (journey, place, user, iteration, random) = (0, 0, 0, 0, Random::new(0, 0));
         let (heard, done) = (None, Done::default());
@@ -136,7 +136,7 @@ impl Desk {
     }
 
     /// Takes what a script of this user asks for.
-    pub(super) fn lend(&mut self, user: &mut User, loan: Loan) {
+    pub(crate) fn lend(&mut self, user: &mut User, loan: Loan) {
         (self.user, self.iteration, self.journey) = (user.number, user.begun, user.journey);
         let Loan { place, given, beside, heard } = loan;
         (self.place, self.given, self.beside, self.heard) = (place, given, beside, heard);
@@ -145,7 +145,7 @@ impl Desk {
     }
 
     /// Gives it back, with what the script did.
-    pub(super) fn hand_back(&mut self, user: &mut User) -> (Done, BTreeMap<String, String>, Option<Heard>) {
+    pub(crate) fn hand_back(&mut self, user: &mut User) -> (Done, BTreeMap<String, String>, Option<Heard>) {
         swap(&mut self.variables, &mut user.variables);
         swap(&mut self.random, &mut user.random);
         (take(&mut self.done), take(&mut self.beside), self.heard.take())
@@ -195,8 +195,12 @@ impl Host for Desk {
         properties.get(name).cloned().or_else(|| self.given.get(&format!("property {name}")).cloned())
     }
 
-    fn set_property(&mut self, name: &str, text: String) {
-        self.compiled.common.properties.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), text);
+    fn set_property(&mut self, name: &str, text: Option<String>) {
+        let mut properties = self.compiled.common.properties.lock().unwrap_or_else(PoisonError::into_inner);
+        match text {
+            Some(text) => _ = properties.insert(name.to_owned(), text),
+            None => _ = properties.remove(name),
+        }
     }
 
     fn log(&mut self, level: &str, text: &str) {
@@ -229,10 +233,7 @@ impl Host for Desk {
             Act::Succeed => (self.done.failed, self.done.succeeds) = (None, true),
             Act::SetAnswer(what, text) => {
                 let Some(heard) = self.heard.as_mut() else { return Err("there is no answer here that could be changed".to_owned()) };
-                if !matches!(what.as_str(), "body" | "data" | "message") {
-                    return Err(format!("the {what} of an answer stays what it is: a report counts what the server sent"));
-                }
-                heard.replaced.insert(if what == "data" { "body".to_owned() } else { what }, text);
+                heard.replaced.insert(what, text);
             }
             Act::Ignore => return Err("an answer is counted in any case: a report holds every request that fell due".to_owned()),
             Act::StopUser => self.done.stops_user = true,

@@ -1,0 +1,402 @@
+//! Scripts of a test plan as scripts of a scenario: found, put together with what JMeter puts into them, and translated.
+//!
+//! JMeter writes values into the text of a script before it runs it. What is known before the load is written into it here as well; in the
+//! place of what is known only on the way stands a read of it, which is the same within quotation marks. Anywhere else it would be
+//! a piece of program that nobody has seen, and that is told.
+//!
+//! Invariant: a script of which any part has no equal is not carried out at all, and told with all of these parts.
+
+use std::collections::BTreeMap;
+
+use groovy::Language;
+use plan::template::{Template, Value};
+use plan::work::{Duration, Item, Script};
+
+use super::text::{Names, closing};
+use super::tree::Element;
+use super::{Reading, Scope};
+use crate::collection::url::{variable, variable_name};
+
+/// When a script is run, beside the samplers in whose scope it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Role {
+    /// Before each of them.
+    Before,
+    /// Before each of them, as a pause.
+    Timer,
+    /// In their place.
+    Sampler,
+    /// Behind each answer, before those that follow here.
+    Post,
+    /// Behind each answer, to judge it.
+    Assertion,
+    /// Behind each answer, at last.
+    Listener,
+}
+
+impl Role {
+    /// That of an element, if it is a script.
+    pub(super) fn of(class: &str) -> Option<Self> {
+        let kind = ["JSR223", "BeanShell", "BSF"].iter().find_map(|family| class.strip_prefix(family))?;
+        Some(match kind {
+            "PreProcessor" => Self::Before,
+            "Timer" => Self::Timer,
+            "Sampler" => Self::Sampler,
+            "PostProcessor" => Self::Post,
+            "Assertion" => Self::Assertion,
+            "Listener" => Self::Listener,
+            _ => return None,
+        })
+    }
+}
+
+/// A setting of a script, which each family of elements calls otherwise.
+fn setting<'e>(element: &'e Element, names: [&str; 2]) -> &'e str {
+    let own = element.text(names[0]);
+    if own.is_empty() { element.text(&format!("{}.{}", element.class, names[1])) } else { own }
+}
+
+/// The file that holds a script, as the element names it.
+pub(super) fn file_of(element: &Element) -> Option<&str> {
+    Role::of(&element.class)?;
+    Some(setting(element, ["filename", "filename"]).trim()).filter(|path| !path.is_empty())
+}
+
+fn language(element: &Element) -> Result<Language, String> {
+    if element.class.starts_with("BeanShell") {
+        return Ok(Language::BeanShell);
+    }
+    let word = setting(element, ["scriptLanguage", "language"]).trim().to_ascii_lowercase();
+    language_named(&word).ok_or_else(|| format!("it is written in '{word}': Groovy, BeanShell, JavaScript and JEXL are understood here"))
+}
+
+fn language_named(word: &str) -> Option<Language> {
+    Some(match word {
+        "" | "groovy" => Language::Groovy,
+        "beanshell" | "bsh" | "java" => Language::BeanShell,
+        "javascript" | "js" | "ecmascript" | "nashorn" | "rhino" => Language::JavaScript,
+        "jexl" | "jexl2" | "jexl3" => Language::Jexl,
+        _ => return None,
+    })
+}
+
+/// The language of a function that is given a script.
+pub(super) fn language_of_function(name: &str) -> Option<Language> {
+    language_named(&name.strip_prefix("__")?.to_ascii_lowercase())
+}
+
+/// What stands in the place of a value in a script.
+enum Put {
+    /// This text.
+    Text(String),
+    /// A read of this variable.
+    Read(String),
+    /// The braces: it is a name of the script's own.
+    Nothing,
+}
+
+/// A script with its values, as far as they are told by `put`, or the lines and reasons why it cannot have them.
+fn filled(text: &str, mut put: impl FnMut(&str) -> Result<Put, String>) -> Result<String, Vec<(usize, String)>> {
+    let (mut out, mut wrong) = (String::with_capacity(text.len()), Vec::new());
+    let mut rest = text;
+    // The last sign that means anything: behind some of them a slash begins a text.
+    let mut last = '(';
+    while let Some(letter) = rest.chars().next() {
+        let line = || text[..text.len() - rest.len()].matches('\n').count() + 1;
+        if let Some(end) = ["//", "/*"].iter().position(|begin| rest.starts_with(begin)) {
+            let length = if end == 0 { rest.find('\n') } else { rest.find("*/").map(|at| at + 2) }.unwrap_or(rest.len());
+            out.push_str(&rest[..length]);
+            rest = &rest[length..];
+            continue;
+        }
+        let is_slashy = letter == '/' && "(,=:[!&|?{};~+<>".contains(last);
+        let quote = ["\"\"\"", "'''", "\"", "'", "/"].into_iter().find(|quote| rest.starts_with(quote) && (*quote != "/" || is_slashy));
+        if let Some(quote) = quote {
+            let length = literal(&rest[quote.len()..], quote);
+            let inside = &rest[quote.len()..quote.len() + length];
+            match parts(inside, &mut put) {
+                Err(why) => wrong.push((line(), why)),
+                Ok((_, reads)) if reads > 0 && quote == "/" => {
+                    wrong.push((line(), "a value that is known only on the way stands between slashes".to_owned()));
+                }
+                Ok((parts, reads)) => {
+                    let whole: Vec<String> = parts
+                        .into_iter()
+                        .map(|(is_read, text)| if is_read { format!("vars.get(\"{text}\")") } else { format!("{quote}{text}{quote}") })
+                        .collect();
+                    let together = whole.join(" + ");
+                    out.push_str(&if reads > 0 { format!("({together})") } else { together });
+                }
+            }
+            rest = &rest[(2 * quote.len() + length).min(rest.len())..];
+            last = '"';
+            continue;
+        }
+        if let Some(length) = rest.strip_prefix("${").and_then(closing) {
+            let inner = &rest[2..2 + length];
+            match put(inner) {
+                Ok(Put::Text(text)) => out.push_str(&text),
+                Ok(Put::Nothing) => out.push_str(&rest[..length + 3]),
+                Ok(Put::Read(_)) => {
+                    let why = "is known only on the way, and stands outside quotation marks: write vars.get(\"…\") there, and what it is";
+                    wrong.push((line(), format!("`${{{inner}}}`: its value {why}")));
+                }
+                Err(why) => wrong.push((line(), why)),
+            }
+            rest = &rest[length + 3..];
+            last = 'x';
+            continue;
+        }
+        if !letter.is_whitespace() {
+            last = letter;
+        }
+        out.push(letter);
+        rest = &rest[letter.len_utf8()..];
+    }
+    if wrong.is_empty() { Ok(out) } else { Err(wrong) }
+}
+
+/// How far a text goes that ends with this quotation mark.
+fn literal(text: &str, quote: &str) -> usize {
+    let mut from = 0;
+    while let Some(letter) = text[from..].chars().next() {
+        if text[from..].starts_with(quote) {
+            return from;
+        }
+        from += letter.len_utf8();
+        if letter == '\\' {
+            from += text[from..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// A text in quotation marks, taken apart into texts and names of variables that are read, and how many these are.
+fn parts(inside: &str, put: &mut dyn FnMut(&str) -> Result<Put, String>) -> Result<(Vec<(bool, String)>, usize), String> {
+    let (mut parts, mut reads, mut rest) = (vec![(false, String::new())], 0, inside);
+    while let Some(at) = rest.find("${") {
+        let Some(length) = closing(&rest[at + 2..]) else { break };
+        let inner = &rest[at + 2..at + 2 + length];
+        let (before, behind) = (&rest[..at], &rest[at + length + 3..]);
+        let written = match put(inner)? {
+            Put::Text(text) => text,
+            Put::Nothing => rest[at..at + length + 3].to_owned(),
+            Put::Read(name) => {
+                parts.last_mut().expect("there is one").1 += before;
+                parts.extend([(true, name.replace('\\', "\\\\").replace('"', "\\\"")), (false, String::new())]);
+                reads += 1;
+                rest = behind;
+                continue;
+            }
+        };
+        parts.last_mut().expect("there is one").1 += &format!("{before}{written}");
+        rest = behind;
+    }
+    parts.last_mut().expect("there is one").1 += rest;
+    if reads > 0 && parts.last().is_some_and(|(_, text)| text.is_empty()) {
+        parts.pop();
+    }
+    Ok((parts, reads))
+}
+
+/// The variables that a script sets, as far as that is known before the values of others are.
+pub(super) fn set_by(source: &str, language: Language) -> Vec<String> {
+    let text = filled(source, |_| Ok(Put::Read("x".to_owned()))).or_else(|_| filled(source, |_| Ok(Put::Text("0".to_owned()))));
+    text.ok().and_then(|text| groovy::translate(&text, language).ok()).map_or_else(Vec::new, |translation| translation.sets)
+}
+
+impl Names<'_> {
+    /// A script of this text. `is_written`: whether values are written into it.
+    ///
+    /// # Errors
+    /// Everything in it that has no equal, with its line in it.
+    pub(super) fn script(&self, source: &str, language: Language, is_written: bool) -> Result<Script, Vec<(usize, String)>> {
+        let mut given: BTreeMap<String, Template> = BTreeMap::new();
+        let text = if is_written {
+            filled(source, |inner| {
+                let plain = inner.trim();
+                let value = if plain.starts_with("__") {
+                    Some(self.template(&format!("${{{inner}}}"))?)
+                } else if self.lost.contains_key(plain) || self.namesakes.contains_key(plain) {
+                    return Err(self.template(&format!("${{{inner}}}")).err().unwrap_or_default());
+                } else {
+                    self.valued(plain)
+                };
+                let Some(value) = value else { return Ok(Put::Nothing) };
+                if let Some(text) = self.settled(&value) {
+                    return Ok(Put::Text(text));
+                }
+                given.insert(plain.to_owned(), value);
+                Ok(Put::Read(plain.to_owned()))
+            })?
+        } else {
+            source.to_owned()
+        };
+        let translated = groovy::translate(&text, language);
+        let translation =
+            translated.map_err(|mistakes| mistakes.into_iter().map(|mistake| (mistake.line, mistake.message)).collect::<Vec<_>>())?;
+        for name in &translation.reads {
+            if let Some(value) = self.valued(name) {
+                given.entry(name.clone()).or_insert(value);
+            }
+        }
+        if translation.names_are_computed {
+            for (name, (file, column)) in &self.columns {
+                given.entry(name.clone()).or_insert_with(|| Value::Column { file: file.clone(), column: column.clone() }.into());
+            }
+        }
+        // What a variable of its own holds it finds by itself.
+        given.retain(|name, value| *value != variable(name));
+        if source.contains("props") || source.contains("__P") {
+            given.extend(self.properties.iter().map(|(name, value)| (format!("property {name}"), Template::fixed(value))));
+        }
+        let plain = |names: &[String]| {
+            let mut plain: Vec<String> = names.iter().map(|name| variable_name(name)).collect();
+            plain.sort_unstable();
+            plain.dedup();
+            plain
+        };
+        Ok(Script {
+            translated: true,
+            given: given.into_iter().collect(),
+            reads: plain(&translation.reads),
+            sets: plain(&translation.sets),
+            reads_answer: translation.reads_answer,
+            files: translation.files.into_iter().map(|path| (path.clone(), path)).collect(),
+            text: translation.javascript,
+            ..Script::default()
+        })
+    }
+}
+
+impl<'e> Reading<'e> {
+    /// The text of a script, and whether it stands in the plan itself.
+    fn source(&self, element: &'e Element) -> Result<(&'e str, bool), String> {
+        let Some(path) = file_of(element) else { return Ok((setting(element, ["script", "query"]), true)) };
+        let path = self.names.literal(path).ok_or("the name of its file is known only on the way; write the script into the element")?;
+        match self.texts.get(&path) {
+            Some(Ok(text)) => Ok((text, false)),
+            Some(Err(why)) => Err(format!("its file '{path}' cannot be read: {why}")),
+            None => Err(format!("its file '{path}' was not read with the plan; write the script into the element")),
+        }
+    }
+
+    /// The variables that an element sets as a script, as far as it is known what it does.
+    pub(super) fn set_by_script(&self, element: &'e Element) -> Vec<String> {
+        match (self.source(element), language(element)) {
+            (Ok((text, _)), Ok(language)) => set_by(text, language),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The script of an element. What has to be computed for it is left with the names.
+    ///
+    /// # Errors
+    /// Everything that has no equal.
+    pub(super) fn script(&self, element: &'e Element) -> Result<Script, Vec<String>> {
+        let (text, is_written) = self.source(element).map_err(|why| vec![why])?;
+        let language = language(element).map_err(|why| vec![why])?;
+        let told = |(line, why): (usize, String)| format!("line {line} of its script: {why}");
+        let mut script = self.names.script(text, language, is_written).map_err(|wrong| wrong.into_iter().map(told).collect::<Vec<_>>())?;
+        let parameters = setting(element, ["parameters", "parameters"]);
+        if !parameters.is_empty() {
+            script.given.push(("Parameters".to_owned(), self.names.template(parameters).map_err(|why| vec![why])?));
+        }
+        Ok(Script { name: element.said(), ..script })
+    }
+
+    /// The scripts that are run before a sampler, with what is computed for them.
+    pub(super) fn scripts_before(&self, scope: &Scope<'e>) -> Vec<Item> {
+        let mut items = Vec::new();
+        for element in scope.scripts.iter().filter(|element| Role::of(&element.class) == Some(Role::Before)) {
+            let script = self.script(element);
+            let computed = self.names.taken();
+            if let Ok(script) = script {
+                items.extend(computed);
+                items.push(Item::Script(Box::new(Script { may_fail: !scope.must_succeed, ..script })));
+            }
+        }
+        items
+    }
+
+    /// The scripts that are run behind the answer of a sampler, in their order.
+    pub(super) fn scripts_after(&self, scope: &Scope<'e>) -> Vec<Script> {
+        let role = |element: &&&'e Element| Role::of(&element.class).filter(|role| *role >= Role::Post);
+        let mut elements: Vec<&&'e Element> = scope.scripts.iter().filter(|element| role(element).is_some()).collect();
+        elements.sort_by_key(role);
+        let carried = elements.into_iter().filter_map(|element| self.script(element).ok());
+        carried.map(|script| Script { may_fail: !scope.must_succeed, ..script }).collect()
+    }
+
+    /// What a script does in the place of a sampler.
+    pub(super) fn script_sampler(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+        let inner = scope.within(element);
+        element.name.clone_into(&mut self.names.sampler);
+        let mut items = self.scripts_before(&inner);
+        items.extend(self.pauses(&inner));
+        match self.script(element) {
+            Ok(script) => {
+                items.extend(self.names.taken());
+                items.push(Item::Script(Box::new(Script { may_fail: !scope.must_succeed, ..script })));
+            }
+            Err(wrong) => {
+                self.names.taken();
+                wrong.into_iter().for_each(|why| self.leave_out(element, scope, why));
+            }
+        }
+        if element.children.iter().any(|child| super::answer::is_extractor(&child.class) || super::answer::is_assertion(&child.class)) {
+            self.leave_out(element, scope, "what it returns is no answer here, and nothing is taken out of it or held against it");
+        }
+        items
+    }
+
+    /// The pause that a script computes.
+    ///
+    /// # Errors
+    /// Everything that has no equal.
+    pub(super) fn script_pause(&self, element: &'e Element) -> Result<Vec<Item>, Vec<String>> {
+        let script = self.script(element)?;
+        let mut items = self.names.taken();
+        let name = self.names.fresh("pause");
+        let mut time = Template::from(Value::Variable(name.clone()));
+        time.push("ms");
+        // What is no number is no pause.
+        let text = format!("const pause = Number((function () {{{}\n}})()); return pause > 0 ? pause : 0;", script.text);
+        items.push(Item::Script(Box::new(Script { text, into: Some(name), may_fail: true, ..script })));
+        items.push(Item::Pause(Duration::Written(time)));
+        Ok(items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(text: &str) -> Result<String, Vec<(usize, String)>> {
+        filled(text, |inner| match inner {
+            "known" => Ok(Put::Text("7".to_owned())),
+            "user" => Ok(Put::Read("user".to_owned())),
+            "__bad()" => Err("no".to_owned()),
+            _ => Ok(Put::Nothing),
+        })
+    }
+
+    #[test]
+    fn values_stand_where_they_can() {
+        for (text, filled) in [
+            ("def n = ${known} + 1 // ${user}", "def n = 7 + 1 // ${user}"),
+            ("log.info(\"a ${user}\" + '${known}')", "log.info((\"a \" + vars.get(\"user\")) + '7')"),
+            ("'${user}'.length()", "('' + vars.get(\"user\")).length()"),
+            ("\"\"\"{\n\"a\": \"${user}\"}\"\"\"", "(\"\"\"{\n\"a\": \"\"\" + vars.get(\"user\") + \"\"\"\"}\"\"\")"),
+            ("def own = 1; \"${own} \\\"${user}\"", "def own = 1; (\"${own} \\\"\" + vars.get(\"user\"))"),
+            ("x =~ /\"id\":'(\\d+)\\/${own}/; a / b", "x =~ /\"id\":'(\\d+)\\/${own}/; a / b"),
+            ("/* '${user} */ 'b'", "/* '${user} */ 'b'"),
+            ("'open ${known}", "'open 7'"),
+        ] {
+            assert_eq!(put(text).as_deref(), Ok(filled), "{text}");
+        }
+        let wrong = put("def a = 1\ndef n = ${user}\nx = '${__bad()}'").unwrap_err();
+        assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3]);
+        assert!(wrong[0].1.contains("outside quotation marks"), "{wrong:?}");
+    }
+}
