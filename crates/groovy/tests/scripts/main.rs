@@ -1,0 +1,15 @@
+//! Scripts as people write them into plans, translated and carried out by QuickJS: from variables and an answer before to what is there after.
+
+mod answers;
+mod expressions;
+mod functions;
+mod hostile;
+mod lists;
+mod refused;
+mod runtime;
+mod statements;
+mod tables;
+mod texts;
+mod times;
+mod values;
+mod whole;
