@@ -78,6 +78,7 @@ pub(crate) const CLASSES: &[Class] = &[
     class("ArrayList", UTIL, true, "", ""),
     class("LinkedList", UTIL, true, "", ""),
     class("Vector", UTIL, true, "", ""),
+    class("ArrayDeque", UTIL, true, "", ""),
     class("Stack", UTIL, true, "", ""),
     class("Collection", UTIL, false, "", ""),
     class("Map", UTIL, false, "of entry", ""),
@@ -205,8 +206,20 @@ pub(crate) const CLASSES: &[Class] = &[
 ];
 
 /// Names that stand only for what a value may be.
-const TYPES: &[&str] =
-    &["Exception", "Throwable", "Closure", "GString", "Entry", "Queue", "Deque", "Iterator", "Void", "Function", "HTTPSamplerProxy"];
+const TYPES: &[&str] = &[
+    "Exception",
+    "Throwable",
+    "Closure",
+    "GString",
+    "Entry",
+    "Queue",
+    "Deque",
+    "Iterator",
+    "Void",
+    "Function",
+    "TimeCategory",
+    "HTTPSamplerProxy",
+];
 
 /// The class of that simple name.
 pub(crate) fn class_named(name: &str) -> Option<&'static Class> {
@@ -240,6 +253,9 @@ pub(crate) fn reason(name: &str) -> &'static str {
         "XmlSlurper" | "XmlParser" | "DocumentBuilderFactory" => "use an XPath Extractor",
         "Sql" | "DriverManager" => "databases are not asked here",
         "KafkaProducer" | "KafkaConsumer" | "Socket" => "only HTTP is sent here",
+        "LinkedBlockingQueue" | "ConcurrentLinkedQueue" | "LinkedBlockingDeque" => {
+            "users share texts, numbers, lists and maps by `props`, and no queues"
+        }
         "FileServer" => "paths are relative to the plan",
         _ => "this class is not among those that are known here",
     }

@@ -35,7 +35,12 @@ $class.DateTimeFormatter = $Formatter;
 function $number_(value) { return value === undefined ? 0 : Number(value); }
 
 class $Span {
-  constructor(ms) { this.ms = Number(ms); }
+  constructor(ms, months = 0) { this.ms = Number(ms); this.months = months; }
+  // Of a date of java.util, as TimeCategory has it.
+  after(date) { return new $Date($addMonths(date.ms, 0, this.months) + this.ms); }
+  before(date) { return new $Date($addMonths(date.ms, 0, -this.months) - this.ms); }
+  getAgo() { return this.before(new $Date()); }
+  getFrom() { return { getNow: () => this.after(new $Date()) }; }
   static between(from, to) { return new $Span(to.ms - from.ms); }
   toMillis() { return this.ms; }
   getSeconds() { return Math.floor(this.ms / 1000); }
@@ -44,7 +49,7 @@ class $Span {
   toHours() { return Math.trunc(this.ms / 3600000); }
   toDays() { return Math.trunc(this.ms / $DAY); }
   toNanos() { return this.ms * 1000000; }
-  plus(other) { return new $Span(this.ms + other.ms); }
+  plus(other) { return other instanceof $Date ? this.after(other) : new $Span(this.ms + other.ms, this.months + other.months); }
   minus(other) { return new $Span(this.ms - other.ms); }
   isNegative() { return this.ms < 0; }
   compareTo(other) { return Math.sign(this.ms - other.ms); }
@@ -237,3 +242,8 @@ for (const kind of ["LocalDate", "LocalDateTime", "LocalTime", "ZonedDateTime", 
 }
 $class.LocalTime.MIDNIGHT = new $Moment("LocalTime", 0);
 $class.LocalTime.NOON = new $Moment("LocalTime", $DAY / 2);
+
+// Of groovy.time.TimeCategory: `3.days`, `1.hour`.
+for (const [name, ms, months] of [["Second", 1000, 0], ["Minute", 60000, 0], ["Hour", 3600000, 0], ["Day", $DAY, 0], ["Week", 7 * $DAY, 0], ["Month", 0, 1], ["Year", 0, 12]]) {
+  $NUMBER["get" + name] = $NUMBER[`get${name}s`] = (size) => new $Span(Number(size) * ms, Number(size) * months);
+}

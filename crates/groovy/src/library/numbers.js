@@ -36,7 +36,7 @@ function $plus(a, b) {
   if (Array.isArray(a)) return Array.isArray(b) || b instanceof Set ? [...a, ...b] : [...a, b];
   if (a instanceof Map && b instanceof Map) return new Map([...a, ...b]);
   if (a instanceof Set) return new Set([...a, ...(Array.isArray(b) || b instanceof Set ? b : [b])]);
-  if (a instanceof $Date) return new $Date(a.ms + Number(b) * 86400000);
+  if (a instanceof $Date) return b instanceof $Span ? b.after(a) : new $Date(a.ms + Number(b) * 86400000);
   if (a instanceof $StringBuilder || b instanceof $StringBuilder) return $text(a) + $text(b);
   if (a !== null && typeof a === "object" && typeof a.plus === "function") return a.plus(b);
   return $arith("+", a, b, (x, y) => x + y, (x, y) => x + y);
@@ -56,7 +56,7 @@ function $sub(a, b) {
   if (typeof a === "string" && a.length === 1) return a.charCodeAt(0) - b.valueOf();
   if (Array.isArray(a)) return a.filter((item) => Array.isArray(b) || b instanceof Set ? ![...b].some((other) => $eq(item, other)) : !$eq(item, b));
   if (a instanceof Set) return new Set([...a].filter((item) => Array.isArray(b) || b instanceof Set ? ![...b].some((other) => $eq(item, other)) : !$eq(item, b)));
-  if (a instanceof $Date) return b instanceof $Date ? Math.floor(a.ms / 86400000) - Math.floor(b.ms / 86400000) : new $Date(a.ms - Number(b) * 86400000);
+  if (a instanceof $Date) return b instanceof $Span ? b.before(a) : b instanceof $Date ? Math.floor(a.ms / 86400000) - Math.floor(b.ms / 86400000) : new $Date(a.ms - Number(b) * 86400000);
   if (a !== null && typeof a === "object" && typeof a.minus === "function") return a.minus(b);
   return $arith("-", a, b, (x, y) => x - y, (x, y) => x - y);
 }

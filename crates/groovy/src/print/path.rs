@@ -107,6 +107,9 @@ impl Printer {
             let SuffixKind::Property(part) = &suffix.kind else { break };
             whole.push('.');
             whole.push_str(part);
+            if whole == "org.apache.jmeter.samplers.SampleResult" {
+                return (self.object(Object::Sample).to_owned(), Place::Object(Object::Sample), at + 1);
+            }
             if part.starts_with(char::is_uppercase) {
                 if let Some(class) = class_named(part).filter(|class| is_home(class.packages, &whole)) {
                     return (format!("$class.{part}"), Place::Class(class), at + 1);
@@ -132,6 +135,9 @@ impl Printer {
             "println" | "print" => format!("$print({printed})"),
             "printf" => format!("$print($format({printed}))"),
             "size" | "empty" if self.language == Language::Jexl => format!("$jexl.{name}({printed})"),
+            "use" if self.language == Language::Groovy && arguments.len() == 2 && printed.starts_with("$type(\"TimeCategory\")") => {
+                format!("$do({})", self.expression(&arguments[1]))
+            }
             "sleep" => {
                 self.fail(line, "`sleep`: pauses are timers of the plan");
                 "null".into()
@@ -226,6 +232,9 @@ impl Printer {
                 self.note_names(object, "get", items);
                 let key = self.expressions(items);
                 (format!("{code}.get({key})"), Place::Value)
+            }
+            SuffixKind::Property(name) if object == Object::Sample && matches!(name.as_str(), "TEXT" | "BINARY") => {
+                (quoted(name), Place::Value)
             }
             SuffixKind::Property(name) => match object.getter(name) {
                 Some(getter) => self.given(object, &getter, format!("{code}.{getter}()")),

@@ -110,7 +110,7 @@ fn answers_are_judged() {
     answered(groovy("AssertionResult.failure = true\nAssertionResult.failureMessage = 'as properties'")).run().fails("as properties");
     answered(groovy("prev.setSuccessful(false); prev.setResponseMessage('no token'); prev.setResponseCode('500')")).run().fails("");
     answered(groovy("prev.successful = false")).run().fails("");
-    answered(groovy("SampleResult.setSuccessful(true)")).run().passes();
+    answered(groovy("SampleResult.setSuccessful(true); SampleResult.setDataType(SampleResult.TEXT); SampleResult.setDataType(org.apache.jmeter.samplers.SampleResult.TEXT)")).run().passes();
     let done = answered(groovy("SampleResult.setResponseData('new body', 'UTF-8'); SampleResult.setResponseCode('201')")).run();
     assert!(done.answer.contains(&"body=new body".to_owned()) && done.answer.contains(&"code=201".to_owned()), "{:?}", done.answer);
     answered(beanshell("if (!prev.getResponseDataAsString().contains(\"t-1\")) { Failure = true; FailureMessage = \"no token\"; }"))

@@ -56,6 +56,7 @@ fn one_by_one() {
         ("import static java.lang.Math.max\n1", "write the class before"),
         ("'${__RandomString(5,abc)}'", "set a variable to it before"),
         ("import com.mine.UUID\nUUID.randomUUID()", "`com.mine.UUID`"),
+        ("new java.util.concurrent.LinkedBlockingQueue()", "no queues"),
         ("evaluate('1')", "`evaluate()`"),
     ] {
         if words.is_empty() {

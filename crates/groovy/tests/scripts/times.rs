@@ -34,6 +34,11 @@ fn dates_of_java_util() {
         ("new Date()[Calendar.MONTH]", "10"),
         ("(System.currentTimeMillis() / 1000) as long", "1700000000"),
         ("java.util.concurrent.TimeUnit.MINUTES.toMillis(5)", "300000"),
+        ("use(groovy.time.TimeCategory) { (new Date() + 3.days - 1.hour).format('dd HH') }", "17 21"),
+        (
+            "import groovy.time.TimeCategory\nuse (TimeCategory) { 2.weeks.from.now.format('MM-dd') + 1.month.ago.format(' MM-dd') }",
+            "11-28 10-14",
+        ),
         ("def d = new Date(); Long m = d.getMinutes(); m.mod(5)", "3"),
     ]);
 }
