@@ -67,7 +67,7 @@ fn read(source: &str) -> Vec<(Token, usize)> {
             at = closing(&letters, at, letter);
             Token::Kept(letters[begin..at].iter().collect())
         } else if letter == '/' && next == Some('/') {
-            while at < letters.len() && letters[at] != '\n' {
+            while at < letters.len() && !matches!(letters[at], '\n' | '\r') {
                 at += 1;
             }
             Token::Kept(String::new())

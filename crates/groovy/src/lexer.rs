@@ -97,7 +97,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn skip_line(&mut self) {
-        while self.peek().is_some_and(|letter| letter != '\n') {
+        while self.peek().is_some_and(|letter| !matches!(letter, '\n' | '\r')) {
             self.next();
         }
     }
@@ -160,7 +160,7 @@ impl<'a> Lexer<'a> {
                 }
                 self.next();
             } else if self.peek().is_some_and(|letter| letter.is_whitespace() || letter == '\u{feff}') {
-                newline |= self.next() == Some('\n');
+                newline |= matches!(self.next(), Some('\n' | '\r'));
             } else {
                 return newline;
             }

@@ -1,7 +1,7 @@
 //! The library in JavaScript, a file a subject, in the order in which they need each other.
 
 /// JavaScript that is evaluated once in each runtime, as a script of its own, before any translation: what translations call. It uses
-/// nothing of the outside but the global object `host`.
+/// nothing of the outside but the global object `host`, and all that an engine has by the standard of 2020: BigInt, Proxy, RegExp, Date, JSON.
 pub const LIBRARY: &str = concat!(
     include_str!("library/values.js"),
     include_str!("library/calls.js"),

@@ -13,7 +13,7 @@ class $Zone {
     this.id = $text(id);
     const found = /^(?:UTC|GMT)?([-+])(\d{1,2})(?::?(\d{2}))?$/.exec(this.id);
     this.minutes = found ? (found[1] === "-" ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3] || 0)) : 0;
-    if (!found && !/^(UTC|GMT|Z|UCT|Etc\/UTC|Etc\/GMT|Universal|Zulu|[A-Z]{2,4}T?)$/.test(this.id) && !$STRANGE.has(this.id)) {
+    if (!found && !/^(UTC|GMT|Z|UCT|Etc\/UTC|Etc\/GMT|Universal|Zulu|[A-Z]{2,4}T?)$/.test(this.id) && !$STRANGE.has(this.id) && $STRANGE.size < 100) {
       // Told once.
       $STRANGE.add(this.id);
       host.log("warn", `the time zone ${this.id} is taken as UTC: only fixed distances as GMT+02:00 are known`);

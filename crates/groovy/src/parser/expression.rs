@@ -622,8 +622,8 @@ impl Parser {
 
     fn creation(&mut self, line: usize) -> Read<Expression> {
         self.advance();
-        let Ok(name) = self.dotted() else { return Err(Stop) };
-        let name = name.rsplit('.').next().unwrap_or_default().to_owned();
+        let whole = self.dotted()?;
+        let name = whole.rsplit('.').next().unwrap_or_default().to_owned();
         if self.is_sign("<") && !self.pass_type_parameters() {
             return self.unexpected("`>`");
         }
@@ -648,6 +648,6 @@ impl Parser {
         if self.is_sign("{") && !self.newline() {
             return self.fail(line, format!("`new {name}() {{`: classes of one's own are not carried out"));
         }
-        Ok(Expression { line, kind: Kind::New(Type { name, is_array: false }, arguments) })
+        Ok(Expression { line, kind: Kind::New(Type { name: whole, is_array: false }, arguments) })
     }
 }

@@ -453,11 +453,11 @@ impl Printer {
     }
 
     fn creation(&mut self, line: usize, kind: &Type, arguments: &[Expression]) -> String {
-        let name = kind.name.as_str();
+        let name = simple(&kind.name);
         if name == "File" {
             return self.file(line, arguments);
         }
-        let home = self.imports.get(name).cloned();
+        let home = if name == kind.name { self.imports.get(name).cloned() } else { Some(kind.name.clone()) };
         let printed = self.expressions(arguments);
         let separator = if arguments.is_empty() { "" } else { ", " };
         if let Some(class) = class_named(name) {
@@ -501,7 +501,7 @@ impl Printer {
                 None if self.assigned.contains(name) => Held::Anything,
                 None => object_named(name).map_or(Held::Anything, Held::Object),
             },
-            Kind::New(kind, arguments) if kind.name == "File" => match arguments.first().map(|argument| &argument.kind) {
+            Kind::New(kind, arguments) if simple(&kind.name) == "File" => match arguments.first().map(|argument| &argument.kind) {
                 Some(Kind::Text(parts)) => match parts.as_slice() {
                     [Part::Text(name)] => Held::File(name.clone()),
                     _ => Held::Anything,
@@ -524,6 +524,11 @@ impl Printer {
             _ => Held::Anything,
         }
     }
+}
+
+/// A class's name without its package.
+fn simple(whole: &str) -> &str {
+    whole.rsplit('.').next().unwrap_or(whole)
 }
 
 /// Adds a name that is not there yet.

@@ -76,6 +76,9 @@ fn lines_go_on_where_groovy_lets_them() {
         ("def f(a,\n  b) {\n  a + b\n}\nf(\n  1,\n  2\n)", "3"),
         ("println 'a'\nprintln('b')\n'c'", "c"),
         ("def a = 1; def b = 2; a + b", "3"),
+        ("def a = 1 // one\r\ndef b = 2\r\na + b", "3"),
+        ("// told\rdef a = 5\ra", "5"),
+        ("def x\nx = 5\nx", "5"),
         ("// only a comment\n1 /* here */ + /* there */ 1", "2"),
     ]);
 }

@@ -57,6 +57,8 @@ fn one_by_one() {
         ("'${__RandomString(5,abc)}'", "set a variable to it before"),
         ("import com.mine.UUID\nUUID.randomUUID()", "`com.mine.UUID`"),
         ("new java.util.concurrent.LinkedBlockingQueue()", "no queues"),
+        ("new com.mine.Date()", "`com.mine.Date`"),
+        ("new java.io.File(vars.get('a')).text", "this one is computed"),
         ("evaluate('1')", "`evaluate()`"),
     ] {
         if words.is_empty() {

@@ -7,6 +7,7 @@ fn dates_of_java_util() {
     all(&[
         ("System.currentTimeMillis()", "1700000000123"),
         ("new Date().time", "1700000000123"),
+        ("new java.util.Date().time", "1700000000123"),
         ("new Date().getTime().toString()", "1700000000123"),
         ("new Date().format('yyyy-MM-dd')", "2023-11-14"),
         ("new Date().format(\"yyyy-MM-dd'T'HH:mm:ss.SSS'Z'\", TimeZone.getTimeZone('UTC'))", "2023-11-14T22:13:20.123Z"),
