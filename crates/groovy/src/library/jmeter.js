@@ -251,6 +251,13 @@ const $jexl = {
   empty(value) { return value === null || value === undefined || (value !== false && !$truth(value)); },
 };
 
+// Chance and time are the host's for JavaScript of plans, too.
+Math.random = () => host.random();
+globalThis.Date = class Date extends globalThis.Date {
+  constructor(...values) { if (values.length === 0) super(host.now()); else super(...values); }
+  static now() { return Math.floor(host.now()); }
+};
+
 // For JavaScript of plans, which calls Java's methods on values of its own: what a kind does not know yet.
 for (const [prototype, methods] of [[String.prototype, $TEXT], [Array.prototype, $LIST], [Map.prototype, $MAP], [Set.prototype, $SET]]) {
   for (const name of Object.keys(methods)) {

@@ -61,6 +61,7 @@ fn scripts_of_javascript() {
         ("JSON.parse(prev.getResponseDataAsString()).n", "7"),
         ("(function () { return threadName; })()", "Users 1-3"),
         ("true ? 'a' : 'b';", "a"),
+        ("new Date().getTime() + ' ' + Date.now() + ' ' + new Date(5).getTime()", "1700000000123 1700000000123 5"),
         ("x = 5; y = x + 1\ny * 2", "12"),
         ("var s = 0\nfor (var i = 0; i < 3; i++)\n  s += i\ns", "3"),
         ("var s = ''; for (var k in {a: 1, b: 2}) { s += k; }\ns", "ab"),
@@ -95,6 +96,8 @@ fn chance_is_the_users() {
     let one = groovy(draw).run().value.unwrap();
     assert_eq!(Ok(one.clone()), groovy(draw).run().value, "the same seed gives the same");
     assert_ne!(Ok(one), groovy(draw).setup("host.state.random = 77;").run().value);
+    let draw = "[Math.random(), new Date().getTime()].join(' ')";
+    assert_eq!(javascript(draw).run().value, javascript(draw).run().value, "in JavaScript, too");
     groovy("def r = new Random(); (1..200).every { def n = 5 + r.nextInt(3); n >= 5 && n < 8 }").run().gives("true");
     groovy("def all = (1..300).collect { java.util.concurrent.ThreadLocalRandom.current().nextInt(1, 4) } as Set; all.sort()")
         .run()
