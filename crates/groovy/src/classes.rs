@@ -110,7 +110,13 @@ pub(crate) const CLASSES: &[Class] = &[
     class("TimeUnit", CONCURRENT, false, "valueOf", "NANOSECONDS MICROSECONDS MILLISECONDS SECONDS MINUTES HOURS DAYS"),
     class("AtomicInteger", &["java.util.concurrent.atomic"], true, "", ""),
     class("AtomicLong", &["java.util.concurrent.atomic"], true, "", ""),
-    class("Pattern", &["java.util.regex"], false, "compile matches quote", "CASE_INSENSITIVE MULTILINE DOTALL COMMENTS LITERAL UNICODE_CASE"),
+    class(
+        "Pattern",
+        &["java.util.regex"],
+        false,
+        "compile matches quote",
+        "CASE_INSENSITIVE MULTILINE DOTALL COMMENTS LITERAL UNICODE_CASE",
+    ),
     class("Matcher", &["java.util.regex"], false, "quoteReplacement", ""),
     class("SimpleDateFormat", &["java.text"], true, "", ""),
     class("DecimalFormat", &["java.text"], true, "", ""),
@@ -178,14 +184,21 @@ pub(crate) const CLASSES: &[Class] = &[
         "md5Hex shaHex sha1Hex sha256Hex sha384Hex sha512Hex md5 sha1 sha256 sha512",
         "",
     ),
-    class("HmacUtils", &["org.apache.commons.codec.digest"], false, "hmacMd5Hex hmacSha1Hex hmacSha256Hex hmacSha512Hex hmacSha1 hmacSha256 hmacSha512", ""),
+    class(
+        "HmacUtils",
+        &["org.apache.commons.codec.digest"],
+        false,
+        "hmacMd5Hex hmacSha1Hex hmacSha256Hex hmacSha512Hex hmacSha1 hmacSha256 hmacSha512",
+        "",
+    ),
     class("Hex", &["org.apache.commons.codec.binary"], false, "encodeHexString encodeHex decodeHex", ""),
     class("JMeterUtils", &["org.apache.jmeter.util"], false, "getProperty getPropDefault setProperty getJMeterProperties", ""),
     class("JMeterContextService", &["org.apache.jmeter.threads"], false, "getContext", ""),
 ];
 
 /// Names that stand only for what a value may be.
-const TYPES: &[&str] = &["Exception", "Throwable", "Closure", "GString", "Entry", "Queue", "Deque", "Iterator", "Void", "Function", "HTTPSamplerProxy"];
+const TYPES: &[&str] =
+    &["Exception", "Throwable", "Closure", "GString", "Entry", "Queue", "Deque", "Iterator", "Void", "Function", "HTTPSamplerProxy"];
 
 /// The class of that simple name.
 pub(crate) fn class_named(name: &str) -> Option<&'static Class> {
@@ -208,8 +221,12 @@ pub(crate) fn reason(name: &str) -> &'static str {
         "FileReader" | "BufferedReader" | "Scanner" | "Files" | "Paths" | "FileInputStream" => {
             "read a file with `new File(\"its name\").text` or `.readLines()`, or let a CSV Data Set read it"
         }
-        "HttpClients" | "HttpPost" | "HttpGet" | "HttpClient" | "HttpURLConnection" | "DefaultHttpClient" => "requests are samplers of the plan",
-        "Cipher" | "KeyFactory" | "Signature" | "KeyGenerator" | "KeyPairGenerator" => "nothing is encrypted or signed with keys of this kind here",
+        "HttpClients" | "HttpPost" | "HttpGet" | "HttpClient" | "HttpURLConnection" | "DefaultHttpClient" => {
+            "requests are samplers of the plan"
+        }
+        "Cipher" | "KeyFactory" | "Signature" | "KeyGenerator" | "KeyPairGenerator" => {
+            "nothing is encrypted or signed with keys of this kind here"
+        }
         "ObjectMapper" => "read JSON with `new groovy.json.JsonSlurper().parseText(…)`",
         "JsonPath" => "use a JSON Extractor, or JsonSlurper",
         "XmlSlurper" | "XmlParser" | "DocumentBuilderFactory" => "use an XPath Extractor",

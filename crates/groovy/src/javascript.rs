@@ -175,7 +175,9 @@ impl Rewriter {
             let after_dot = self.out.trim_end().ends_with('.');
             match token {
                 Token::Name(name) if !after_dot => self.name(&name, line),
-                Token::Name(name) if name == "length" && self.letter_ahead(self.at + 1, 0, '(') && self.letter_ahead(self.at + 1, 1, ')') => {
+                Token::Name(name)
+                    if name == "length" && self.letter_ahead(self.at + 1, 0, '(') && self.letter_ahead(self.at + 1, 1, ')') =>
+                {
                     self.out.push_str(&name);
                     self.at = self.ahead(self.at + 1, 1).map_or(self.at, |(_, at)| at);
                 }
@@ -273,7 +275,9 @@ impl Rewriter {
     /// Notes which variable is read or set.
     fn vars(&mut self) {
         let method = match self.ahead(self.at + 1, 1) {
-            Some((Token::Name(method), _)) if self.letter_ahead(self.at + 1, 0, '.') && self.letter_ahead(self.at + 1, 2, '(') => method.clone(),
+            Some((Token::Name(method), _)) if self.letter_ahead(self.at + 1, 0, '.') && self.letter_ahead(self.at + 1, 2, '(') => {
+                method.clone()
+            }
             _ => {
                 self.computed = true;
                 return;

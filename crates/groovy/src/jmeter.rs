@@ -107,7 +107,9 @@ impl Object {
             Self::Sample => {
                 "getResponseDataAsString getResponseData getResponseCode isResponseCodeOK getResponseMessage isSuccessful getTime getLatency getConnectTime getStartTime getEndTime getTimeStamp getURL getUrlAsString getResponseHeaders getRequestHeaders getSamplerData getQueryString getSubResults getSampleLabel getThreadName getBytes getBytesAsLong getBodySize getBodySizeAsLong getContentType getMediaType getErrorCount getSampleCount getAssertionResults getRedirectLocation setSuccessful setResponseCode setResponseCodeOK setResponseMessage setResponseMessageOK setResponseOK setResponseData setIgnore setStopThread setStopTest setStopTestNow setStartNextThreadLoop setDataType setDataEncoding setContentType setEncodingAndType"
             }
-            Self::Assertion => "setFailure setError setFailureMessage isFailure isError getFailureMessage setResultForFailure setResultForNull getName",
+            Self::Assertion => {
+                "setFailure setError setFailureMessage isFailure isError getFailureMessage setResultForFailure setResultForNull getName"
+            }
             Self::Context => {
                 "getThreadNum getThreadGroup getVariables getProperties getPreviousResult getCurrentSampler getThread getEngine setStartNextThreadLoop"
             }
@@ -140,7 +142,9 @@ impl Object {
             (Self::Sampler, _) => {
                 "what a request is made of is neither seen nor changed by scripts here; put the value into a variable that the request names"
             }
-            (Self::Sample, "setSampleLabel") => "requests keep their names here; name the sampler `${variable}` and set the variable before it",
+            (Self::Sample, "setSampleLabel") => {
+                "requests keep their names here; name the sampler `${variable}` and set the variable before it"
+            }
             (Self::Sample, "setStartTime" | "setEndTime" | "sampleStart" | "sampleEnd" | "setLatency" | "samplePause" | "sampleResume") => {
                 "times are measured and not set here"
             }

@@ -43,9 +43,9 @@ pub(crate) struct Lexeme {
 
 /// Longest first.
 const SIGNS: &[&str] = &[
-    "<<=", ">>=", "**=", "==~", "===", "!==", "<=>", "..<", "...", "?.", "?:", "?=", "->", "::", ".&", "..", "++", "--", "+=", "-=", "*=", "/=",
-    "%=", "&=", "|=", "^=", "==", "!=", "<=", ">=", "&&", "||", "=~", "!~", "=^", "=$", "<<", "**", "{", "}", "(", ")", "[", "]", ";", ",",
-    ".", "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "@",
+    "<<=", ">>=", "**=", "==~", "===", "!==", "<=>", "..<", "...", "?.", "?:", "?=", "->", "::", ".&", "..", "++", "--", "+=", "-=", "*=",
+    "/=", "%=", "&=", "|=", "^=", "==", "!=", "<=", ">=", "&&", "||", "=~", "!~", "=^", "=$", "<<", "**", "{", "}", "(", ")", "[", "]",
+    ";", ",", ".", "?", ":", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "@",
 ];
 
 /// Names after which a value is expected, so that a `/` begins a text.
@@ -343,12 +343,14 @@ impl<'a> Lexer<'a> {
                 break;
             }
             let Some(letter) = self.next() else {
-                self.mistakes.push(Mistake { line: begin, message: format!("a text that begins with `{}` and is not closed", opening(quote)) });
+                self.mistakes
+                    .push(Mistake { line: begin, message: format!("a text that begins with `{}` and is not closed", opening(quote)) });
                 break;
             };
             match letter {
                 '\n' if quote.len() == 1 && !slashy => {
-                    self.mistakes.push(Mistake { line: begin, message: format!("a text that begins with `{quote}` and is not closed in its line") });
+                    self.mistakes
+                        .push(Mistake { line: begin, message: format!("a text that begins with `{quote}` and is not closed in its line") });
                     break;
                 }
                 '\r' if self.looks_at("\n") => {}

@@ -51,8 +51,37 @@ const MODIFIERS: &[&str] =
     &["final", "static", "public", "private", "protected", "transient", "volatile", "synchronized", "abstract", "native"];
 /// Names that begin a statement or stand for something, and so name no variable and no method.
 const KEYWORDS: &[&str] = &[
-    "def", "if", "else", "while", "do", "for", "in", "switch", "case", "default", "try", "catch", "finally", "throw", "return", "break",
-    "continue", "new", "instanceof", "as", "null", "true", "false", "assert", "import", "package", "class", "interface", "enum", "trait", "super",
+    "def",
+    "if",
+    "else",
+    "while",
+    "do",
+    "for",
+    "in",
+    "switch",
+    "case",
+    "default",
+    "try",
+    "catch",
+    "finally",
+    "throw",
+    "return",
+    "break",
+    "continue",
+    "new",
+    "instanceof",
+    "as",
+    "null",
+    "true",
+    "false",
+    "assert",
+    "import",
+    "package",
+    "class",
+    "interface",
+    "enum",
+    "trait",
+    "super",
 ];
 
 impl Parser {
@@ -285,7 +314,9 @@ impl Parser {
                 self.in_parentheses()?;
                 Ok(Statement { line, kind: StatementKind::Block(self.block()?) })
             }
-            "class" | "interface" | "enum" | "trait" => self.fail(line, format!("`{word}`: classes of one's own are not carried out; use methods and maps")),
+            "class" | "interface" | "enum" | "trait" => {
+                self.fail(line, format!("`{word}`: classes of one's own are not carried out; use methods and maps"))
+            }
             _ if self.sign_ahead(1, ":") && !self.sign_ahead(1, "::") && !KEYWORDS.contains(&word.as_str()) => {
                 self.advance();
                 self.advance();
@@ -459,7 +490,8 @@ impl Parser {
             }
             let name = if self.is_sign(")") { kinds.pop().unwrap_or_default() } else { self.expect_name()? };
             self.expect(")")?;
-            let kinds = kinds.iter().filter(|kind| *kind != "def").map(|kind| kind.rsplit('.').next().unwrap_or_default().to_owned()).collect();
+            let kinds =
+                kinds.iter().filter(|kind| *kind != "def").map(|kind| kind.rsplit('.').next().unwrap_or_default().to_owned()).collect();
             catches.push(Catch { kinds, name, body: self.block()? });
         }
         let last = if self.take_word("finally") { Some(self.block()?) } else { None };

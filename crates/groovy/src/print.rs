@@ -236,7 +236,8 @@ impl Printer {
             }
             StatementKind::Assert(condition, message) => {
                 let condition = self.truth(condition);
-                let message = message.as_ref().map_or_else(|| format!("\"line {line}: the assertion does not hold\""), |text| self.expression(text));
+                let message =
+                    message.as_ref().map_or_else(|| format!("\"line {line}: the assertion does not hold\""), |text| self.expression(text));
                 out.push_str(&format!("if (!({condition})) throw $error(\"AssertionError\", {message});\n"));
             }
         }
@@ -383,10 +384,63 @@ fn jump(word: &str, label: Option<&str>) -> String {
 
 /// Names that mean something in JavaScript.
 const RESERVED: &[&str] = &[
-    "arguments", "async", "await", "const", "debugger", "delete", "eval", "export", "extends", "function", "let", "typeof", "undefined", "var", "void",
-    "with", "yield", "of", "get", "set", "NaN", "Infinity", "host", "globalThis", "this", "super", "enum", "implements", "interface", "package", "private",
-    "protected", "public", "static", "finally", "in", "instanceof", "new", "null", "true", "false", "class", "default", "do", "else", "for", "if",
-    "import", "return", "switch", "case", "throw", "try", "catch", "while", "break", "continue",
+    "arguments",
+    "async",
+    "await",
+    "const",
+    "debugger",
+    "delete",
+    "eval",
+    "export",
+    "extends",
+    "function",
+    "let",
+    "typeof",
+    "undefined",
+    "var",
+    "void",
+    "with",
+    "yield",
+    "of",
+    "get",
+    "set",
+    "NaN",
+    "Infinity",
+    "host",
+    "globalThis",
+    "this",
+    "super",
+    "enum",
+    "implements",
+    "interface",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "static",
+    "finally",
+    "in",
+    "instanceof",
+    "new",
+    "null",
+    "true",
+    "false",
+    "class",
+    "default",
+    "do",
+    "else",
+    "for",
+    "if",
+    "import",
+    "return",
+    "switch",
+    "case",
+    "throw",
+    "try",
+    "catch",
+    "while",
+    "break",
+    "continue",
 ];
 
 /// A name of the script as one of JavaScript that meets no other.

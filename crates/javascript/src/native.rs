@@ -74,8 +74,10 @@ pub(crate) fn natives<'js, H: Host>(ctx: &Ctx<'js>, host: &Rc<RefCell<H>>, objec
     let asked = of();
     native.set("property", Function::new(ctx.clone(), move |name: String| Said::from(asked.borrow().property(&name)))?)?;
     let asked = of();
-    native
-        .set("setProperty", Function::new(ctx.clone(), move |name: String, text: Option<String>| asked.borrow_mut().set_property(&name, text))?)?;
+    native.set(
+        "setProperty",
+        Function::new(ctx.clone(), move |name: String, text: Option<String>| asked.borrow_mut().set_property(&name, text))?,
+    )?;
     let asked = of();
     native.set("log", Function::new(ctx.clone(), move |level: String, text: String| asked.borrow_mut().log(&level, &text))?)?;
     let asked = of();

@@ -19,8 +19,18 @@ const RANKS: &[&[&str]] = &[
     &["*", "/", "%"],
 ];
 
-const JEXL_WORDS: &[(&str, &str)] =
-    &[("or", "||"), ("and", "&&"), ("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("div", "/"), ("mod", "%")];
+const JEXL_WORDS: &[(&str, &str)] = &[
+    ("or", "||"),
+    ("and", "&&"),
+    ("eq", "=="),
+    ("ne", "!="),
+    ("lt", "<"),
+    ("le", "<="),
+    ("gt", ">"),
+    ("ge", ">="),
+    ("div", "/"),
+    ("mod", "%"),
+];
 
 const ASSIGNMENTS: &[(&str, &str)] = &[
     ("=", ""),
@@ -86,7 +96,11 @@ impl Parser {
     fn operator(&self) -> Option<(&'static str, usize, usize)> {
         let (word, tokens): (&str, usize) = match self.token() {
             Token::Sign(">") if self.sign_ahead(1, ">") && self.ahead(1).glued => {
-                if self.sign_ahead(2, ">") && self.ahead(2).glued { (">>>", 3) } else { (">>", 2) }
+                if self.sign_ahead(2, ">") && self.ahead(2).glued {
+                    (">>>", 3)
+                } else {
+                    (">>", 2)
+                }
             }
             Token::Sign("!") if matches!(self.name_ahead(1), Some("in" | "instanceof")) && self.ahead(1).glued => {
                 (if self.name_ahead(1) == Some("in") { "!in" } else { "!instanceof" }, 2)

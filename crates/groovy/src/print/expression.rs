@@ -8,8 +8,34 @@ use crate::tree::{Expression, Kind, Parameter, Part, Statement, Suffix, SuffixKi
 
 /// Types that a value is made into by a cast; any other leaves it as it is.
 const CAST: &[&str] = &[
-    "int", "long", "short", "byte", "Integer", "Long", "Short", "Byte", "BigInteger", "double", "float", "Double", "Float", "BigDecimal", "Number",
-    "boolean", "Boolean", "char", "Character", "List", "ArrayList", "LinkedList", "Collection", "Set", "HashSet", "LinkedHashSet", "TreeSet", "Object",
+    "int",
+    "long",
+    "short",
+    "byte",
+    "Integer",
+    "Long",
+    "Short",
+    "Byte",
+    "BigInteger",
+    "double",
+    "float",
+    "Double",
+    "Float",
+    "BigDecimal",
+    "Number",
+    "boolean",
+    "Boolean",
+    "char",
+    "Character",
+    "List",
+    "ArrayList",
+    "LinkedList",
+    "Collection",
+    "Set",
+    "HashSet",
+    "LinkedHashSet",
+    "TreeSet",
+    "Object",
 ];
 
 impl Printer {
@@ -93,7 +119,9 @@ impl Printer {
     pub(super) fn truth(&mut self, expression: &Expression) -> String {
         let is_boolean = match &expression.kind {
             Kind::Boolean(_) | Kind::InstanceOf(..) | Kind::Unary("!", _) => true,
-            Kind::Row(_, rest) => !matches!(rest[0].0, "+" | "-" | "*" | "/" | "%" | "<<" | ">>" | ">>>" | "&" | "|" | "^" | "<=>" | "=~") || self.is_jexl(),
+            Kind::Row(_, rest) => {
+                !matches!(rest[0].0, "+" | "-" | "*" | "/" | "%" | "<<" | ">>" | ">>>" | "&" | "|" | "^" | "<=>" | "=~") || self.is_jexl()
+            }
             _ => false,
         };
         let code = self.expression(expression);
@@ -386,7 +414,10 @@ impl Printer {
             Kind::Row(first, rest) => self.is_decimal(first) || rest.iter().any(|(_, right)| self.is_decimal(right)),
             Kind::Path(_, suffixes) => match suffixes.last().map(|suffix| &suffix.kind) {
                 Some(SuffixKind::Method(name, _)) => {
-                    matches!(name.as_str(), "parseDouble" | "parseFloat" | "random" | "sqrt" | "pow" | "doubleValue" | "toDouble" | "nextDouble")
+                    matches!(
+                        name.as_str(),
+                        "parseDouble" | "parseFloat" | "random" | "sqrt" | "pow" | "doubleValue" | "toDouble" | "nextDouble"
+                    )
                 }
                 _ => false,
             },
@@ -511,12 +542,16 @@ pub(crate) fn reference(text: &str) -> Result<(String, Option<String>), String> 
         ("__P", Some(name), default) => format!("$property({}, {})", quoted(name), quoted(default.unwrap_or("1"))),
         ("__property", Some(name), None) => format!("$property({}, {0})", quoted(name)),
         ("__time", None, _) => "String(host.now())".into(),
-        ("__time", Some(form), None) if !form.starts_with('/') => format!("$new($class.SimpleDateFormat, {}).format($new($class.Date))", quoted(form)),
+        ("__time", Some(form), None) if !form.starts_with('/') => {
+            format!("$new($class.SimpleDateFormat, {}).format($new($class.Date))", quoted(form))
+        }
         ("__threadNum", ..) => "String(host.threadNumber())".into(),
         ("__threadGroupName", ..) => "host.groupName()".into(),
         ("__samplerName", ..) => "host.label()".into(),
         ("__UUID", ..) => "$uuid()".into(),
-        ("__Random", Some(from), Some(to)) if from.parse::<i64>().is_ok() && to.parse::<i64>().is_ok() => format!("String($between({from}, {to}))"),
+        ("__Random", Some(from), Some(to)) if from.parse::<i64>().is_ok() && to.parse::<i64>().is_ok() => {
+            format!("String($between({from}, {to}))")
+        }
         ("__V", Some(name), _) if !name.contains(['$', '(']) => return Ok((format!("$ref({})", quoted(name)), Some(name.to_owned()))),
         _ => String::new(),
     };

@@ -378,4 +378,3 @@ fn missing(class: &str, name: &str) -> &'static str {
         _ => "this is not among what is known of the class here",
     }
 }
-

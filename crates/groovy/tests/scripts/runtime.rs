@@ -210,7 +210,8 @@ pub fn all(cases: &[(&str, &str)]) {
                 Ok(_) => groovy(source).run(),
                 Err(mistakes) => return Some(format!("{source}\n   not translated: {mistakes:?}")),
             };
-            (outcome.value.as_deref() != Ok(wanted)).then(|| format!("{source}\n   gave {:?} and not {wanted:?}\n{}", outcome.value, outcome.javascript))
+            (outcome.value.as_deref() != Ok(wanted))
+                .then(|| format!("{source}\n   gave {:?} and not {wanted:?}\n{}", outcome.value, outcome.javascript))
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));

@@ -39,7 +39,10 @@ fn loops() {
 fn methods() {
     all(&[
         ("def twice(x) { x * 2 }\ntwice(4)", "8"),
-        ("String greet(String name, String word = 'Hello') { return word + ' ' + name }\ngreet('Ann') + greet('Bo', ' Hi')", "Hello Ann Hi Bo"),
+        (
+            "String greet(String name, String word = 'Hello') { return word + ' ' + name }\ngreet('Ann') + greet('Bo', ' Hi')",
+            "Hello Ann Hi Bo",
+        ),
         ("int fact(int n) { n <= 1 ? 1 : n * fact(n - 1) }\nfact(10)", "3628800"),
         ("def f() { if (true) { 'a' } else { 'b' } }\nf()", "a"),
         ("static String f(def x) { \"<$x>\" }\nthis.f(1)", "<1>"),
@@ -57,7 +60,10 @@ fn errors() {
         ("try { null.foo() } catch (Exception e) { 'caught' }", "caught"),
         ("try { 'a'.foo() } catch (e) { 'caught' }", "caught"),
         ("try { throw new RuntimeException('x') } catch (IOException | RuntimeException e) { e.getMessage() }", "x"),
-        ("try { try { throw new IOException('io') } catch (NumberFormatException e) { 'wrong' } } catch (IOException e) { 'right' }", "right"),
+        (
+            "try { try { throw new IOException('io') } catch (NumberFormatException e) { 'wrong' } } catch (IOException e) { 'right' }",
+            "right",
+        ),
         ("def s = ''; try { s += 'a' } finally { s += 'b' }; s", "ab"),
         ("try { assert 1 == 2 } catch (AssertionError e) { 'asserted' }", "asserted"),
         ("try { assert 1 == 2 : 'not one' } catch (Throwable t) { t.message }", "not one"),

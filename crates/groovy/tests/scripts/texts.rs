@@ -85,8 +85,14 @@ fn regular_expressions() {
         ("def m = 'x' =~ /y/; m ? m[0] : 'NONE'", "NONE"),
         ("('a1b22' =~ /\\d+/).collect { it }", "[1, 22]"),
         ("def r = []; ('k1=v1,k2=v2' =~ /(\\w+)=(\\w+)/).each { all, k, v -> r << k + v }; r", "[k1v1, k2v2]"),
-        ("import java.util.regex.*\nPattern p = Pattern.compile('(\\\\w+)@(\\\\w+)')\nMatcher m = p.matcher('me@here')\nm.matches() ? m.group(2) : ''", "here"),
-        ("def m = java.util.regex.Pattern.compile('\\\"id\\\":(\\\\d+)').matcher('{\"id\":7}{\"id\":8}'); def l = []; while (m.find()) { l.add(m.group(1)) }; l", "[7, 8]"),
+        (
+            "import java.util.regex.*\nPattern p = Pattern.compile('(\\\\w+)@(\\\\w+)')\nMatcher m = p.matcher('me@here')\nm.matches() ? m.group(2) : ''",
+            "here",
+        ),
+        (
+            "def m = java.util.regex.Pattern.compile('\\\"id\\\":(\\\\d+)').matcher('{\"id\":7}{\"id\":8}'); def l = []; while (m.find()) { l.add(m.group(1)) }; l",
+            "[7, 8]",
+        ),
         ("'ABC' ==~ /(?i)abc/", "true"),
         ("'a.b'.split(java.util.regex.Pattern.quote('.')).size()", "2"),
         ("'a1b2'.findAll(/\\d/)", "[1, 2]"),

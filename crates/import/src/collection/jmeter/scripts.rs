@@ -120,10 +120,15 @@ fn filled(text: &str, mut put: impl FnMut(&str) -> Result<Put, String>) -> Resul
                     wrong.push((line(), "a value that is known only on the way stands between slashes".to_owned()));
                 }
                 Ok((parts, reads)) => {
-                    let whole: Vec<String> = parts
-                        .into_iter()
-                        .map(|(is_read, text)| if is_read { format!("vars.get(\"{text}\")") } else { format!("{quote}{text}{quote}") })
-                        .collect();
+                    // A quotation mark at the end would be taken for the first of three.
+                    let closed = |text: String| match text.strip_suffix(&quote[..1]) {
+                        Some(before) if quote.len() == 3 && !before.ends_with('\\') => format!("{before}\\{}", &quote[..1]),
+                        _ => text,
+                    };
+                    let written = |(is_read, text): (bool, String)| {
+                        if is_read { format!("vars.get(\"{text}\")") } else { format!("{quote}{}{quote}", closed(text)) }
+                    };
+                    let whole: Vec<String> = parts.into_iter().map(written).collect();
                     let together = whole.join(" + ");
                     out.push_str(&if reads > 0 { format!("({together})") } else { together });
                 }
@@ -233,7 +238,8 @@ impl Names<'_> {
             source.to_owned()
         };
         let translated = groovy::translate(&text, language);
-        let translation = translated.map_err(|mistakes| mistakes.into_iter().map(|mistake| (mistake.line, mistake.message)).collect::<Vec<_>>())?;
+        let translation =
+            translated.map_err(|mistakes| mistakes.into_iter().map(|mistake| (mistake.line, mistake.message)).collect::<Vec<_>>())?;
         for name in &translation.reads {
             if let Some(value) = self.valued(name) {
                 given.entry(name.clone()).or_insert(value);
@@ -296,8 +302,7 @@ impl<'e> Reading<'e> {
         let (text, is_written) = self.source(element).map_err(|why| vec![why])?;
         let language = language(element).map_err(|why| vec![why])?;
         let told = |(line, why): (usize, String)| format!("line {line} of its script: {why}");
-        let mut script =
-            self.names.script(text, language, is_written).map_err(|wrong| wrong.into_iter().map(told).collect::<Vec<_>>())?;
+        let mut script = self.names.script(text, language, is_written).map_err(|wrong| wrong.into_iter().map(told).collect::<Vec<_>>())?;
         let parameters = setting(element, ["parameters", "parameters"]);
         if !parameters.is_empty() {
             script.given.push(("Parameters".to_owned(), self.names.template(parameters).map_err(|why| vec![why])?));
@@ -387,7 +392,7 @@ mod tests {
             ("def n = ${known} + 1 // ${user}", "def n = 7 + 1 // ${user}"),
             ("log.info(\"a ${user}\" + '${known}')", "log.info((\"a \" + vars.get(\"user\")) + '7')"),
             ("'${user}'.length()", "('' + vars.get(\"user\")).length()"),
-            ("\"\"\"{\n\"a\": \"${user}\"}\"\"\"", "(\"\"\"{\n\"a\": \"\"\" + vars.get(\"user\") + \"\"\"\"}\"\"\")"),
+            ("\"\"\"{\n\"a\": \"${user}\"}\"\"\"", "(\"\"\"{\n\"a\": \\\"\"\"\" + vars.get(\"user\") + \"\"\"\"}\"\"\")"),
             ("def own = 1; \"${own} \\\"${user}\"", "def own = 1; (\"${own} \\\"\" + vars.get(\"user\"))"),
             ("x =~ /\"id\":'(\\d+)\\/${own}/; a / b", "x =~ /\"id\":'(\\d+)\\/${own}/; a / b"),
             ("/* '${user} */ 'b'", "/* '${user} */ 'b'"),
