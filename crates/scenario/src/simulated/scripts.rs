@@ -182,7 +182,7 @@ journeys:
     assert_eq!((ran.broken, ran.summary.requests.succeeded, failed(&ran.summary, Failure::Script)), (None, 4, 4));
     assert!(!lines(&log).contains(&"GET /never".to_owned()));
     let paths: Vec<String> = lines(&log).into_iter().filter(|line| line.contains("Group")).collect();
-    assert!(paths.contains(&"GET /a%20bGroup%201-1GET%20/bad1".to_owned()), "{paths:?}");
+    assert!(paths.contains(&"GET /a%20bGroup%201-1GET%20%2Fbad1".to_owned()), "{paths:?}");
     assert_eq!(example(&ran.summary, Failure::Script), "the script after 'GET /{{a_b}}': as planned");
     let ScriptNotes { lines: said, .. } = &ran.left.scripts;
     assert_eq!(*said, 4);

@@ -120,10 +120,15 @@ fn filled(text: &str, mut put: impl FnMut(&str) -> Result<Put, String>) -> Resul
                     wrong.push((line(), "a value that is known only on the way stands between slashes".to_owned()));
                 }
                 Ok((parts, reads)) => {
-                    let whole: Vec<String> = parts
-                        .into_iter()
-                        .map(|(is_read, text)| if is_read { format!("vars.get(\"{text}\")") } else { format!("{quote}{text}{quote}") })
-                        .collect();
+                    // A quotation mark at the end would be taken for the first of three.
+                    let closed = |text: String| match text.strip_suffix(&quote[..1]) {
+                        Some(before) if quote.len() == 3 && !before.ends_with('\\') => format!("{before}\\{}", &quote[..1]),
+                        _ => text,
+                    };
+                    let written = |(is_read, text): (bool, String)| {
+                        if is_read { format!("vars.get(\"{text}\")") } else { format!("{quote}{}{quote}", closed(text)) }
+                    };
+                    let whole: Vec<String> = parts.into_iter().map(written).collect();
                     let together = whole.join(" + ");
                     out.push_str(&if reads > 0 { format!("({together})") } else { together });
                 }
@@ -387,7 +392,7 @@ mod tests {
             ("def n = ${known} + 1 // ${user}", "def n = 7 + 1 // ${user}"),
             ("log.info(\"a ${user}\" + '${known}')", "log.info((\"a \" + vars.get(\"user\")) + '7')"),
             ("'${user}'.length()", "('' + vars.get(\"user\")).length()"),
-            ("\"\"\"{\n\"a\": \"${user}\"}\"\"\"", "(\"\"\"{\n\"a\": \"\"\" + vars.get(\"user\") + \"\"\"\"}\"\"\")"),
+            ("\"\"\"{\n\"a\": \"${user}\"}\"\"\"", "(\"\"\"{\n\"a\": \\\"\"\"\" + vars.get(\"user\") + \"\"\"\"}\"\"\")"),
             ("def own = 1; \"${own} \\\"${user}\"", "def own = 1; (\"${own} \\\"\" + vars.get(\"user\"))"),
             ("x =~ /\"id\":'(\\d+)\\/${own}/; a / b", "x =~ /\"id\":'(\\d+)\\/${own}/; a / b"),
             ("/* '${user} */ 'b'", "/* '${user} */ 'b'"),
