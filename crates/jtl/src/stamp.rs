@@ -14,7 +14,7 @@ const MILLIS_MAX: u64 = 4_102_444_800_000;
 
 /// Milliseconds since 1970 UTC; `None` if it is no moment since then.
 pub(crate) fn millis(text: &[u8]) -> Option<u64> {
-    whole(text).filter(|millis| *millis <= MILLIS_MAX).or_else(|| date(text))
+    whole(text).or_else(|| date(text)).filter(|millis| *millis <= MILLIS_MAX)
 }
 
 /// `yyyy/MM/dd HH:mm:ss.SSS`, also with `-`, with `T` before the time, without milliseconds, or with an offset; or `MM/dd/yy HH:mm:ss`.

@@ -297,3 +297,12 @@ fn a_file_reads_the_same_in_whatever_pieces_it_comes() {
         assert_eq!(read_so, samples(text));
     }
 }
+
+#[test]
+fn a_date_that_nobody_lives_to_see_is_refused_as_a_number_of_it_is() {
+    let text = |at: &str| format!("timeStamp,elapsed,label\n{at},120,a\n");
+    for late in ["4200000000000", "9014/01/05 10:00:00.123"] {
+        assert!(refused(&text(late)).contains(&format!("line 2: timeStamp is '{late}', which is neither milliseconds since 1970")));
+    }
+    assert_eq!(samples(&text("2099/01/05 10:00:00.123"))[0].time_stamp_ms, 4_071_290_400_123);
+}
