@@ -78,6 +78,7 @@ pub(crate) const CLASSES: &[Class] = &[
     class("ArrayList", UTIL, true, "", ""),
     class("LinkedList", UTIL, true, "", ""),
     class("Vector", UTIL, true, "", ""),
+    class("ArrayDeque", UTIL, true, "", ""),
     class("Stack", UTIL, true, "", ""),
     class("Collection", UTIL, false, "", ""),
     class("Map", UTIL, false, "of entry", ""),
@@ -191,14 +192,34 @@ pub(crate) const CLASSES: &[Class] = &[
         "hmacMd5Hex hmacSha1Hex hmacSha256Hex hmacSha512Hex hmacSha1 hmacSha256 hmacSha512",
         "",
     ),
+    class(
+        "DateUtils",
+        &["org.apache.commons.lang3.time", "org.apache.commons.lang.time"],
+        false,
+        "addYears addMonths addWeeks addDays addHours addMinutes addSeconds addMilliseconds",
+        "",
+    ),
+    class("DateFormatUtils", &["org.apache.commons.lang3.time", "org.apache.commons.lang.time"], false, "format formatUTC", ""),
     class("Hex", &["org.apache.commons.codec.binary"], false, "encodeHexString encodeHex decodeHex", ""),
     class("JMeterUtils", &["org.apache.jmeter.util"], false, "getProperty getPropDefault setProperty getJMeterProperties", ""),
     class("JMeterContextService", &["org.apache.jmeter.threads"], false, "getContext", ""),
 ];
 
 /// Names that stand only for what a value may be.
-const TYPES: &[&str] =
-    &["Exception", "Throwable", "Closure", "GString", "Entry", "Queue", "Deque", "Iterator", "Void", "Function", "HTTPSamplerProxy"];
+const TYPES: &[&str] = &[
+    "Exception",
+    "Throwable",
+    "Closure",
+    "GString",
+    "Entry",
+    "Queue",
+    "Deque",
+    "Iterator",
+    "Void",
+    "Function",
+    "TimeCategory",
+    "HTTPSamplerProxy",
+];
 
 /// The class of that simple name.
 pub(crate) fn class_named(name: &str) -> Option<&'static Class> {
@@ -232,7 +253,80 @@ pub(crate) fn reason(name: &str) -> &'static str {
         "XmlSlurper" | "XmlParser" | "DocumentBuilderFactory" => "use an XPath Extractor",
         "Sql" | "DriverManager" => "databases are not asked here",
         "KafkaProducer" | "KafkaConsumer" | "Socket" => "only HTTP is sent here",
+        "LinkedBlockingQueue" | "ConcurrentLinkedQueue" | "LinkedBlockingDeque" => {
+            "users share texts, numbers, lists and maps by `props`, and no queues"
+        }
         "FileServer" => "paths are relative to the plan",
         _ => "this class is not among those that are known here",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rquickjs::{Context, Runtime};
+
+    use super::CLASSES;
+    use crate::jmeter::OBJECTS;
+    use crate::library::LIBRARY;
+
+    /// What a line of JavaScript gives, where the library is.
+    fn given(code: &str) -> String {
+        let runtime = Runtime::new().unwrap();
+        Context::full(&runtime).unwrap().with(|ctx| {
+            ctx.eval::<(), _>("globalThis.host = {}").unwrap();
+            ctx.eval::<(), _>(LIBRARY).unwrap();
+            ctx.eval::<String, _>(code).unwrap()
+        })
+    }
+
+    #[test]
+    fn the_library_holds_what_the_table_says() {
+        let mut asked = Vec::new();
+        for class in CLASSES {
+            let place = format!("$class.{}", class.name);
+            asked.push(format!("{place} !== undefined || \"{place}\""));
+            let methods = class.methods.split_whitespace().filter(|name| {
+                !(matches!(class.name, "Thread" | "JMeterUtils") && ["currentThread", "getJMeterProperties"].contains(name))
+            });
+            asked.extend(methods.map(|name| format!("typeof {place}.{name} === 'function' || \"{place}.{name}()\"")));
+            asked.extend(
+                class
+                    .fields
+                    .split_whitespace()
+                    .filter(|_| class.name != "System")
+                    .map(|name| format!("{place}.{name} !== undefined || \"{place}.{name}\"")),
+            );
+            if class.made {
+                asked.push(format!("typeof {place}.$new === 'function' || {place}.prototype !== undefined || \"new {place}\""));
+            }
+        }
+        for object in OBJECTS {
+            let place = object.code();
+            asked.extend(
+                object.methods().split_whitespace().map(|name| format!("typeof {place}.{name} === 'function' || \"{place}.{name}()\"")),
+            );
+        }
+        assert_eq!(
+            given(&format!("[{}].filter((found) => found !== true).join(' ')", asked.join(",\n"))),
+            "",
+            "these are named and are not there"
+        );
+    }
+
+    #[test]
+    fn the_names_of_methods_are_those_of_the_library() {
+        const OF_ALL: &str = "(() => {
+            const names = new Set();
+            for (const table of [$TEXT, $NUMBER, $TRUTH, $LIST, $SET, $MAP, $CLOSURE, $EXCEPTION, $LETTER, $ANY]) for (const name of Object.keys(table)) names.add(name);
+            const made = [$StringBuilder, $Pattern, $Matcher, $Iterator, $Entry, $Bytes, $Encoder, $Decoder, $MessageDigest, $SecretKeySpec, $Mac, $Url, $JsonSlurper,
+                $JsonBuilder, $JSONObject, $JSONArray, $Zone, $Date, $SimpleDateFormat, $Calendar, $Unit, $Formatter, $Span, $Instant, $Moment, $Random, $Uuid, $Atomic,
+                $TimeUnit, $DecimalFormat, $File, $Type, $Scaled];
+            for (const one of made) for (const name of Object.getOwnPropertyNames(one.prototype)) names.add(name);
+            for (const name of Object.keys($class.Base64.$new())) names.add(name);
+            for (const object of [$vars, $props, $prev, $log, $ctx, $sampler, $assertion, $thread, $group, $engine, $out, $event]) for (const name of Object.keys(object)) names.add(name);
+            return [...names].filter((name) => name !== 'constructor' && !name.startsWith('$')).sort().join('\\n') + '\\n';
+        })()";
+        let found = given(OF_ALL);
+        assert!(found == include_str!("library/methods.txt"), "src/library/methods.txt is to hold these:\n{found}");
     }
 }

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use crate::classes::{class_named, reason};
 use crate::jmeter::{Object, object_named, value_named};
 use crate::lexer::is_name_start;
-use crate::print::{note, quoted, reference};
-use crate::{Mistake, Translation};
+use crate::print::{note, reference};
+use crate::translation::{Mistake, Translation};
 
 #[derive(Debug, Clone, PartialEq)]
 enum Token {
@@ -67,7 +67,7 @@ fn read(source: &str) -> Vec<(Token, usize)> {
             at = closing(&letters, at, letter);
             Token::Kept(letters[begin..at].iter().collect())
         } else if letter == '/' && next == Some('/') {
-            while at < letters.len() && letters[at] != '\n' {
+            while at < letters.len() && !matches!(letters[at], '\n' | '\r') {
                 at += 1;
             }
             Token::Kept(String::new())
@@ -217,13 +217,21 @@ impl Rewriter {
         let quote = &text[..1];
         let mut pieces = Vec::new();
         let mut rest = text[1..].strip_suffix(quote).unwrap_or(&text[1..]);
+        let mut kept = String::new();
         while let Some((before, after)) = rest.split_once("${") {
+            if before.ends_with('\\') {
+                kept.push_str(before);
+                kept.push_str("${");
+                rest = after;
+                continue;
+            }
+            let before = format!("{}{before}", std::mem::take(&mut kept));
             let (name, behind) = after.split_once('}').unwrap_or((after, ""));
             pieces.push(format!("{quote}{before}{quote}"));
             pieces.push(self.reference(name, line));
             rest = behind;
         }
-        pieces.push(format!("{quote}{rest}{quote}"));
+        pieces.push(format!("{quote}{kept}{rest}{quote}"));
         self.out.push_str(&format!("({})", pieces.join(" + ")));
     }
 
@@ -250,7 +258,12 @@ impl Rewriter {
             self.out.push_str(object.code());
             return;
         }
-        if let Some((code, of_answer)) = value_named(name)
+        let is_assigned =
+            self.letter_ahead(self.at + 1, 0, '=') && !self.letter_ahead(self.at + 1, 1, '=') && !self.letter_ahead(self.at + 1, 1, '>');
+        if is_assigned {
+            // The function may be a strict one, where what is given a value has to be declared.
+            self.bound.insert(format!("var {name};\n"));
+        } else if let Some((code, of_answer)) = value_named(name)
             && !self.letter_ahead(self.at + 1, 0, ':')
         {
             self.reads_answer |= of_answer;
@@ -349,12 +362,7 @@ impl Rewriter {
         let bound: String = self.bound.into_iter().collect();
         let begin = if self.judges { "$assertion.$begin();\n" } else { "" };
         let body = self.out.trim().trim_end_matches(';');
-        // The engine gives back the value of the last statement of what `eval` is handed, as JMeter's does.
-        let javascript = if is_expression(body) {
-            format!("{begin}{bound}return ({body}\n);\n")
-        } else {
-            format!("{begin}{bound}return eval({});\n", quoted(body))
-        };
+        let javascript = format!("{begin}{bound}{}\n", with_return(body));
         Ok(Translation {
             javascript,
             reads: self.reads,
@@ -366,16 +374,56 @@ impl Rewriter {
     }
 }
 
-/// Whether a script is a single expression, so that its value is given back without `eval`.
-fn is_expression(body: &str) -> bool {
-    const STATEMENTS: &[&str] =
-        &["var", "let", "const", "function", "if", "for", "while", "do", "switch", "try", "throw", "return", "class", "break", "continue"];
+/// Words that begin a statement that has no value, or none that anybody asks for.
+const STATEMENTS: &[&str] = &[
+    "var", "let", "const", "function", "if", "for", "while", "do", "switch", "try", "throw", "return", "class", "break", "continue",
+    "else", "catch", "finally", "with", "import", "export",
+];
+
+/// A script that gives back the value of its last statement, as JMeter's engines do, where that is an expression.
+fn with_return(body: &str) -> String {
     let tokens = read(body);
-    !body.is_empty()
-        && !tokens.iter().any(|(token, _)| match token {
-            Token::Letter(letter) => matches!(letter, ';' | '{'),
-            Token::Name(name) => STATEMENTS.contains(&name.as_str()),
-            Token::Kept(text) => text.contains('\n'),
-            _ => false,
-        })
+    let mut out = String::new();
+    let (mut last, mut depth) = (0, 0_usize);
+    for (at, (token, _)) in tokens.iter().enumerate() {
+        match token {
+            Token::Name(text) | Token::Text(text) | Token::Kept(text) => out.push_str(text),
+            Token::Reference(text) => out.push_str(&format!("${{{text}}}")),
+            Token::Letter(letter) => {
+                out.push(*letter);
+                match letter {
+                    '(' | '[' | '{' => depth += 1,
+                    ')' | ']' | '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if depth == 0 && matches!(letter, ';' | '}') {
+                    last = out.len();
+                }
+            }
+        }
+        let ends_line = is_space(token) && matches!(token, Token::Kept(text) if text.contains('\n'));
+        if depth == 0 && ends_line && ends_statement(&tokens[..at], &tokens[at..], &out[last..]) {
+            last = out.len();
+        }
+    }
+    let word: String = out[last..].trim_start().chars().take_while(|letter| is_name_start(*letter)).collect();
+    if !out[last..].trim().is_empty() && !STATEMENTS.contains(&word.as_str()) {
+        let begin = last + (out[last..].len() - out[last..].trim_start().len());
+        out.insert_str(begin, "return ");
+    }
+    out
+}
+
+/// Whether the end of a line ends a statement: a value stands before it, another behind, and the statement is no head of a loop.
+fn ends_statement(before: &[(Token, usize)], after: &[(Token, usize)], statement: &str) -> bool {
+    let last = before.iter().rev().map(|(token, _)| token).find(|token| !is_space(token));
+    let next = after.iter().map(|(token, _)| token).find(|token| !is_space(token));
+    let is_head = ["if", "for", "while", "else", "do", "with"].iter().any(|word| statement.trim_start().starts_with(word));
+    let valued = match last {
+        Some(Token::Letter(letter)) => matches!(letter, ')' | ']') && !is_head,
+        Some(Token::Name(name)) => !matches!(name.as_str(), "else" | "do" | "return" | "in" | "typeof" | "new"),
+        Some(_) => true,
+        None => false,
+    };
+    valued && matches!(next, Some(Token::Name(_) | Token::Text(_) | Token::Kept(_)))
 }

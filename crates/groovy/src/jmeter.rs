@@ -14,8 +14,26 @@ pub(crate) enum Object {
     Engine,
     Thread,
     Out,
+    Event,
     File,
 }
+
+/// All of them.
+#[cfg(test)]
+pub(crate) const OBJECTS: &[Object] = &[
+    Object::Vars,
+    Object::Props,
+    Object::Log,
+    Object::Sample,
+    Object::Assertion,
+    Object::Context,
+    Object::Sampler,
+    Object::ThreadGroup,
+    Object::Engine,
+    Object::Thread,
+    Object::Out,
+    Object::Event,
+];
 
 /// Names that a script finds, and the object behind each.
 const NAMES: &[(&str, Object)] = &[
@@ -30,6 +48,7 @@ const NAMES: &[(&str, Object)] = &[
     ("ctx", Object::Context),
     ("sampler", Object::Sampler),
     ("OUT", Object::Out),
+    ("sampleEvent", Object::Event),
 ];
 
 /// Names that a script finds, and the JavaScript that gives their value.
@@ -76,6 +95,7 @@ impl Object {
             Self::Engine => "$engine",
             Self::Thread => "$thread",
             Self::Out => "$out",
+            Self::Event => "$event",
             Self::File => "$file",
         }
     }
@@ -94,6 +114,7 @@ impl Object {
             Self::Engine => "ctx.getEngine()",
             Self::Thread => "ctx.getThread()",
             Self::Out => "OUT",
+            Self::Event => "sampleEvent",
             Self::File => "File",
         }
     }
@@ -118,6 +139,7 @@ impl Object {
             Self::Engine => "stopTest stopTestNow askThreadsToStop",
             Self::Thread => "getName getThreadName getId threadId stop getThreadNum",
             Self::Out => "println print printf",
+            Self::Event => "getResult getThreadGroup",
             Self::File => "getText readLines eachLine exists getName",
         }
     }
@@ -127,7 +149,7 @@ impl Object {
         match (self, method) {
             (Self::Context, "getVariables") => Some(Self::Vars),
             (Self::Context, "getProperties") => Some(Self::Props),
-            (Self::Context, "getPreviousResult") => Some(Self::Sample),
+            (Self::Context, "getPreviousResult") | (Self::Event, "getResult") => Some(Self::Sample),
             (Self::Context, "getCurrentSampler") => Some(Self::Sampler),
             (Self::Context, "getThreadGroup") => Some(Self::ThreadGroup),
             (Self::Context, "getThread") => Some(Self::Thread),
@@ -174,7 +196,7 @@ impl Object {
 }
 
 /// `get` and `responseCode` as `getResponseCode`.
-fn accessor(prefix: &str, property: &str) -> String {
+pub(crate) fn accessor(prefix: &str, property: &str) -> String {
     let mut letters = property.chars();
     let first: String = letters.next().map(|letter| letter.to_uppercase().collect()).unwrap_or_default();
     format!("{prefix}{first}{}", letters.as_str())

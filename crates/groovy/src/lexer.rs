@@ -6,7 +6,7 @@
 //!
 //! Invariant: any text ends in tokens and mistakes, never in a panic; texts in texts are read to a depth of [`DEPTH_MAX`].
 
-use crate::{Language, Mistake};
+use crate::translation::{Language, Mistake};
 
 /// How deep a script may be nested. Written by hand they reach ten; the parser's stack holds a few hundred.
 pub(crate) const DEPTH_MAX: usize = 100;
@@ -56,12 +56,14 @@ pub(crate) struct Lexer<'a> {
     line: usize,
     language: Language,
     depth: usize,
+    /// A line ended inside of a text that was not closed.
+    line_ended: bool,
     pub(crate) mistakes: Vec<Mistake>,
 }
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(source: &'a str, language: Language) -> Self {
-        Self { rest: source.chars(), line: 1, language, depth: 0, mistakes: Vec::new() }
+        Self { rest: source.chars(), line: 1, language, depth: 0, line_ended: false, mistakes: Vec::new() }
     }
 
     /// All tokens, with an [`Token::End`] behind them.
@@ -95,7 +97,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn skip_line(&mut self) {
-        while self.peek().is_some_and(|letter| letter != '\n') {
+        while self.peek().is_some_and(|letter| !matches!(letter, '\n' | '\r')) {
             self.next();
         }
     }
@@ -110,7 +112,7 @@ impl<'a> Lexer<'a> {
         let mut braces = 0_usize;
         loop {
             let before = self.rest.as_str().len();
-            let newline = self.skip_space() && self.language == Language::Groovy;
+            let newline = (self.skip_space() | std::mem::take(&mut self.line_ended)) && self.language == Language::Groovy;
             let glued = before == self.rest.as_str().len();
             let line = self.line;
             let Some(letter) = self.peek() else {
@@ -158,7 +160,7 @@ impl<'a> Lexer<'a> {
                 }
                 self.next();
             } else if self.peek().is_some_and(|letter| letter.is_whitespace() || letter == '\u{feff}') {
-                newline |= self.next() == Some('\n');
+                newline |= matches!(self.next(), Some('\n' | '\r'));
             } else {
                 return newline;
             }
@@ -349,6 +351,7 @@ impl<'a> Lexer<'a> {
             };
             match letter {
                 '\n' if quote.len() == 1 && !slashy => {
+                    self.line_ended = true;
                     self.mistakes
                         .push(Mistake { line: begin, message: format!("a text that begins with `{quote}` and is not closed in its line") });
                     break;

@@ -6,12 +6,13 @@
 //! Invariant: no text makes it go deeper than [`DEPTH_MAX`].
 
 mod expression;
+mod types;
 
 use std::collections::BTreeSet;
 
 use crate::lexer::{DEPTH_MAX, Lexeme, Lexer, Token};
-use crate::tree::{Catch, Expression, Kind, Parameter, Statement, StatementKind, Type};
-use crate::{Language, Mistake};
+use crate::translation::{Language, Mistake};
+use crate::tree::{Catch, Expression, Kind, Parameter, Part, Statement, StatementKind, SuffixKind};
 
 /// A statement is given up; its mistake is noted.
 pub(crate) struct Stop;
@@ -24,6 +25,8 @@ pub(crate) struct Script {
     pub assigned: BTreeSet<String>,
     /// Imported classes: the name they have here, and their whole name.
     pub imports: Vec<(String, String, usize)>,
+    /// Keys of maps and properties that the script sets: what they hold may be called.
+    pub keys: BTreeSet<String>,
     pub mistakes: Vec<Mistake>,
 }
 
@@ -33,7 +36,7 @@ pub(crate) fn read(source: &str, language: Language) -> Script {
     let mut parser = Parser::new(tokens, language, 0);
     parser.mistakes = lexer.mistakes;
     let statements = parser.statements(false);
-    Script { statements, assigned: parser.assigned, imports: parser.imports, mistakes: parser.mistakes }
+    Script { statements, assigned: parser.assigned, imports: parser.imports, keys: parser.keys, mistakes: parser.mistakes }
 }
 
 pub(crate) struct Parser {
@@ -43,6 +46,7 @@ pub(crate) struct Parser {
     depth: usize,
     assigned: BTreeSet<String>,
     imports: Vec<(String, String, usize)>,
+    keys: BTreeSet<String>,
     mistakes: Vec<Mistake>,
 }
 
@@ -86,7 +90,7 @@ const KEYWORDS: &[&str] = &[
 
 impl Parser {
     fn new(tokens: Vec<Lexeme>, language: Language, depth: usize) -> Self {
-        Self { tokens, at: 0, language, depth, assigned: BTreeSet::new(), imports: Vec::new(), mistakes: Vec::new() }
+        Self { tokens, at: 0, language, depth, assigned: BTreeSet::new(), imports: Vec::new(), keys: BTreeSet::new(), mistakes: Vec::new() }
     }
 
     fn ahead(&self, tokens: usize) -> &Lexeme {
@@ -199,12 +203,10 @@ impl Parser {
             }
             let begin = self.at;
             match self.statement() {
-                Ok(statement) => {
-                    statements.push(statement);
-                    if !self.ends_statement() {
-                        let _ = self.unexpected::<()>(if self.language == Language::Groovy { "the end of a statement" } else { "`;`" });
-                        self.recover(begin);
-                    }
+                Ok(statement) if self.ends_statement() => statements.push(statement),
+                Ok(_) => {
+                    let _ = self.unexpected::<()>(if self.language == Language::Groovy { "the end of a statement" } else { "`;`" });
+                    self.recover(begin);
                 }
                 Err(Stop) => self.recover(begin),
             }
@@ -526,6 +528,9 @@ impl Parser {
             kind = Some(found);
             declares = true;
         }
+        if !declares && self.begins_untyped_method() {
+            declares = true;
+        }
         if !declares {
             return self.expression_statement();
         }
@@ -552,6 +557,15 @@ impl Parser {
             name = self.expect_name()?;
         }
         Ok(Statement { line, kind: StatementKind::Declare(kind, names) })
+    }
+
+    /// BeanShell's `add(a, b) {`.
+    fn begins_untyped_method(&self) -> bool {
+        if self.language != Language::BeanShell || self.name_ahead(0).is_none() || !self.sign_ahead(1, "(") {
+            return false;
+        }
+        let end = (2..64).find(|ahead| !matches!(self.ahead(*ahead).token, Token::Name(_) | Token::Sign("," | "[" | "]")));
+        end.is_some_and(|end| self.sign_ahead(end, ")") && self.sign_ahead(end + 1, "{"))
     }
 
     fn declare_many(&mut self, line: usize) -> Read<Statement> {
@@ -607,58 +621,6 @@ impl Parser {
         Ok(parameters)
     }
 
-    /// A type, if one stands here and a name behind it; else nothing is read.
-    fn type_before_name(&mut self) -> Option<Type> {
-        let begin = self.at;
-        let found = self.take_type();
-        let named = !self.newline() && self.name_ahead(0).is_some_and(|name| !KEYWORDS.contains(&name));
-        if found.is_none() || !(named || self.is_sign("...")) {
-            self.at = begin;
-            return None;
-        }
-        found
-    }
-
-    /// `int`, `Map<String, List<String>>`, `a.b.C[]`.
-    fn take_type(&mut self) -> Option<Type> {
-        let first = self.name_ahead(0)?;
-        if KEYWORDS.contains(&first) {
-            return None;
-        }
-        let name = self.dotted().ok()?;
-        let last = name.rsplit('.').next().unwrap_or_default();
-        if !PRIMITIVES.contains(&name.as_str()) && !last.starts_with(|letter: char| letter.is_uppercase()) {
-            return None;
-        }
-        if self.is_sign("<") && !self.pass_type_parameters() {
-            return None;
-        }
-        let mut is_array = false;
-        while self.is_sign("[") && self.sign_ahead(1, "]") {
-            self.advance();
-            self.advance();
-            is_array = true;
-        }
-        Some(Type { name: last.to_owned(), is_array })
-    }
-
-    fn pass_type_parameters(&mut self) -> bool {
-        let mut open = 0_usize;
-        loop {
-            match self.token() {
-                Token::Sign("<") => open += 1,
-                Token::Sign(">") if open == 1 => {
-                    self.advance();
-                    return true;
-                }
-                Token::Sign(">") => open -= 1,
-                Token::Sign("," | "." | "?" | "[" | "]" | "&") | Token::Name(_) => {}
-                _ => return false,
-            }
-            self.advance();
-        }
-    }
-
     fn expression_statement(&mut self) -> Read<Statement> {
         let line = self.line();
         let expression = self.expression()?;
@@ -667,8 +629,28 @@ impl Parser {
     }
 
     fn note_assigned(&mut self, target: &Expression) {
-        if let Kind::Name(name) = &target.kind {
-            self.assigned.insert(name.clone());
+        match &target.kind {
+            Kind::Name(name) => {
+                self.assigned.insert(name.clone());
+            }
+            Kind::Path(_, suffixes) => match suffixes.last().map(|suffix| &suffix.kind) {
+                Some(SuffixKind::Property(name)) => {
+                    self.keys.insert(name.clone());
+                }
+                Some(SuffixKind::Index(items)) => self.note_keys(items),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn note_keys(&mut self, keys: &[Expression]) {
+        for key in keys {
+            if let Kind::Text(parts) = &key.kind
+                && let [Part::Text(name)] = parts.as_slice()
+            {
+                self.keys.insert(name.clone());
+            }
         }
     }
 }

@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::jmeter::{OUTCOMES, Object};
 use crate::parser::Script;
+use crate::translation::{Language, Mistake, Translation};
 use crate::tree::{Catch, Expression, Kind, Parameter, Statement, StatementKind, Type};
-use crate::{Language, Mistake, Translation};
 
 /// What is known of a variable's value.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,12 +40,17 @@ pub(crate) struct Printer {
     hoisted: BTreeSet<String>,
     functions: BTreeSet<String>,
     imports: BTreeMap<String, String>,
+    keys: BTreeSet<String>,
     reads: Vec<String>,
     sets: Vec<String>,
     files: Vec<String>,
     names_are_computed: bool,
     reads_answer: bool,
     judges: bool,
+    /// The values whose methods need no name in front, of `with { … }`: the innermost last.
+    delegates: usize,
+    /// Whether all of it was understood; else names may get their values in what was not.
+    whole: bool,
     /// Of the loop that comes next.
     label: Option<String>,
 }
@@ -60,12 +65,15 @@ pub(crate) fn print(script: Script, language: Language) -> Result<Translation, V
     }
     let mut printer = Printer {
         language,
+        delegates: 0,
+        whole: script.mistakes.is_empty(),
         mistakes: script.mistakes,
         scopes: vec![BTreeMap::new()],
         assigned: script.assigned,
         hoisted: BTreeSet::new(),
         functions,
         imports: script.imports.into_iter().map(|(name, whole, _)| (name, whole)).collect(),
+        keys: script.keys,
         reads: Vec::new(),
         sets: Vec::new(),
         files: Vec::new(),
@@ -76,11 +84,11 @@ pub(crate) fn print(script: Script, language: Language) -> Result<Translation, V
     };
     let mut body = String::new();
     printer.statements(&script.statements, true, &mut body);
-    printer.finish(body)
+    printer.finish(&body)
 }
 
 impl Printer {
-    fn finish(mut self, body: String) -> Result<Translation, Vec<Mistake>> {
+    fn finish(mut self, body: &str) -> Result<Translation, Vec<Mistake>> {
         if !self.mistakes.is_empty() {
             self.mistakes.sort_by_key(|mistake| mistake.line);
             self.mistakes.dedup();
@@ -96,7 +104,7 @@ impl Printer {
             javascript.push_str(&format!("let {} = null;\n", mangled(name)));
         }
         if outcomes.is_empty() {
-            javascript.push_str(&body);
+            javascript.push_str(body);
         } else {
             javascript.push_str(&format!("try {{\n{body}}} finally {{ $judge({{ {} }}); }}\n", outcomes.join(", ")));
         }
@@ -116,6 +124,13 @@ impl Printer {
 
     fn label(&mut self) -> String {
         self.label.take().map(|label| format!("{label}: ")).unwrap_or_default()
+    }
+
+    /// A name that nothing gives a value, or a method that is not there.
+    fn fail_of_name(&mut self, line: usize, message: impl Into<String>) {
+        if self.whole {
+            self.fail(line, message);
+        }
     }
 
     fn declare(&mut self, name: &str, held: Held) {
@@ -140,7 +155,10 @@ impl Printer {
 
     fn statements(&mut self, statements: &[Statement], last: bool, out: &mut String) {
         for (at, statement) in statements.iter().enumerate() {
-            let is_last = last && statements[at + 1..].iter().all(|statement| matches!(statement.kind, StatementKind::Nothing));
+            let is_last = last
+                && statements[at + 1..]
+                    .iter()
+                    .all(|statement| matches!(statement.kind, StatementKind::Nothing | StatementKind::Function(..)));
             self.statement(statement, is_last, out);
         }
     }
@@ -449,7 +467,7 @@ fn mangled(name: &str) -> String {
 }
 
 /// A text as JavaScript writes it.
-pub(crate) fn quoted(text: &str) -> String {
+fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for letter in text.chars() {

@@ -62,6 +62,7 @@ pub(crate) enum Kind {
     Assign(Box<Expression>, &'static str, Box<Expression>),
     AssignMany(Vec<String>, Box<Expression>),
     Path(Box<Expression>, Vec<Suffix>),
+    /// With the package, where it is written.
     New(Type, Vec<Expression>),
     NewArray(Type, Vec<Expression>),
 }

@@ -132,6 +132,22 @@ function $at(line, value, key, ...more) {
   throw $error("MissingMethodException", `line ${line}: '[${$text(key)}]' is not known of a ${$kind(value)}`);
 }
 
+// `list[1..-2]`, `text[0..<3]`: backwards where the ends are.
+function $slice(line, value, from, to, inclusive) {
+  if (value === null || value === undefined) throw $error("NullPointerException", `line ${line}: a range of null`);
+  if (value instanceof Map || value instanceof $Matcher) return $at(line, value, $range(from, to, inclusive));
+  const list = typeof value === "string" || value instanceof $StringBuilder ? $text(value) : [...$list(value)];
+  let [first, last] = [$index(list, from), $index(list, to)];
+  const back = first > last;
+  if (!inclusive) last += back ? 1 : -1;
+  if (!inclusive && first === (back ? last - 1 : last + 1)) return list.slice(0, 0);
+  if (Math.min(first, last) < 0 || Math.max(first, last) >= list.length) {
+    throw $error(typeof list === "string" ? "StringIndexOutOfBoundsException" : "IndexOutOfBoundsException", `line ${line}: ${from}..${to} of ${list.length}`);
+  }
+  const part = back ? list.slice(last, first + 1) : list.slice(first, last + 1);
+  return !back ? part : typeof part === "string" ? [...part].reverse().join("") : part.reverse();
+}
+
 function $putAt(line, value, key, item) {
   if (value === null || value === undefined) throw $error("NullPointerException", `line ${line}: '[${$text(key)}]' of null is set`);
   if (value instanceof Map) value.set(key, item);
@@ -214,8 +230,9 @@ const $CLOSURE = {
   memoize: (self) => { const known = new Map(); return (...values) => { const key = $text(values); if (!known.has(key)) known.set(key, $do(self, ...values)); return known.get(key); }; },
 };
 
+// A letter knows what a text knows.
 const $LETTER = {
-  __proto__: null,
+  __proto__: new Proxy({}, { get: (_, name) => $TEXT[name] === undefined ? undefined : (self, ...values) => $TEXT[name](self.text, ...values) }),
   charValue: (self) => self.text, toUpperCase: (self) => self.text.toUpperCase(), toLowerCase: (self) => self.text.toLowerCase(), toInteger: (self) => self.valueOf(),
 };
 

@@ -127,7 +127,7 @@ $class.Object = { $name: "Object", $new: () => new $Object() };
 class $Object { toString() { return "java.lang.Object"; } }
 
 const $listOf = (...values) => values.length === 1 && values[0] !== null && typeof values[0] === "object" ? [...$list(values[0])] : [];
-for (const name of ["ArrayList", "LinkedList", "Vector", "Stack", "CopyOnWriteArrayList"]) $class[name] = { $name: name, $new: $listOf };
+for (const name of ["ArrayList", "LinkedList", "Vector", "ArrayDeque", "Stack", "CopyOnWriteArrayList"]) $class[name] = { $name: name, $new: $listOf };
 $class.List = { $name: "List", of: (...values) => Object.freeze(values.length === 1 && Array.isArray(values[0]) ? [...values[0]] : values), copyOf: (list) => Object.freeze([...$list(list)]) };
 for (const name of ["HashSet", "LinkedHashSet", "TreeSet"]) $class[name] = { $name: name, $new: (...values) => new Set(name === "TreeSet" ? $listOf(...values).sort($cmp) : $listOf(...values)) };
 $class.Set = { $name: "Set", of: (...values) => new Set(values), copyOf: (list) => new Set($list(list)) };

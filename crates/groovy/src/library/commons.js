@@ -59,3 +59,12 @@ $class.StringEscapeUtils = {
   escapeJson: $of((text) => $jsonText(text).slice(1, -1).replace(/\//g, "\\/")), unescapeJson: $unescapeJava, escapeJava: $escapeJava, unescapeJava: $unescapeJava, escapeXml: $escapeXml, escapeXml10: $escapeXml, escapeXml11: $escapeXml, unescapeXml: $unescapeXml,
   escapeHtml4: $escapeHtml, unescapeHtml4: $unescapeXml, escapeHtml: $escapeHtml, unescapeHtml: $unescapeXml,
 };
+
+$class.DateUtils = { addYears: (date, size) => new $Date($addMonths(date.ms, 0, Number(size) * 12)), addMonths: (date, size) => new $Date($addMonths(date.ms, 0, Number(size))) };
+for (const [name, ms] of [["Weeks", 7 * $DAY], ["Days", $DAY], ["Hours", 3600000], ["Minutes", 60000], ["Seconds", 1000], ["Milliseconds", 1]]) {
+  $class.DateUtils["add" + name] = (date, size) => new $Date(date.ms + Number(size) * ms);
+}
+$class.DateFormatUtils = {};
+for (const name of ["format", "formatUTC"]) {
+  $class.DateFormatUtils[name] = (date, pattern, zone) => (date instanceof $Date ? date : new $Date(date)).format(pattern, zone instanceof $Zone ? zone : undefined);
+}

@@ -5,12 +5,19 @@ const $DAY = 86400000;
 const $MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 const $DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
+const $STRANGE = new Set();
+
 // Minutes that a zone is ahead of UTC.
 class $Zone {
   constructor(id) {
     this.id = $text(id);
     const found = /^(?:UTC|GMT)?([-+])(\d{1,2})(?::?(\d{2}))?$/.exec(this.id);
     this.minutes = found ? (found[1] === "-" ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3] || 0)) : 0;
+    if (!found && !/^(UTC|GMT|Z|UCT|Etc\/UTC|Etc\/GMT|Universal|Zulu|[A-Z]{2,4}T?)$/.test(this.id) && !$STRANGE.has(this.id) && $STRANGE.size < 100) {
+      // Told once.
+      $STRANGE.add(this.id);
+      host.log("warn", `the time zone ${this.id} is taken as UTC: only fixed distances as GMT+02:00 are known`);
+    }
   }
   static of(value) { return value instanceof $Zone ? value : new $Zone(value); }
   getID() { return this.id; }
@@ -219,7 +226,7 @@ class $Date {
   compareTo(other) { return Math.sign(this.ms - other.ms); }
   equals(other) { return other instanceof $Date && this.ms === other.ms; }
   plus(days) { return new $Date(this.ms + Number(days) * $DAY); }
-  minus(days) { return days instanceof $Date ? Math.floor((this.ms - days.ms) / $DAY) : this.plus(-Number(days)); }
+  minus(days) { return days instanceof $Date ? $sub(this, days) : this.plus(-Number(days)); }
   format(pattern, zone) { const format = new $SimpleDateFormat(pattern); if (zone) format.setTimeZone(zone); return format.format(this); }
   getDateString() { return this.format("MM/dd/yy"); }
   clearTime() { this.ms -= ((this.ms % $DAY) + $DAY) % $DAY; return this; }

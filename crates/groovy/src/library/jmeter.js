@@ -191,6 +191,7 @@ function $judge({ Failure = null, FailureMessage = null, IsSuccess = null, Respo
 }
 
 const $sampler = { getName: () => host.label(), getThreadName: () => host.threadName() };
+const $event = { getResult: () => $prev, getThreadGroup: () => host.groupName() };
 const $group = { getName: () => host.groupName() };
 const $engine = { stopTest: () => { host.stopTest(); return null; }, stopTestNow: () => { host.stopTest(); return null; }, askThreadsToStop: () => { host.stopTest(); return null; } };
 const $thread = {
@@ -240,11 +241,21 @@ const $jexl = {
   },
   sub(a, b) { return $sub($jexl.number(a), $jexl.number(b)); },
   mul(a, b) { return $mul($jexl.number(a), $jexl.number(b)); },
-  div(a, b) { return $idiv($jexl.number(a), $jexl.number(b)); },
+  div(a, b, decimal) {
+    const is_decimal = decimal || [a, b].some((value) => typeof value === "string" && value.includes("."));
+    return (is_decimal ? $div : $idiv)($jexl.number(a), $jexl.number(b));
+  },
   mod(a, b) { return $mod($jexl.number(a), $jexl.number(b)); },
   matches(a, b) { return typeof b === "string" ? $matches(a, b) : $in(a, b); },
   size(value) { return value === null || value === undefined ? 0 : $call(0, value, "size"); },
-  empty(value) { return value === null || value === undefined || (value !== 0 && value !== false && !$truth(value)); },
+  empty(value) { return value === null || value === undefined || (value !== false && !$truth(value)); },
+};
+
+// Chance and time are the host's for JavaScript of plans, too.
+Math.random = () => host.random();
+globalThis.Date = class Date extends globalThis.Date {
+  constructor(...values) { if (values.length === 0) super(host.now()); else super(...values); }
+  static now() { return Math.floor(host.now()); }
 };
 
 // For JavaScript of plans, which calls Java's methods on values of its own: what a kind does not know yet.

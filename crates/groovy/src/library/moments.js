@@ -27,15 +27,20 @@ class $Formatter {
   toString() { return this.pattern; }
 }
 Object.assign($Formatter, {
-  ISO_DATE: new $Formatter("yyyy-MM-dd"), ISO_LOCAL_DATE: new $Formatter("yyyy-MM-dd"), ISO_TIME: new $Formatter("HH:mm:ss.SSS"), ISO_LOCAL_TIME: new $Formatter("HH:mm:ss.SSS"),
-  ISO_LOCAL_DATE_TIME: new $Formatter("yyyy-MM-dd'T'HH:mm:ss.SSS"), ISO_DATE_TIME: new $Formatter("iso"), ISO_OFFSET_DATE_TIME: new $Formatter("iso"), ISO_INSTANT: new $Formatter("instant"), BASIC_ISO_DATE: new $Formatter("yyyyMMdd"),
+  ISO_DATE: new $Formatter("yyyy-MM-dd"), ISO_LOCAL_DATE: new $Formatter("yyyy-MM-dd"), ISO_TIME: new $Formatter("time"), ISO_LOCAL_TIME: new $Formatter("time"),
+  ISO_LOCAL_DATE_TIME: new $Formatter("local"), ISO_DATE_TIME: new $Formatter("iso"), ISO_OFFSET_DATE_TIME: new $Formatter("iso"), ISO_INSTANT: new $Formatter("instant"), BASIC_ISO_DATE: new $Formatter("yyyyMMdd"),
 });
 $class.DateTimeFormatter = $Formatter;
 
 function $number_(value) { return value === undefined ? 0 : Number(value); }
 
 class $Span {
-  constructor(ms) { this.ms = Number(ms); }
+  constructor(ms, months = 0) { this.ms = Number(ms); this.months = months; }
+  // Of a date of java.util, as TimeCategory has it.
+  after(date) { return new $Date($addMonths(date.ms, 0, this.months) + this.ms); }
+  before(date) { return new $Date($addMonths(date.ms, 0, -this.months) - this.ms); }
+  getAgo() { return this.before(new $Date()); }
+  getFrom() { return { getNow: () => this.after(new $Date()) }; }
   static between(from, to) { return new $Span(to.ms - from.ms); }
   toMillis() { return this.ms; }
   getSeconds() { return Math.floor(this.ms / 1000); }
@@ -44,7 +49,7 @@ class $Span {
   toHours() { return Math.trunc(this.ms / 3600000); }
   toDays() { return Math.trunc(this.ms / $DAY); }
   toNanos() { return this.ms * 1000000; }
-  plus(other) { return new $Span(this.ms + other.ms); }
+  plus(other) { return other instanceof $Date ? this.after(other) : new $Span(this.ms + other.ms, this.months + other.months); }
   minus(other) { return new $Span(this.ms - other.ms); }
   isNegative() { return this.ms < 0; }
   compareTo(other) { return Math.sign(this.ms - other.ms); }
@@ -103,7 +108,7 @@ class $Moment {
   }
   static read(kind, text, formatter) {
     text = $text(text);
-    const patterns = formatter !== undefined && !["iso", "instant"].includes(formatter.pattern) ? [formatter.pattern]
+    const patterns = formatter !== undefined && !["iso", "instant", "local", "time"].includes(formatter.pattern) ? [formatter.pattern]
       : kind === "LocalDate" ? ["yyyy-MM-dd"] : kind === "LocalTime" ? ["HH:mm:ss.S", "HH:mm:ss", "HH:mm"]
         : kind === "LocalDateTime" ? ["yyyy-MM-dd'T'HH:mm:ss.S", "yyyy-MM-dd'T'HH:mm:ss", "yyyy-MM-dd'T'HH:mm"] : ["yyyy-MM-dd'T'HH:mm:ss.SX", "yyyy-MM-dd'T'HH:mm:ssX", "yyyy-MM-dd'T'HH:mmX"];
     for (const pattern of patterns) {
@@ -116,10 +121,17 @@ class $Moment {
     throw $error("DateTimeParseException", `Text '${text}' could not be parsed`);
   }
   fields() { return $fields(this.ms, this.zone.minutes); }
+  as(kind) { return new $Moment(kind, this.ms, this.zone); }
   made(ms) { return new $Moment(this.kind, ms, this.zone); }
   format(formatter) {
     const pattern = formatter instanceof $Formatter ? formatter.pattern : $text(formatter);
-    if (pattern === "iso") return this.toString().replace(/\[.*\]$/, "");
+    const fields = this.fields();
+    const time = () => $printDate(fields.milli !== 0 ? "HH:mm:ss.SSS" : "HH:mm:ss", fields, "", true);
+    if (pattern === "time") return time();
+    if (pattern === "local" || pattern === "iso") {
+      const offset = pattern === "local" || this.kind.startsWith("Local") ? "" : fields.minutes === 0 ? "Z" : $distance(fields.minutes, ":");
+      return $printDate("yyyy-MM-dd'T'", fields, "", true) + time() + offset;
+    }
     if (pattern === "instant") return new $Instant(this.ms).toString();
     return $printDate(pattern, this.fields(), this.zone.id, true);
   }
@@ -217,6 +229,7 @@ for (const kind of ["LocalDate", "LocalDateTime", "LocalTime", "ZonedDateTime", 
     parse: (text, formatter) => $Moment.read(kind, text, formatter),
     of: (...values) => {
       if (kind === "LocalTime") return new $Moment(kind, (($number_(values[0]) * 60 + $number_(values[1])) * 60 + $number_(values[2])) * 1000);
+      if (values[0] instanceof $Moment && values[0].kind === "LocalDateTime") return values[0].atZone(values[1]).as(kind);
       if (values[0] instanceof $Moment) return new $Moment(kind, values[0].ms + values[1].ms - (kind.startsWith("Local") ? 0 : $Zone.of(values[2] || values[1]).minutes * 60000), kind.startsWith("Local") ? undefined : $Zone.of(values[2]));
       const zone = kind.startsWith("Local") ? $UTC : $Zone.of(values[values.length - 1]);
       const [year, month, day, hour, minute, second, nano] = values;
@@ -229,3 +242,8 @@ for (const kind of ["LocalDate", "LocalDateTime", "LocalTime", "ZonedDateTime", 
 }
 $class.LocalTime.MIDNIGHT = new $Moment("LocalTime", 0);
 $class.LocalTime.NOON = new $Moment("LocalTime", $DAY / 2);
+
+// Of groovy.time.TimeCategory: `3.days`, `1.hour`.
+for (const [name, ms, months] of [["Second", 1000, 0], ["Minute", 60000, 0], ["Hour", 3600000, 0], ["Day", $DAY, 0], ["Week", 7 * $DAY, 0], ["Month", 0, 1], ["Year", 0, 12]]) {
+  $NUMBER["get" + name] = $NUMBER[`get${name}s`] = (size) => new $Span(Number(size) * ms, Number(size) * months);
+}

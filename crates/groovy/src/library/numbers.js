@@ -18,6 +18,8 @@ function $arith(sign, a, b, small, large) {
   b = $number(b, sign);
   if (typeof a === "number" && typeof b === "number") {
     const result = small(a, b);
+    // Decimals of Groovy are exact: 0.1 + 0.2 is 0.3.
+    if (!Number.isInteger(result) && Number.isFinite(result)) return Number(result.toPrecision(15));
     if (Number.isSafeInteger(result) || !Number.isInteger(a) || !Number.isInteger(b) || !large || !Number.isFinite(result)) return result;
     return $fit(large(BigInt(a), BigInt(b)));
   }
@@ -34,7 +36,7 @@ function $plus(a, b) {
   if (Array.isArray(a)) return Array.isArray(b) || b instanceof Set ? [...a, ...b] : [...a, b];
   if (a instanceof Map && b instanceof Map) return new Map([...a, ...b]);
   if (a instanceof Set) return new Set([...a, ...(Array.isArray(b) || b instanceof Set ? b : [b])]);
-  if (a instanceof $Date) return new $Date(a.ms + Number(b) * 86400000);
+  if (a instanceof $Date) return b instanceof $Span ? b.after(a) : new $Date(a.ms + Number(b) * 86400000);
   if (a instanceof $StringBuilder || b instanceof $StringBuilder) return $text(a) + $text(b);
   if (a !== null && typeof a === "object" && typeof a.plus === "function") return a.plus(b);
   return $arith("+", a, b, (x, y) => x + y, (x, y) => x + y);
@@ -54,7 +56,7 @@ function $sub(a, b) {
   if (typeof a === "string" && a.length === 1) return a.charCodeAt(0) - b.valueOf();
   if (Array.isArray(a)) return a.filter((item) => Array.isArray(b) || b instanceof Set ? ![...b].some((other) => $eq(item, other)) : !$eq(item, b));
   if (a instanceof Set) return new Set([...a].filter((item) => Array.isArray(b) || b instanceof Set ? ![...b].some((other) => $eq(item, other)) : !$eq(item, b)));
-  if (a instanceof $Date) return b instanceof $Date ? Math.floor((a.ms - b.ms) / 86400000) : new $Date(a.ms - Number(b) * 86400000);
+  if (a instanceof $Date) return b instanceof $Span ? b.before(a) : b instanceof $Date ? Math.floor(a.ms / 86400000) - Math.floor(b.ms / 86400000) : new $Date(a.ms - Number(b) * 86400000);
   if (a !== null && typeof a === "object" && typeof a.minus === "function") return a.minus(b);
   return $arith("-", a, b, (x, y) => x - y, (x, y) => x - y);
 }
@@ -113,6 +115,7 @@ function $neg(value) {
 }
 
 function $step(value, by) {
+  if (value instanceof $Letter) return new $Letter(String.fromCharCode(value.valueOf() + by));
   if (typeof value === "string" && value.length > 0) return value.slice(0, -1) + String.fromCharCode(value.charCodeAt(value.length - 1) + by);
   if (value instanceof $Date) return new $Date(value.ms + by * 86400000);
   return $plus($number(value, "++"), by);

@@ -204,7 +204,8 @@ function $format(format, ...values) {
       case "x": case "X": case "o": {
         const whole_ = number();
         const radix = kind === "o" ? 8 : 16;
-        text = whole_ < 0 ? BigInt.asUintN(whole_ >= -2147483648 ? 32 : 64, BigInt(whole_)).toString(radix) : whole_.toString(radix);
+        // A byte of a digest has two digits; here nobody knows any more that it was one, but by its size.
+        text = whole_ < 0 ? BigInt.asUintN(whole_ >= -128 ? 8 : whole_ >= -2147483648 ? 32 : 64, BigInt(whole_)).toString(radix) : whole_.toString(radix);
         break;
       }
       case "f": {

@@ -259,7 +259,8 @@ function $in(value, wanted) {
 
 function $as(value, type) {
   switch (type) {
-    case "int": case "long": case "short": case "byte": case "Integer": case "Long": case "Short": case "Byte": case "BigInteger":
+    case "byte": return value instanceof $Letter || typeof value === "number" ? (Number(value) << 24) >> 24 : $as(value, "int");
+    case "int": case "long": case "short": case "Integer": case "Long": case "Short": case "Byte": case "BigInteger":
       return typeof value === "string" ? $parseWhole(value.trim()) : $whole(value);
     case "double": case "float": case "Double": case "Float": case "BigDecimal": case "Number":
       if (value === null || value === undefined) return null;
@@ -267,7 +268,7 @@ function $as(value, type) {
     case "boolean": case "Boolean": return $truth(value);
     case "char": case "Character":
       if (value === null || value === undefined) return null;
-      return typeof value === "number" ? String.fromCharCode(value) : $text(value).charAt(0);
+      return new $Letter(typeof value === "number" ? String.fromCharCode(value) : $text(value).charAt(0));
     case "byte[]": return value instanceof $Bytes ? value : new $Bytes(typeof value === "string" ? value : Uint8Array.from($list(value), (item) => Number(item) & 255));
     case "List": case "ArrayList": case "LinkedList": case "Collection": return value === null ? null : Array.isArray(value) ? value : [...$list(value)];
     case "Set": case "HashSet": case "LinkedHashSet": return value === null ? null : new Set($list(value));

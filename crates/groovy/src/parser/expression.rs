@@ -1,9 +1,9 @@
 //! Expressions: operators by rank in one loop, then values and what follows them.
 
 use super::{KEYWORDS, PRIMITIVES, Parser, Read, Stop};
-use crate::Language;
 use crate::lexer::{DEPTH_MAX, Piece, Token};
-use crate::tree::{Expression, Kind, Part, Statement, StatementKind, Suffix, SuffixKind, Type};
+use crate::translation::Language;
+use crate::tree::{Expression, Kind, Parameter, Part, Statement, StatementKind, Suffix, SuffixKind, Type};
 
 /// Ranks of operators, the loosest first; what Jexl writes as a word stands with its sign.
 const RANKS: &[&[&str]] = &[
@@ -390,6 +390,7 @@ impl Parser {
         if let Some(name) = self.name_ahead(0).filter(|_| self.sign_ahead(1, ":")).map(str::to_owned) {
             self.advance();
             self.advance();
+            self.keys.insert(name.clone());
             let key = Expression { line, kind: Kind::Text(vec![Part::Text(name)]) };
             return Ok((key, Some(self.expression()?)));
         }
@@ -477,7 +478,7 @@ impl Parser {
                 "new" if self.language != Language::Jexl => self.creation(line),
                 _ if self.sign_ahead(1, "->") => {
                     self.advance();
-                    let parameter = crate::tree::Parameter { name, kind: None, default: None };
+                    let parameter = Parameter { name, kind: None, default: None };
                     self.lambda(line, vec![parameter])
                 }
                 _ if KEYWORDS.contains(&name.as_str()) => self.unexpected("a value"),
@@ -506,6 +507,7 @@ impl Parser {
                     let whole = code.is_err() || *parser.token() == Token::End;
                     let unread = if whole { None } else { Some(parser.unexpected::<()>("the end of a value in a text")) };
                     self.assigned.append(&mut parser.assigned);
+                    self.keys.append(&mut parser.keys);
                     self.mistakes.append(&mut parser.mistakes);
                     if unread.is_some() {
                         return Err(Stop);
@@ -565,7 +567,7 @@ impl Parser {
         Ok(expression)
     }
 
-    fn lambda(&mut self, line: usize, parameters: Vec<crate::tree::Parameter>) -> Read<Expression> {
+    fn lambda(&mut self, line: usize, parameters: Vec<Parameter>) -> Read<Expression> {
         self.expect("->")?;
         let body = if self.is_sign("{") {
             self.block()?
@@ -620,8 +622,8 @@ impl Parser {
 
     fn creation(&mut self, line: usize) -> Read<Expression> {
         self.advance();
-        let Ok(name) = self.dotted() else { return Err(Stop) };
-        let name = name.rsplit('.').next().unwrap_or_default().to_owned();
+        let whole = self.dotted()?;
+        let name = whole.rsplit('.').next().unwrap_or_default().to_owned();
         if self.is_sign("<") && !self.pass_type_parameters() {
             return self.unexpected("`>`");
         }
@@ -646,6 +648,6 @@ impl Parser {
         if self.is_sign("{") && !self.newline() {
             return self.fail(line, format!("`new {name}() {{`: classes of one's own are not carried out"));
         }
-        Ok(Expression { line, kind: Kind::New(Type { name, is_array: false }, arguments) })
+        Ok(Expression { line, kind: Kind::New(Type { name: whole, is_array: false }, arguments) })
     }
 }

@@ -1,9 +1,9 @@
 //! Expressions as JavaScript, but for what follows a value with a dot.
 
 use super::{Held, Printer, mangled, quoted};
-use crate::Language;
 use crate::classes::{class_named, is_exception, is_type, reason};
 use crate::jmeter::{Object, object_named, value_named};
+use crate::translation::Language;
 use crate::tree::{Expression, Kind, Parameter, Part, Statement, Suffix, SuffixKind, Type};
 
 /// Types that a value is made into by a cast; any other leaves it as it is.
@@ -213,11 +213,14 @@ impl Printer {
         if is_type(name) {
             return format!("$type({})", quoted(name));
         }
+        if self.delegates > 0 && !name.starts_with(char::is_uppercase) {
+            return format!("$get({line}, $with{}, {})", self.delegates, quoted(name));
+        }
         if self.imports.contains_key(name) || name.starts_with(char::is_uppercase) {
             let reason = reason(name);
             self.fail(line, format!("`{name}`: {reason}"));
         } else {
-            self.fail(line, format!("`{name}`: nothing gives it a value; one of the plan is read by `vars.get(\"{name}\")`"));
+            self.fail_of_name(line, format!("`{name}`: nothing gives it a value; one of the plan is read by `vars.get(\"{name}\")`"));
         }
         "null".into()
     }
@@ -237,6 +240,16 @@ impl Printer {
         }
         let (parameters, body) = self.function(parameters, body);
         format!("(({parameters}) => {body})")
+    }
+
+    /// The closure of `with`: names that nothing gives a value are those of what it is called with.
+    pub(super) fn delegating(&mut self, body: &[Statement]) -> String {
+        self.delegates += 1;
+        let depth = self.delegates;
+        let it = [Parameter { name: "it".into(), kind: None, default: None }];
+        let (_, body) = self.function(&it, body);
+        self.delegates -= 1;
+        format!("((it) => {{ const $with{depth} = it; {body} }})")
     }
 
     fn unary(&mut self, sign: &str, value: &Expression) -> String {
@@ -368,7 +381,7 @@ impl Printer {
                 "<" | "<=" | ">" | ">=" => return format!("($jexl.compare({left}, {right}) {operator} 0)"),
                 "-" => "sub",
                 "*" => "mul",
-                "/" => "div",
+                "/" => return format!("$jexl.div({left}, {right}, {decimal})"),
                 "%" => "mod",
                 "=~" => "matches",
                 "!~" => return format!("(!$jexl.matches({left}, {right}))"),
@@ -440,11 +453,11 @@ impl Printer {
     }
 
     fn creation(&mut self, line: usize, kind: &Type, arguments: &[Expression]) -> String {
-        let name = kind.name.as_str();
+        let name = simple(&kind.name);
         if name == "File" {
             return self.file(line, arguments);
         }
-        let home = self.imports.get(name).cloned();
+        let home = if name == kind.name { self.imports.get(name).cloned() } else { Some(kind.name.clone()) };
         let printed = self.expressions(arguments);
         let separator = if arguments.is_empty() { "" } else { ", " };
         if let Some(class) = class_named(name) {
@@ -488,7 +501,7 @@ impl Printer {
                 None if self.assigned.contains(name) => Held::Anything,
                 None => object_named(name).map_or(Held::Anything, Held::Object),
             },
-            Kind::New(kind, arguments) if kind.name == "File" => match arguments.first().map(|argument| &argument.kind) {
+            Kind::New(kind, arguments) if simple(&kind.name) == "File" => match arguments.first().map(|argument| &argument.kind) {
                 Some(Kind::Text(parts)) => match parts.as_slice() {
                     [Part::Text(name)] => Held::File(name.clone()),
                     _ => Held::Anything,
@@ -511,6 +524,11 @@ impl Printer {
             _ => Held::Anything,
         }
     }
+}
+
+/// A class's name without its package.
+fn simple(whole: &str) -> &str {
+    whole.rsplit('.').next().unwrap_or(whole)
 }
 
 /// Adds a name that is not there yet.

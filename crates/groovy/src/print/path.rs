@@ -2,9 +2,9 @@
 
 use super::expression::is_home;
 use super::{Held, Printer, mangled, quoted};
-use crate::Language;
 use crate::classes::{Class, class_named, is_exception, is_type, reason};
-use crate::jmeter::Object;
+use crate::jmeter::{Object, accessor};
+use crate::translation::Language;
 use crate::tree::{Expression, Kind, Part, Suffix, SuffixKind};
 
 /// First parts of the names of packages.
@@ -12,6 +12,9 @@ const ROOTS: &[&str] = &["java", "javax", "org", "groovy", "com", "net", "io", "
 
 /// Methods of every value; what an object of JMeter does not know is one of these or a mistake.
 const OF_ALL: &[&str] = &["toString", "equals", "hashCode", "getClass", "is"];
+
+/// All methods of all values of the library; a test holds it against that.
+const METHODS: &str = include_str!("../library/methods.txt");
 
 /// What was reached so far.
 #[derive(Clone, Copy)]
@@ -104,6 +107,9 @@ impl Printer {
             let SuffixKind::Property(part) = &suffix.kind else { break };
             whole.push('.');
             whole.push_str(part);
+            if whole == "org.apache.jmeter.samplers.SampleResult" {
+                return (self.object(Object::Sample).to_owned(), Place::Object(Object::Sample), at + 1);
+            }
             if part.starts_with(char::is_uppercase) {
                 if let Some(class) = class_named(part).filter(|class| is_home(class.packages, &whole)) {
                     return (format!("$class.{part}"), Place::Class(class), at + 1);
@@ -129,12 +135,19 @@ impl Printer {
             "println" | "print" => format!("$print({printed})"),
             "printf" => format!("$print($format({printed}))"),
             "size" | "empty" if self.language == Language::Jexl => format!("$jexl.{name}({printed})"),
+            "use" if self.language == Language::Groovy && arguments.len() == 2 && printed.starts_with("$type(\"TimeCategory\")") => {
+                format!("$do({})", self.expression(&arguments[1]))
+            }
             "sleep" => {
                 self.fail(line, "`sleep`: pauses are timers of the plan");
                 "null".into()
             }
+            _ if self.delegates > 0 => {
+                let separator = if arguments.is_empty() { "" } else { ", " };
+                format!("$call({line}, $with{}, {}{separator}{printed})", self.delegates, quoted(name))
+            }
             _ => {
-                self.fail(line, format!("`{name}()`: there is no such method in the script"));
+                self.fail_of_name(line, format!("`{name}()`: there is no such method in the script"));
                 "null".into()
             }
         }
@@ -145,18 +158,37 @@ impl Printer {
         let base = if suffix.safe || suffix.spread { "$o" } else { code };
         let inner = match &suffix.kind {
             SuffixKind::Method(name, arguments) => {
-                if matches!(name.as_str(), "execute" | "openConnection" | "sleep") && arguments.is_empty() {
-                    self.fail(line, format!("`.{name}()`: programs and connections are not used by scripts here"));
+                if !METHODS.split_whitespace().any(|known| known == name) && !self.keys.contains(name) {
+                    let reason = match name.as_str() {
+                        "execute" | "openConnection" | "openStream" => "programs and connections are not used by scripts here",
+                        _ => "nothing that is known here has such a method",
+                    };
+                    self.fail(line, format!("`.{name}()`: {reason}"));
                 }
-                let separator = if arguments.is_empty() { "" } else { ", " };
-                let arguments = self.expressions(arguments);
-                format!("$call({line}, {base}, {}{separator}{arguments})", quoted(name))
+                if let ("with" | "tap", [Expression { kind: Kind::Closure(parameters, body, false), .. }]) =
+                    (name.as_str(), arguments.as_slice())
+                    && parameters.is_empty()
+                {
+                    let closure = self.delegating(body);
+                    format!("$call({line}, {base}, {}, {closure})", quoted(name))
+                } else {
+                    let separator = if arguments.is_empty() { "" } else { ", " };
+                    let arguments = self.expressions(arguments);
+                    format!("$call({line}, {base}, {}{separator}{arguments})", quoted(name))
+                }
             }
             SuffixKind::Property(name) => format!("$get({line}, {base}, {})", quoted(name)),
             SuffixKind::Computed(name) => {
                 let name = self.expression(name);
                 format!("$get({line}, {base}, {name})")
             }
+            SuffixKind::Index(items) if is_range(items) => match &items[0].kind {
+                Kind::Range(from, to, inclusive) => {
+                    let (from, to) = (self.expression(from), self.expression(to));
+                    format!("$slice({line}, {base}, {from}, {to}, {inclusive})")
+                }
+                _ => String::new(),
+            },
             SuffixKind::Index(items) => {
                 let items = self.expressions(items);
                 format!("$at({line}, {base}, {items})")
@@ -200,6 +232,9 @@ impl Printer {
                 self.note_names(object, "get", items);
                 let key = self.expressions(items);
                 (format!("{code}.get({key})"), Place::Value)
+            }
+            SuffixKind::Property(name) if object == Object::Sample && matches!(name.as_str(), "TEXT" | "BINARY") => {
+                (quoted(name), Place::Value)
             }
             SuffixKind::Property(name) => match object.getter(name) {
                 Some(getter) => self.given(object, &getter, format!("{code}.{getter}()")),
@@ -271,6 +306,12 @@ impl Printer {
                 (self.object(Object::Out).to_owned(), Place::Object(Object::Out))
             }
             SuffixKind::Property(name) if has(class.fields, name) => (format!("{code}.{name}"), Place::Value),
+            SuffixKind::Property(name)
+                if object_of(class.name, &accessor("get", name)).is_some() || has(class.methods, &accessor("get", name)) =>
+            {
+                let getter = Suffix { line, kind: SuffixKind::Method(accessor("get", name), Vec::new()), safe: false, spread: false };
+                self.of_class(code, class, &getter)
+            }
             SuffixKind::Property(name) => {
                 // A class in a class, as `Map.Entry`.
                 if is_type(name) || is_exception(name) {
@@ -377,4 +418,9 @@ fn missing(class: &str, name: &str) -> &'static str {
         ("System", "exit") => "a test ends by `ctx.getEngine().stopTest()`",
         _ => "this is not among what is known of the class here",
     }
+}
+
+/// Whether an index is a range as it stands there.
+fn is_range(items: &[Expression]) -> bool {
+    matches!(items, [Expression { kind: Kind::Range(..), .. }])
 }

@@ -59,6 +59,8 @@ fn closures() {
         ("[3, 1, 2].stream().map(x -> x * 2).toList()", "[6, 2, 4]"),
         ("def m = [f: { 'called ' + it }]; m.f('x')", "called x"),
         ("def x = 5.with { it + 1 }; x", "6"),
+        ("[1, 2, 3, 4].with { add(5); remove(0); size() }", "4"),
+        ("new Date(0L).with { time + 1 }", "1"),
         ("def c = { a, b -> a * b }.curry(3); c(4)", "12"),
     ]);
 }
@@ -74,6 +76,9 @@ fn lines_go_on_where_groovy_lets_them() {
         ("def f(a,\n  b) {\n  a + b\n}\nf(\n  1,\n  2\n)", "3"),
         ("println 'a'\nprintln('b')\n'c'", "c"),
         ("def a = 1; def b = 2; a + b", "3"),
+        ("def a = 1 // one\r\ndef b = 2\r\na + b", "3"),
+        ("// told\rdef a = 5\ra", "5"),
+        ("def x\nx = 5\nx", "5"),
         ("// only a comment\n1 /* here */ + /* there */ 1", "2"),
     ]);
 }
@@ -87,7 +92,7 @@ fn calls_without_parentheses() {
 fn several_at_once() {
     all(&[
         ("def (a, b) = [1, 2]; \"$a-$b\"", "1-2"),
-        ("def (String a, int b) = 'x 5'.split(' '); a + b", "x5"),
+        ("def (a, b) = 'x 5'.split(' '); a + b", "x5"),
         ("def a = 1, b = 2; a + b", "3"),
         ("def a = 1; def b = 2; (a, b) = [b, a]; \"$a $b\"", "2 1"),
         ("def a; def b; a = b = 3; a + b", "6"),
@@ -115,5 +120,9 @@ fn lists_maps_and_ranges() {
         ("'hello'[1]", "e"),
         ("'hello'[1..3]", "ell"),
         ("'hello'[-3..-1]", "llo"),
+        ("'hello'[1..-2]", "ell"),
+        ("[1, 2, 3, 4][1..-1]", "[2, 3, 4]"),
+        ("[1, 2, 3, 4][2..0]", "[3, 2, 1]"),
+        ("[1, 2, 3][0..<2]", "[1, 2]"),
     ]);
 }

@@ -1,7 +1,6 @@
 //! Scripts as people write them into plans, translated and carried out by QuickJS: from variables and an answer before to what is there after.
 
 mod answers;
-mod differs;
 mod expressions;
 mod functions;
 mod hostile;
@@ -13,3 +12,4 @@ mod tables;
 mod texts;
 mod times;
 mod values;
+mod whole;

@@ -57,8 +57,8 @@ fn methods() {
 fn errors() {
     all(&[
         ("try { throw new IllegalStateException('bad') } catch (IllegalStateException e) { e.message }", "bad"),
-        ("try { null.foo() } catch (Exception e) { 'caught' }", "caught"),
-        ("try { 'a'.foo() } catch (e) { 'caught' }", "caught"),
+        ("try { null.trim() } catch (Exception e) { 'caught' }", "caught"),
+        ("try { 5.trim() } catch (e) { 'caught' }", "caught"),
         ("try { throw new RuntimeException('x') } catch (IOException | RuntimeException e) { e.getMessage() }", "x"),
         (
             "try { try { throw new IOException('io') } catch (NumberFormatException e) { 'wrong' } } catch (IOException e) { 'right' }",
@@ -66,16 +66,16 @@ fn errors() {
         ),
         ("def s = ''; try { s += 'a' } finally { s += 'b' }; s", "ab"),
         ("try { assert 1 == 2 } catch (AssertionError e) { 'asserted' }", "asserted"),
-        ("try { assert 1 == 2 : 'not one' } catch (Throwable t) { t.message }", "not one"),
+        ("try { assert 1 == 2 : 'not one' } catch (Throwable t) { t.message.startsWith('not one') }", "true"),
         ("try { assert 1 == 2 } catch (Exception e) { 'as exception' } catch (Throwable t) { 'as error' }", "as error"),
         ("try { [].first() } catch (NoSuchElementException e) { 'empty' }", "empty"),
         ("try { 'abc'.substring(5) } catch (StringIndexOutOfBoundsException e) { 'short' }", "short"),
-        ("try { new groovy.json.JsonSlurper().parseText('{') } catch (groovy.json.JsonException e) { 'no JSON' }", "no JSON"),
+        ("try { new groovy.json.JsonSlurper().parseText('nope') } catch (groovy.json.JsonException e) { 'no JSON' }", "no JSON"),
         ("try { 1.intdiv(0) } catch (ArithmeticException e) { 'zero' }", "zero"),
         ("new Exception('m').toString()", "java.lang.Exception: m"),
     ]);
-    groovy("def x = 'a'\n\nx.foo()").run().throws("line 3: 'foo' is not known of a text");
-    groovy("def x = null\nx.foo()").run().throws("line 2: 'foo' of null");
+    groovy("def x = 'a'\n\nx.incrementAndGet()").run().throws("line 3: 'incrementAndGet' is not known of a text");
+    groovy("def x = null\nx.trim()").run().throws("line 2: 'trim' of null");
     groovy("throw new Exception('out')").run().throws("out");
 }
 
@@ -87,6 +87,9 @@ fn java_as_beanshell_has_it() {
     beanshell("String[] parts = \"a,b\".split(\",\"); return parts[1];").run().gives("b");
     beanshell("char c = 'a'; c = (char) (c + 1); return \"\" + c;").run().gives("b");
     beanshell("String s = \"\"; for (int i = 0; i < 3; i++) s += (char) ('a' + i); return s;").run().gives("abc");
+    beanshell("char c = 'a'; c++; int code = (int) c; return \"\" + c + code + (char) (c + 1) + Character.toUpperCase(c);")
+        .run()
+        .gives("b98cB");
     beanshell("return \"7\".charAt(0) - '0';").run().gives("7");
     beanshell("if (\"abc\".charAt(1) == 'b') return \"b\"; return \"no\";").run().gives("b");
     beanshell("Random r = new Random(); int n = r.nextInt(5); return n >= 0 && n < 5;").run().gives("true");

@@ -7,6 +7,7 @@ fn dates_of_java_util() {
     all(&[
         ("System.currentTimeMillis()", "1700000000123"),
         ("new Date().time", "1700000000123"),
+        ("new java.util.Date().time", "1700000000123"),
         ("new Date().getTime().toString()", "1700000000123"),
         ("new Date().format('yyyy-MM-dd')", "2023-11-14"),
         ("new Date().format(\"yyyy-MM-dd'T'HH:mm:ss.SSS'Z'\", TimeZone.getTimeZone('UTC'))", "2023-11-14T22:13:20.123Z"),
@@ -34,6 +35,11 @@ fn dates_of_java_util() {
         ("new Date()[Calendar.MONTH]", "10"),
         ("(System.currentTimeMillis() / 1000) as long", "1700000000"),
         ("java.util.concurrent.TimeUnit.MINUTES.toMillis(5)", "300000"),
+        ("use(groovy.time.TimeCategory) { (new Date() + 3.days - 1.hour).format('dd HH') }", "17 21"),
+        (
+            "import groovy.time.TimeCategory\nuse (TimeCategory) { 2.weeks.from.now.format('MM-dd') + 1.month.ago.format(' MM-dd') }",
+            "11-28 10-14",
+        ),
         ("def d = new Date(); Long m = d.getMinutes(); m.mod(5)", "3"),
     ]);
 }
