@@ -469,7 +469,7 @@ fn script(script: &Script) -> Value {
     }
     let Script { name, text, translated, given, into, reads, sets, reads_answer, may_fail, files } = script;
     let mut map = Map::default();
-    map.put_some("name", (!name.is_empty()).then(|| name.as_str()));
+    map.put_some("name", (!name.is_empty()).then_some(name.as_str()));
     map.put_all("given", named(given));
     map.put_some("into", into.as_deref());
     let list = |names: &[String]| Value::List(names.iter().map(|name| Value::from(name.as_str())).collect());

@@ -43,7 +43,7 @@ fn a_script_that_throws_ends_its_journey_and_is_told_with_its_line() {
     let answers = std::cell::Cell::new(0);
     let (server, log) = serving(move |seen| {
         answers.set(answers.get() + u64::from(seen.line == "GET /a"));
-        plain(1, if answers.get() % 2 == 0 { "{}" } else { r#"{"id": 1}"# })
+        plain(1, if answers.get().is_multiple_of(2) { "{}" } else { r#"{"id": 1}"# })
     });
     let text = |how: &str| {
         format!(

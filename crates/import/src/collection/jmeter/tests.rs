@@ -637,7 +637,7 @@ fn scripts_are_run_where_they_were() {
     for item in &made.work.journeys[0].items {
         match item {
             Item::Script(script) => {
-                told.push(format!("{} sets {}{}", script.name, script.sets.join(""), script.into.as_deref().unwrap_or_default()))
+                told.push(format!("{} sets {}{}", script.name, script.sets.join(""), script.into.as_deref().unwrap_or_default()));
             }
             Item::Step(step) => {
                 told.push(format!("{} {}", step.path, step.after.iter().map(|script| format!("[{}]", script.name)).collect::<String>()));
