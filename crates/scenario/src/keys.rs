@@ -67,6 +67,7 @@ pub const SHAPES: &[&Shape] = &[
     &LOAD,
     &POPULATION,
     &DEFAULTS,
+    &RESOURCES,
     &JOURNEY,
     &STEP,
     &EXTRACTION,

@@ -30,7 +30,7 @@ fn shop(seen: &Seen) -> Answer {
 fn what_a_page_names_is_loaded_once_behind_it_and_counted_in_a_row_of_its_own() {
     let (server, log) = serving(shop);
     let text = "\
-load: {users: 1, iterations: 1}
+load: {users: 1, requests: 11}
 steps:
   - {get: /shop/, resources: true, redirects: 2, headers: {Accept-Language: de}}
   - get: /behind
@@ -77,13 +77,13 @@ fn several_are_loaded_at_once_and_the_user_waits_for_the_last() {
         let begin = log.borrow()[0].at_ms;
         log.borrow().iter().map(|seen| seen.at_ms - begin).collect()
     };
-    let two = "load: {users: 1, iterations: 1}\nsteps:\n  - {get: /, resources: {at_once: 2}}\n  - get: /behind\n";
+    let two = "load: {users: 1, requests: 7}\nsteps:\n  - {get: /, resources: {at_once: 2}}\n  - get: /behind\n";
     assert_eq!(at(two, &server, &log), [0, 10, 10, 110, 110, 210, 310]);
-    let one = "load: {users: 1, iterations: 1}\nsteps:\n  - {get: /, resources: {at_once: 1, except: '[34].png'}}\n  - get: /behind\n";
+    let one = "load: {users: 1, requests: 5}\nsteps:\n  - {get: /, resources: {at_once: 1, except: '[34].png'}}\n  - get: /behind\n";
     assert_eq!(at(one, &server, &log), [0, 10, 110, 210, 310]);
     let connections = |log: &Log| log.borrow().iter().map(|seen| seen.connection).collect::<std::collections::BTreeSet<_>>().len();
     assert_eq!(connections(&log), 1);
-    let branches = "load: {users: 1, iterations: 1}\nsteps:\n  - parallel:\n    - {get: /, resources: {only: '0.png$'}}\n    - get: /x\n";
+    let branches = "load: {users: 1, requests: 3}\nsteps:\n  - parallel:\n    - {get: /, resources: {only: '0.png$'}}\n    - get: /x\n";
     assert_eq!(at(branches, &server, &log), [0, 0, 10]);
 }
 
@@ -91,7 +91,7 @@ fn several_are_loaded_at_once_and_the_user_waits_for_the_last() {
 fn only_pages_that_were_answered_well_are_looked_through_and_cookies_and_secrets_go_where_they_belong() {
     let (server, log) = serving(shop);
     let text = "\
-load: {users: 2, iterations: 4}
+load: {users: 2, requests: 20}
 defaults: {resources: true}
 steps:
   - {post: /login, form: {name: ann}, headers: {Authorization: Bearer t}}

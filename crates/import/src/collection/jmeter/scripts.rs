@@ -113,6 +113,11 @@ fn filled(text: &str, mut put: impl FnMut(&str) -> Result<Put, String>) -> Resul
         let quote = ["\"\"\"", "'''", "\"", "'", "/"].into_iter().find(|quote| rest.starts_with(quote) && (*quote != "/" || is_slashy));
         if let Some(quote) = quote {
             let length = literal(&rest[quote.len()..], quote);
+            if length + quote.len() == rest.len() {
+                // It is not closed, which the translation tells.
+                out.push_str(rest);
+                break;
+            }
             let inside = &rest[quote.len()..quote.len() + length];
             match parts(inside, &mut put) {
                 Err(why) => wrong.push((line(), why)),
@@ -396,7 +401,7 @@ mod tests {
             ("def own = 1; \"${own} \\\"${user}\"", "def own = 1; (\"${own} \\\"\" + vars.get(\"user\"))"),
             ("x =~ /\"id\":'(\\d+)\\/${own}/; a / b", "x =~ /\"id\":'(\\d+)\\/${own}/; a / b"),
             ("/* '${user} */ 'b'", "/* '${user} */ 'b'"),
-            ("'open ${known}", "'open 7'"),
+            ("'open ${known}", "'open ${known}"),
         ] {
             assert_eq!(put(text).as_deref(), Ok(filled), "{text}");
         }

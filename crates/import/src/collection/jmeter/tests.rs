@@ -653,12 +653,12 @@ fn scripts_are_run_where_they_were() {
         before,
         "the JSRTimer 's' sets pause_",
         "{{pause_}}ms",
-        "/a?x={{x}}&y={{y_z}} [the JSRPostProcessor 's'][the JSRAssertion 's']",
+        "/a?x={{raw (x)}}&y={{raw (y_z)}} [the JSRPostProcessor 's'][the JSRAssertion 's']",
         before,
         "the JSRSampler 's' sets n",
         before,
         "the script of __groovy sets value_",
-        "/b?n={{n}}&v={{value_}} ",
+        "/b?n={{raw (n)}}&v={{raw (value_)}} ",
     ];
     assert_eq!(told, expected);
 }
