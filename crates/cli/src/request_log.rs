@@ -22,6 +22,7 @@ use std::time::Duration;
 use engine::{RunError, Runner};
 use jtl::Sample;
 use measure::{Failure, RecordBatch, RecordSource, RequestLog, RequestRecord, SummaryBuilder, TransactionRecord, grouped};
+use plan::work::Step;
 use plan::{Nanos, Plan, PlanError, PlanErrors, Target, Users, url_without_secrets};
 use scenario::Scenario;
 use trial::Observer;
@@ -52,7 +53,12 @@ pub type StepPlaces = BTreeMap<String, String>;
 /// Where the steps of a scenario go.
 pub fn step_places(scenario: Option<&Scenario>) -> StepPlaces {
     let steps = scenario.into_iter().flat_map(|scenario| scenario.work.steps());
-    steps.map(|step| (step.name.clone(), step.path.to_string())).collect()
+    let places = |step: &Step| {
+        // What a page names is known when it has come.
+        let resources = step.resources.as_ref().map(|_| (step.resources_name(), String::new()));
+        [(step.name.clone(), step.path.to_string())].into_iter().chain(resources)
+    };
+    steps.flat_map(places).collect()
 }
 
 /// When the load is over and not a batch is written for so long, nobody waits for the rest.

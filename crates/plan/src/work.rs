@@ -606,6 +606,12 @@ impl Work {
 }
 
 impl Step {
+    /// What reports call all that is loaded behind its page.
+    #[must_use]
+    pub fn resources_name(&self) -> String {
+        format!("{} (resources)", self.name)
+    }
+
     /// A request of the target's without headers and a body, of whose answer nothing is asked.
     #[must_use]
     pub const fn new(name: String, method: String, path: Template) -> Self {

@@ -858,7 +858,7 @@ impl Compiling<'_> {
             ResourceFilter::default()
         });
         self.steps[page].resources = Some(ResourceLoad { row, at_once: resources.at_once.get() as usize, filter });
-        let all = Step::new(format!("{} (resources)", step.name), "GET".to_owned(), Template::fixed("/"));
+        let all = Step::new(step.resources_name(), "GET".to_owned(), Template::fixed("/"));
         let all = self.request(&Step { timeout: step.timeout, ..all }, journey);
         self.steps.extend(all);
         self.order.is_timed = true;

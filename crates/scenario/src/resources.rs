@@ -164,7 +164,13 @@ impl Journeys {
         while let Ok(status) = outcome.result {
             role.whole(&mut user.borrow_mut(), |user| {
                 self.keep_cookies(&mut user.jar, step, (&place, path_of(sent.as_ref())), &sink);
-                self.show_exchange(user, &request.name, &sent, &sink, (outcome.result, Some(outcome.response_time())));
+                self.show_exchange(
+                    user,
+                    &self.compiled.steps[self.row_of(step)].name,
+                    &sent,
+                    &sink,
+                    (outcome.result, Some(outcome.response_time())),
+                );
             });
             if request.step.redirects == 0 || !Status(status).is_redirect() {
                 break;
@@ -201,9 +207,14 @@ impl Journeys {
         Ok(())
     }
 
+    /// Among the steps the one as which resources of a step's page are counted.
+    fn row_of(&self, step: usize) -> usize {
+        self.compiled.steps[step].resources.as_ref().map_or(step, |load| load.row)
+    }
+
     /// Counts a resource in the row of all that are loaded behind its page.
     fn record_resource(&self, user: &mut User, step: usize, place: &Target, outcome: &Outcome, recorder: &mut Recorder) {
-        let row = self.compiled.steps[step].resources.as_ref().map_or(step, |load| load.row);
+        let row = self.row_of(step);
         recorder.record_step(outcome, row, SuccessRule::ByStatus);
         let failure = match outcome.result {
             Err(failure) => Some(failure),

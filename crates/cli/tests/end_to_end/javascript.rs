@@ -40,13 +40,10 @@ steps:
     assert_eq!(session.json("r.json")["requests"]["succeeded"], 8);
     assert_eq!(server.raw().iter().filter(|request| line(request) == "GET /orders/8").count(), 4);
     session.loadline("try orders.yaml").exits(0);
-    session
-        .loadline("run shut.yaml --no-save --out json=r.json")
-        .says("script.failed")
-        .says("the script after 'GET /orders/{{order}}': line 1: it is open");
+    session.loadline("run shut.yaml --no-save").says("script.failed").says("the script after 'GET /orders/{{order}}': line 1: it is open");
     // What cannot be run is told before anything is sent.
     server.raw();
     let mut session = session.file("wrong.yaml", &text.replace("const order", "const const"));
-    session.loadline("run wrong.yaml --no-save").exits(2).complains("wrong.yaml:12:").complains("the script cannot be run: SyntaxError");
+    session.loadline("run wrong.yaml --no-save").exits(2).complains("wrong.yaml:11:").complains("the script cannot be run: SyntaxError");
     assert!(server.raw().is_empty());
 }
