@@ -44,7 +44,6 @@ CASES = [
     before("script-texts", "parts of texts", "def t = 'a,b,c'.split(',')\nvars.put('x', t[1] + t.size())", "/a?x=${x}"),
     before("script-decides", "one thing or another", "if (vars.get('x') == null) vars.put('x', 'first') else vars.put('x', 'later')", "/a?x=${x}", loops=2),
     before("script-numbers", "whole numbers and others", "int a = 7\nvars.put('x', (a.intdiv(2)) + '/' + (a / 2) + '/' + (a % 4))", "/a?x=${x}"),
-    before("script-javascript", "JavaScript", "vars.put('x', String(1 + 2));", "/a?x=${x}", language="javascript"),
     one_user("beanshell-before", "BeanShellPreProcessor", "BeanShell before a sampler", get("/a?x=${x}", beanshell("PreProcessor", 'vars.put("x", "b" + 1);'))),
     one_user(
         "beanshell-behind",
