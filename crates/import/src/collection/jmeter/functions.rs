@@ -108,7 +108,7 @@ impl Names<'_> {
             (Outcome::Text(text), Some(name)) => self.set_now(name, Expression::Text(text)),
             (Outcome::Computed(_, expression), Some(name)) => self.set_now(name, expression),
             (Outcome::Script(script), into) => {
-                let into = into.map_or_else(|| self.fresh("value"), variable_name);
+                let into = into.map_or_else(|| self.fresh("script"), variable_name);
                 let script = Script { name: format!("the script of {name}"), into: Some(into.clone()), may_fail: true, ..*script };
                 self.scripts.borrow_mut().push((self.computed.borrow().len(), script));
                 Value::Variable(into).into()

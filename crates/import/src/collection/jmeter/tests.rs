@@ -657,8 +657,8 @@ fn scripts_are_run_where_they_were() {
         before,
         "the JSRSampler 's' sets n",
         before,
-        "the script of __groovy sets value_",
-        "/b?n={{raw (n)}}&v={{raw (value_)}} ",
+        "the script of __groovy sets script_",
+        "/b?n={{raw (n)}}&v={{raw (script_)}} ",
     ];
     assert_eq!(told, expected);
 }
