@@ -505,6 +505,11 @@ impl Call<'_, '_> {
 
     /// A text whose own values are looked for: those of a file are not known here.
     fn whole(&self, text: Template) -> Result<Outcome, String> {
+        // What is known may name variables that were none where it was written.
+        let text = match self.names.settled(&text) {
+            Some(known) if known.contains("${") => self.names.within(&known, self.depth + 1)?,
+            _ => text,
+        };
         let mut reads_file = false;
         text.each_value(&mut |value| reads_file |= matches!(value, Value::File(_)));
         if reads_file { self.unfit("what is in a file is not looked through for values") } else { Ok(text.into()) }

@@ -810,6 +810,16 @@ fn what_a_page_embeds_is_loaded_behind_it() {
     assert!(left.iter().any(|left| left.contains("which embedded resources it does not load: it is known only on the way")), "{left:?}");
 }
 
+#[test]
+fn what_is_evaluated_may_name_variables_of_its_own_list() {
+    let named = [("a", "A"), ("t", "v-${a}")].map(|(name, value)| item(&[("Argument.name", name), ("Argument.value", value)]));
+    let variables = element("Arguments", "v", &[("Arguments.arguments", &named.concat())], &[]);
+    let asking = group(&[], &[get("g", "/${__eval(${t})}/${__evalVar(t)}/${t}", &[])]);
+    let (made, left) = import(&plan_of(&[], &[variables, asking]));
+    assert_eq!(made.work.steps()[0].path.to_string(), "/v-{{raw (a)}}/v-{{raw (a)}}/{{raw (t)}}");
+    assert!(left.len() == 1 && left[0].contains("sent with its braces"), "{left:?}");
+}
+
 fn count(work: &Work) -> usize {
     let mut steps = 0;
     for items in work.parts() {
