@@ -437,11 +437,18 @@ impl Journeys {
         }
         // A loop that sends nothing, because of an answer or a row, ends its journey as one does that cannot be gone through: with the
         // next request, which is not sent.
-        let (before, behind) = course.ops.split_at(user.at);
+        if self.ends_with_next(user) { Ok(()) } else { Err(self.cannot(user, "a loop goes round without sending anything")) }
+    }
+
+    /// Ends the user's journey with its next request, which is not sent; `false` if there is none.
+    #[cold]
+    pub(crate) fn ends_with_next(&self, user: &mut User) -> bool {
+        let ops = &self.compiled.journeys[user.journey].ops;
+        let (before, behind) = ops.split_at(user.at.min(ops.len()));
         let next = behind.iter().chain(before).find_map(|op| if let Op::Request(step) = op { Some(*step) } else { None });
-        let Some(step) = next else { return Err(self.cannot(user, "a loop goes round without sending anything")) };
+        let Some(step) = next else { return false };
         (user.step, user.travels, user.is_lost, user.pause) = (step, true, true, Nanos::ZERO);
-        Ok(())
+        true
     }
 
     #[cold]
@@ -762,17 +769,17 @@ impl Journeys {
             Some(led) => &led.place,
             None => self.compiled.steps[*step].elsewhere.as_ref().unwrap_or(&self.compiled.home),
         };
-        self.keep_cookies(jar, *step, (place, path_of(sent.as_ref())), sink);
+        self.keep_cookies(jar, *step, (place, sent), sink);
     }
 
-    /// Takes up the cookies of an answer to a request of a step for this path of this place.
-    pub(crate) fn keep_cookies(&self, jar: &mut Jar, step: usize, (place, path): (&Target, &str), sink: &AnswerSink) {
+    /// Takes up the cookies of an answer to this request of a step, which was sent to this place.
+    pub(crate) fn keep_cookies(&self, jar: &mut Jar, step: usize, (place, sent): (&Target, &Encoded), sink: &AnswerSink) {
         if !self.compiled.steps[step].keeps_cookies || sink.headers.is_empty() {
             return;
         }
         let headers = Headers::lines(&sink.headers);
         if headers.named("set-cookie").next().is_some() {
-            jar.take(headers, cookie_place(place, path), now());
+            jar.take(headers, cookie_place(place, path_of(sent.as_ref())), now());
         }
     }
 

@@ -21,7 +21,7 @@ use step::{Headers, Jar};
 use template::{AnswerNeeds, AnswerSink};
 
 use crate::behaviour::{Journeys, destination_of, path_of};
-use crate::compiled::Proof;
+use crate::compiled::{Proof, ResourceLoad};
 use crate::order::Role;
 use crate::parallel::{Way, all};
 use crate::user::User;
@@ -80,14 +80,12 @@ impl Journeys {
         let is = |part: &str| media_type.contains(part);
         let resources = match kind {
             Some(ResourceKind::Other) => return,
-            Some(ResourceKind::Style) if is("css") => Resources::of_style(&sink.body),
-            None if is("css") => Resources::of_style(&sink.body),
+            Some(ResourceKind::Style) | None if is("css") => Resources::of_style(&sink.body),
             _ if is("html") => Resources::of_page(&sink.body),
             _ => return,
         };
-        let load = self.compiled.steps[page.step].resources.as_ref();
-        let may_load =
-            |target: &Target| self.compiled.bounds.hold(target) && load.is_none_or(|load| load.filter.lets_through(&target.absolute()));
+        let filter = &self.load_of(page.step).filter;
+        let may_load = |target: &Target| self.compiled.bounds.hold(target) && filter.lets_through(&target.absolute());
         page.add(&resources, place, depth, may_load);
     }
 
@@ -99,10 +97,9 @@ impl Journeys {
         page: Page,
         role: impl Role,
     ) -> Result<(), End> {
-        let at_once = self.compiled.steps[page.step].resources.as_ref().map_or(1, |load| load.at_once);
         // Whoever sees everything sees one after the other, and a branch does one thing at a time.
         let is_alone = self.compiled.witness.is_some() || user.branch().is_some();
-        let lanes = if is_alone { 1 } else { at_once.min(page.open.len()) };
+        let lanes = if is_alone { 1 } else { self.load_of(page.step).at_once.min(page.open.len()) };
         client.rest(Nanos::ZERO).await?;
         let mut clients = client.branch(lanes - 1).await;
         let (page, user) = (RefCell::new(page), RefCell::new(user));
@@ -122,12 +119,11 @@ impl Journeys {
         role: impl Role,
     ) -> Result<(), End> {
         loop {
-            if page.borrow().open.is_empty() {
-                return Ok(());
-            }
+            // Taken before its turn: a turn that is not used would be missing in the load.
+            let next = page.borrow_mut().open.pop();
+            let Some(resource) = next else { return Ok(()) };
             client.turn(Nanos::ZERO).await?;
-            let Some((target, kind, depth)) = page.borrow_mut().open.pop() else { return Ok(()) };
-            self.load_resource(user, client, page, (target, kind, depth), role).await?;
+            self.load_resource(user, client, page, resource, role).await?;
         }
     }
 
@@ -151,10 +147,15 @@ impl Journeys {
             let hop = Hop { convention: Convention::Browser, began, from, to, status: Status(303), method: "GET" };
             self.hop_to(&hop, before, step, jar)
         };
+        let record = |client: &mut Client<'_, T>, outcome: &Outcome, place: &Target| {
+            client.record_with(outcome, |recorder| {
+                role.whole(&mut user.borrow_mut(), |user| self.record_resource(user, step, place, outcome, recorder));
+            });
+        };
         let first = role.whole(&mut user.borrow_mut(), |user| follow(page.borrow().request.as_ref(), began, &place, &user.jar));
         let Some(mut sent) = first else {
             let outcome = client.refuse(Failure::RequestValue, request.step.timeout);
-            client.record_with(&outcome, |recorder| self.record_resource(&mut user.borrow_mut(), step, &place, &outcome, recorder));
+            record(client, &outcome, &place);
             self.take_sink(sink);
             return Ok(());
         };
@@ -163,14 +164,9 @@ impl Journeys {
         let mut followed = 0;
         while let Ok(status) = outcome.result {
             role.whole(&mut user.borrow_mut(), |user| {
-                self.keep_cookies(&mut user.jar, step, (&place, path_of(sent.as_ref())), &sink);
-                self.show_exchange(
-                    user,
-                    &self.compiled.steps[self.row_of(step)].name,
-                    &sent,
-                    &sink,
-                    (outcome.result, Some(outcome.response_time())),
-                );
+                self.keep_cookies(&mut user.jar, step, (&place, &sent), &sink);
+                let name = &self.compiled.steps[self.load_of(step).row].name;
+                self.show_exchange(user, name, &sent, &sink, (outcome.result, Some(outcome.response_time())));
             });
             if request.step.redirects == 0 || !Status(status).is_redirect() {
                 break;
@@ -200,21 +196,19 @@ impl Journeys {
         if outcome.result.is_ok_and(|status| Status(status).is_success()) && depth < DEPTH_MAX {
             self.look_for_more(&mut page.borrow_mut(), &sink, &place, Some(kind), depth + 1);
         }
-        client.record_with(&outcome, |recorder| {
-            role.whole(&mut user.borrow_mut(), |user| self.record_resource(user, step, &place, &outcome, recorder));
-        });
+        record(client, &outcome, &place);
         self.take_sink(sink);
         Ok(())
     }
 
-    /// Among the steps the one as which resources of a step's page are counted.
-    fn row_of(&self, step: usize) -> usize {
-        self.compiled.steps[step].resources.as_ref().map_or(step, |load| load.row)
+    /// What is loaded behind the page of a step that has one.
+    fn load_of(&self, step: usize) -> &ResourceLoad {
+        self.compiled.steps[step].resources.as_ref().expect("a page is that of a step with resources")
     }
 
     /// Counts a resource in the row of all that are loaded behind its page.
     fn record_resource(&self, user: &mut User, step: usize, place: &Target, outcome: &Outcome, recorder: &mut Recorder) {
-        let row = self.row_of(step);
+        let row = self.load_of(step).row;
         recorder.record_step(outcome, row, SuccessRule::ByStatus);
         let failure = match outcome.result {
             Err(failure) => Some(failure),

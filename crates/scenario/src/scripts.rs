@@ -19,7 +19,7 @@ use step::excerpt;
 use template::{AnswerSink, Text};
 
 use crate::behaviour::{Journeys, without_secrets};
-use crate::compiled::{Compiled, Op};
+use crate::compiled::Compiled;
 use crate::desk::{Desk, Done, Heard, Loan};
 use crate::user::User;
 
@@ -145,14 +145,9 @@ impl Journeys {
             }
             return true;
         }
-        // It ends its journey with the next request, which is not sent.
-        let ops = &self.compiled.journeys[user.journey].ops;
-        let (before, behind) = ops.split_at(user.at.min(ops.len()));
-        let next = behind.iter().chain(before).find_map(|op| if let Op::Request(step) = op { Some(*step) } else { None });
         user.progress().thrown = Some(why);
-        match next {
-            Some(step) => (user.step, user.travels, user.is_lost, user.pause) = (step, true, true, Nanos::ZERO),
-            None => (user.at, user.failed) = (ops.len(), true),
+        if !self.ends_with_next(user) {
+            (user.at, user.failed) = (self.compiled.journeys[user.journey].ops.len(), true);
         }
         false
     }

@@ -326,6 +326,7 @@ impl<T: Transport> Shared<T> {
     }
 
     /// Whether any more requests may be sent, and if so takes so many.
+    #[inline]
     pub(super) fn take_from_budget(&self, requests: u64) -> bool {
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(requests));
