@@ -21,11 +21,11 @@ const BEGINNINGS: [&[u8]; 2] = [b"\x81\xa4rows", b"\x81\xa7missing"];
 
 /// The log of the load under way, where there is one. A clone is of the same load.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Gathering(Arc<Mutex<Option<Gathered>>>);
+pub(crate) struct Gathering(Arc<Mutex<Option<OpenLog>>>);
 
 /// A log, and who tells of requests.
 #[derive(Debug)]
-struct Gathered {
+struct OpenLog {
     log: RequestLog,
     /// When the load begins, since 1970, by this machine's clock.
     began: Nanos,
@@ -43,7 +43,7 @@ impl Gathering {
         let of_group =
             |(site, parts): (usize, &Vec<Part>)| parts.iter().map(|part| (part.of_run.index(), (*part, site))).collect::<Vec<_>>();
         let parts: BTreeMap<u32, (Part, usize)> = groups.iter().enumerate().flat_map(of_group).collect();
-        *self.gathered() = log.map(|log| Gathered { log: log.clone(), began, parts, sources: BTreeMap::new() });
+        *self.open_log() = log.map(|log| OpenLog { log: log.clone(), began, parts, sources: BTreeMap::new() });
     }
 
     /// Whether a site tells of requests; then they are taken.
@@ -51,23 +51,23 @@ impl Gathering {
         if !BEGINNINGS.iter().any(|beginning| said.starts_with(beginning)) {
             return false;
         }
-        if let (Some(gathered), Ok(answer)) = (&mut *self.gathered(), from_bytes(said)) {
-            gathered.take(site, answer);
+        if let (Some(open), Ok(answer)) = (&mut *self.open_log(), from_bytes(said)) {
+            open.take(site, answer);
         }
         true
     }
 
     /// The load is over.
     pub(crate) fn end(&self) {
-        *self.gathered() = None;
+        *self.open_log() = None;
     }
 
-    fn gathered(&self) -> MutexGuard<'_, Option<Gathered>> {
+    fn open_log(&self) -> MutexGuard<'_, Option<OpenLog>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Gathered {
+impl OpenLog {
     fn take(&mut self, site: usize, answer: Answer) {
         let Self { log, began, parts, sources } = self;
         let rows = match answer {
