@@ -30,6 +30,10 @@ impl Reading<'_> {
 
     /// How often users go on here.
     pub(super) fn pacing(&mut self, node: &Node, entries: &mut Entries<'_>) -> Option<Item> {
+        if matches!(node.value, Value::Map(_)) {
+            self.wrong(node.spot, "a pace is no mapping: what is said of it stands beside it", "write {pacing: 120/m, of: all users}");
+            return None;
+        }
         let help = "write 10s, 120/m, exponential 120/m for random times at that rate, or a template such as '{{rate}}/m'";
         let pace = self.timed(node, "pace", |text| text.parse().map(|Pace(think)| think), help);
         let of = entries.value("of").and_then(|node| {

@@ -726,6 +726,7 @@ fn mistakes_of_turns_shares_times_and_transactions_have_places() {
         ("{share: 130%, steps: [{get: /a}]}", "2:13", "'130%' is no share", ""),
         ("{pacing: 10}", "2:14", "the pace '10'", ""),
         ("{pacing: 0/s, of: all users}", "2:14", "the pace '0/s' lets nobody go on", "120/m"),
+        ("{pacing: {rate: 120/m, of: all users}}", "2:14", "stands beside it", "{pacing: 120/m, of: all users}"),
         ("{pacing: 1s, of: everybody}", "2:22", "'everybody' is neither each user, population nor all users", "of: all users"),
         ("{get: /, of: all users}", "2:14", "'of' means nothing beside 'get'", ""),
         ("{pause: '{{thnk}}ms'}", "2:16", "'thnk' is unknown", ""),
