@@ -602,6 +602,7 @@ mod tests {
             let document = Document::read(page.as_bytes());
             assert!(document.nodes.len() < 2 * NODES_MAX, "{}", document.nodes.len());
             assert!(document.text(ROOT).len() <= 2 * HTML_BYTES_MAX);
+            assert!(document.line(ROOT).len() <= 2 * HTML_BYTES_MAX);
         }
     }
 

@@ -143,9 +143,10 @@ impl Selector {
             let value = match &self.taken {
                 Taken::Attribute(name) => element.attribute(name).map(Cow::Borrowed),
                 way => {
-                    let text = document.text(id);
+                    let is_line = *way == Taken::Line;
+                    let text = if is_line { document.line(id).into() } else { document.text(id) };
                     budget.steps(u32::try_from(text.len() / 16).unwrap_or(u32::MAX));
-                    Some(if *way == Taken::Line { document.line(id).into() } else { trimmed(text) })
+                    Some(if is_line { text } else { trimmed(text) })
                 }
             };
             if value.is_some_and(|value| found(value).is_break()) {
