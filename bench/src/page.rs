@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::machine::{Machine, Programs};
 use crate::plans::{PLANS, Plans};
+use crate::rows::Rows;
 use crate::statistic::{Mean, Spread};
 use crate::suite::{Extent, Findings, Level, Logs, Scripted};
 use crate::tool::Tool;
@@ -116,6 +117,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
         logs,
         several,
         plans,
+        rows: files,
     } = findings;
 
     let time = format!("CPU time per request, {connections} connections");
@@ -202,7 +204,17 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     below(format!("{commander}, processor time, of a core"), &several.commander_percent, 1, "%", "at most", 10.0);
     let bytes: Vec<f64> = several.commander_bytes.iter().map(|bytes| bytes / mebi).collect();
     below(format!("{commander}, peak memory"), &bytes, 0, "MiB", "at most", 64.0);
+    below(
+        "CPU time per request with a row of its own in a result file (`--out jtl=FILE`), more than without".to_owned(),
+        &files.written_us,
+        2,
+        "µs",
+        "at most",
+        1.0,
+    );
+    below("rows left out of it, since the file was too slow for them".to_owned(), &files.left_out_percent, 2, "%", "at most", 0.0);
     rows.extend(test_plans(extent, plans));
+    rows.push(read_rows(extent, files));
     rows.extend(read_logs(extent, logs));
     rows
 }
@@ -232,6 +244,19 @@ fn test_plans(extent: &Extent, plans: &Plans) -> Vec<Row> {
 
 /// With ten thousand threads of a plan; JMeter has a thread of the system for each.
 const THREADS_MEBI_MAX: f64 = 64.0;
+
+/// What reading result files costs.
+fn read_rows(extent: &Extent, files: &Rows) -> Row {
+    let speed = Spread::of(&files.megabytes_a_second);
+    Row {
+        what: format!("`loadline report` of a result file of {} MiB in JMeter's form, a core", extent.rows_mebi),
+        bar: format!("at least {ROWS_MEGABYTES_A_SECOND_MIN} MB a second"),
+        measured: format!("{} MB a second", speed.text(0)),
+        verdict: verdict(speed.median >= ROWS_MEGABYTES_A_SECOND_MIN),
+    }
+}
+
+const ROWS_MEGABYTES_A_SECOND_MIN: f64 = 200.0;
 
 /// What reading access logs costs.
 fn read_logs(extent: &Extent, logs: &Logs) -> Vec<Row> {

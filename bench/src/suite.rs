@@ -20,6 +20,7 @@ use crate::launch::{Busy, Ran, Usage, now_us, run_anywhere, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nginx::Nginx;
 use crate::plans::{Plans, Runs};
+use crate::rows::{Files, Rows};
 use crate::spread::{self, Fleet, Several, SshPlaces};
 use crate::tool::{Count, Tool};
 use crate::{logs, saved};
@@ -50,6 +51,8 @@ pub struct Extent {
     pub ticks: u32,
     /// MiB of the log that is read from a file.
     pub log_mebi: u64,
+    /// MiB of the result file that is read.
+    pub rows_mebi: u64,
     /// MiB of the log that is read from a pipe, to see that memory does not grow.
     pub stream_mebi: u64,
     /// Lines a second of the log that is sent again.
@@ -73,6 +76,7 @@ impl Extent {
         runs_saved: 10_000,
         ticks: 3_600,
         log_mebi: 512,
+        rows_mebi: 512,
         stream_mebi: 10_240,
         // A million a minute.
         replay_rate: 17_000,
@@ -91,6 +95,7 @@ impl Extent {
         runs_saved: 100,
         ticks: 60,
         log_mebi: 4,
+        rows_mebi: 4,
         stream_mebi: 8,
         replay_rate: 2_000,
         places: 2,
@@ -231,6 +236,8 @@ pub struct Findings {
     pub several: Several,
     /// Test plans beside JMeter.
     pub plans: Plans,
+    /// Result files in JMeter's form.
+    pub rows: Rows,
 }
 
 /// Measures everything.
@@ -265,6 +272,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         logs: suite.logs(programs)?,
         several: suite.several()?,
         plans: suite.plans()?,
+        rows: suite.rows()?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
     })
 }
@@ -404,6 +412,12 @@ impl Suite<'_> {
             seconds: 2 * seconds,
         };
         runs.measure(rounds, connections_many)
+    }
+
+    fn rows(&self) -> Result<Rows> {
+        let Extent { connections, seconds, rounds, rows_mebi: mebi, .. } = *self.extent;
+        let url = self.nginx.http();
+        Files { loadline: self.loadline, core: self.machine.generator_core(), url, connections, seconds, mebi }.measure(rounds)
     }
 
     /// Under the steady load, in turns of which each round has two of both, mirrored, so that a drift favours neither.
