@@ -202,6 +202,10 @@ pub(crate) const CLASSES: &[Class] = &[
     class("DateFormatUtils", &["org.apache.commons.lang3.time", "org.apache.commons.lang.time"], false, "format formatUTC", ""),
     class("Hex", &["org.apache.commons.codec.binary"], false, "encodeHexString encodeHex decodeHex", ""),
     class("JMeterUtils", &["org.apache.jmeter.util"], false, "getProperty getPropDefault setProperty getJMeterProperties", ""),
+    class("Header", &["org.apache.jmeter.protocol.http.control"], true, "", ""),
+    class("Arguments", &["org.apache.jmeter.config"], true, "", ""),
+    class("Argument", &["org.apache.jmeter.config"], true, "", ""),
+    class("HTTPArgument", &["org.apache.jmeter.protocol.http.util"], true, "", ""),
     class("JMeterContextService", &["org.apache.jmeter.threads"], false, "getContext", ""),
 ];
 
@@ -320,10 +324,10 @@ mod tests {
             for (const table of [$TEXT, $NUMBER, $TRUTH, $LIST, $SET, $MAP, $CLOSURE, $EXCEPTION, $LETTER, $ANY]) for (const name of Object.keys(table)) names.add(name);
             const made = [$StringBuilder, $Pattern, $Matcher, $Iterator, $Entry, $Bytes, $Encoder, $Decoder, $MessageDigest, $SecretKeySpec, $Mac, $Url, $JsonSlurper,
                 $JsonBuilder, $JSONObject, $JSONArray, $Zone, $Date, $SimpleDateFormat, $Calendar, $Unit, $Formatter, $Span, $Instant, $Moment, $Random, $Uuid, $Atomic,
-                $TimeUnit, $DecimalFormat, $File, $Type, $Scaled];
+                $TimeUnit, $DecimalFormat, $File, $Type, $Scaled, $Argument, $Arguments, $Header];
             for (const one of made) for (const name of Object.getOwnPropertyNames(one.prototype)) names.add(name);
             for (const name of Object.keys($class.Base64.$new())) names.add(name);
-            for (const object of [$vars, $props, $prev, $log, $ctx, $sampler, $assertion, $thread, $group, $engine, $out, $event]) for (const name of Object.keys(object)) names.add(name);
+            for (const object of [$vars, $props, $prev, $log, $ctx, $sampler, $arguments, $headers, $assertion, $thread, $group, $engine, $out, $event]) for (const name of Object.keys(object)) names.add(name);
             return [...names].filter((name) => name !== 'constructor' && !name.startsWith('$')).sort().join('\\n') + '\\n';
         })()";
         let found = given(OF_ALL);

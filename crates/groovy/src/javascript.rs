@@ -149,6 +149,9 @@ struct Rewriter {
     sets: Vec<String>,
     computed: bool,
     reads_answer: bool,
+    request: Option<usize>,
+    reads_request: bool,
+    sets_path: bool,
     judges: bool,
 }
 
@@ -277,10 +280,18 @@ impl Rewriter {
         if !self.letter_ahead(self.at + 1, 0, '.') || !self.letter_ahead(self.at + 1, 2, '(') {
             return;
         }
-        if let Some((Token::Name(method), _)) = self.ahead(self.at + 1, 1)
-            && !object.knows(method)
-        {
-            let message = format!("`{}.{method}`: {}", object.shown(), object.reason(method));
+        let Some((Token::Name(method), _)) = self.ahead(self.at + 1, 1) else { return };
+        let method = method.clone();
+        // What is called on what a call gives is not followed here.
+        let leads_to_it = matches!(method.as_str(), "getArguments" | "getHeaderManager" | "getCurrentSampler");
+        let is_named = matches!(self.ahead(self.at + 1, 3), Some((Token::Text(text), _)) if text.len() > 2);
+        if let Some(reads) = object.uses_request(&method, is_named).or(leads_to_it.then_some(true)) {
+            self.reads_request |= reads;
+            self.sets_path |= method == "setPath";
+            self.request.get_or_insert(line);
+        }
+        if !object.knows(&method) {
+            let message = format!("`{}.{method}`: {}", object.shown(), object.reason(&method));
             self.mistakes.push(Mistake { line, message });
         }
     }
@@ -369,6 +380,9 @@ impl Rewriter {
             sets: self.sets,
             names_are_computed: self.computed,
             reads_answer: self.reads_answer,
+            request: self.request,
+            reads_request: self.reads_request,
+            sets_path: self.sets_path,
             files: Vec::new(),
         })
     }

@@ -10,6 +10,8 @@ pub(crate) enum Object {
     Assertion,
     Context,
     Sampler,
+    Arguments,
+    Headers,
     ThreadGroup,
     Engine,
     Thread,
@@ -28,6 +30,8 @@ pub(crate) const OBJECTS: &[Object] = &[
     Object::Assertion,
     Object::Context,
     Object::Sampler,
+    Object::Arguments,
+    Object::Headers,
     Object::ThreadGroup,
     Object::Engine,
     Object::Thread,
@@ -91,6 +95,8 @@ impl Object {
             Self::Assertion => "$assertion",
             Self::Context => "$ctx",
             Self::Sampler => "$sampler",
+            Self::Arguments => "$arguments",
+            Self::Headers => "$headers",
             Self::ThreadGroup => "$group",
             Self::Engine => "$engine",
             Self::Thread => "$thread",
@@ -110,6 +116,8 @@ impl Object {
             Self::Assertion => "AssertionResult",
             Self::Context => "ctx",
             Self::Sampler => "sampler",
+            Self::Arguments => "sampler.getArguments()",
+            Self::Headers => "sampler.getHeaderManager()",
             Self::ThreadGroup => "ctx.getThreadGroup()",
             Self::Engine => "ctx.getEngine()",
             Self::Thread => "ctx.getThread()",
@@ -134,7 +142,11 @@ impl Object {
             Self::Context => {
                 "getThreadNum getThreadGroup getVariables getProperties getPreviousResult getCurrentSampler getThread getEngine setStartNextThreadLoop"
             }
-            Self::Sampler => "getName getThreadName",
+            Self::Sampler => {
+                "getName getThreadName getMethod setMethod getPath setPath getUrl getDomain getPort getProtocol getQueryString addArgument addEncodedArgument addNonEncodedArgument getArguments setArguments getHeaderManager getPostBodyRaw setPostBodyRaw"
+            }
+            Self::Arguments => "getArgumentCount getArgument addArgument removeArgument removeAllArguments clear getArgumentsAsMap",
+            Self::Headers => "add removeHeaderNamed getFirstHeaderNamed getHeader get size",
             Self::ThreadGroup => "getName",
             Self::Engine => "stopTest stopTestNow askThreadsToStop",
             Self::Thread => "getName getThreadName getId threadId stop getThreadNum",
@@ -151,6 +163,8 @@ impl Object {
             (Self::Context, "getProperties") => Some(Self::Props),
             (Self::Context, "getPreviousResult") | (Self::Event, "getResult") => Some(Self::Sample),
             (Self::Context, "getCurrentSampler") => Some(Self::Sampler),
+            (Self::Sampler, "getArguments") => Some(Self::Arguments),
+            (Self::Sampler, "getHeaderManager") => Some(Self::Headers),
             (Self::Context, "getThreadGroup") => Some(Self::ThreadGroup),
             (Self::Context, "getThread") => Some(Self::Thread),
             (Self::Context, "getEngine") => Some(Self::Engine),
@@ -161,8 +175,12 @@ impl Object {
     /// Why a method is not there.
     pub(crate) fn reason(self, method: &str) -> &'static str {
         match (self, method) {
-            (Self::Sampler, _) => {
-                "what a request is made of is neither seen nor changed by scripts here; put the value into a variable that the request names"
+            (Self::Sampler, "setDomain" | "setPort" | "setProtocol" | "setServer") => {
+                "a request goes where its sampler says; put the server into a variable that the sampler names"
+            }
+            (Self::Sampler, "setName") => "requests keep their names here; name the sampler `${variable}` and set the variable before it",
+            (Self::Sampler | Self::Arguments | Self::Headers, _) => {
+                "of the next request, method, path, arguments, body and headers are seen and changed by scripts here; put other values into variables that it names"
             }
             (Self::Sample, "setSampleLabel") => {
                 "requests keep their names here; name the sampler `${variable}` and set the variable before it"
@@ -183,6 +201,18 @@ impl Object {
 
     pub(crate) fn knows(self, method: &str) -> bool {
         self.methods().split(' ').any(|known| known == method)
+    }
+
+    /// What a method has to do with the next request: nothing, or whether it looks at it.
+    pub(crate) fn uses_request(self, method: &str, is_named: bool) -> Option<bool> {
+        match (self, method) {
+            (Self::Sampler, "getName" | "getThreadName" | "getArguments" | "getHeaderManager" | "setPostBodyRaw") => None,
+            (Self::Sampler, "setPath" | "setMethod") | (Self::Headers, "add" | "removeHeaderNamed") => Some(false),
+            // One without a name is the body, or a part of it.
+            (Self::Sampler, "addArgument" | "addEncodedArgument") => Some(!is_named),
+            (Self::Sampler | Self::Arguments | Self::Headers, _) => Some(true),
+            _ => None,
+        }
     }
 
     /// The method behind a property: `prev.responseCode`.

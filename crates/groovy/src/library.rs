@@ -17,4 +17,5 @@ pub const LIBRARY: &str = concat!(
     include_str!("library/classes.js"),
     include_str!("library/commons.js"),
     include_str!("library/jmeter.js"),
+    include_str!("library/request.js"),
 );

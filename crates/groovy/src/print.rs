@@ -46,6 +46,9 @@ pub(crate) struct Printer {
     files: Vec<String>,
     names_are_computed: bool,
     reads_answer: bool,
+    request: Option<usize>,
+    reads_request: bool,
+    sets_path: bool,
     judges: bool,
     /// The values whose methods need no name in front, of `with { … }`: the innermost last.
     delegates: usize,
@@ -79,6 +82,9 @@ pub(crate) fn print(script: Script, language: Language) -> Result<Translation, V
         files: Vec::new(),
         names_are_computed: false,
         reads_answer: false,
+        request: None,
+        reads_request: false,
+        sets_path: false,
         judges: false,
         label: None,
     };
@@ -114,6 +120,9 @@ impl Printer {
             sets: self.sets,
             names_are_computed: self.names_are_computed,
             reads_answer: self.reads_answer,
+            request: self.request,
+            reads_request: self.reads_request,
+            sets_path: self.sets_path,
             files: self.files,
         })
     }

@@ -26,6 +26,12 @@ pub struct Translation {
     pub names_are_computed: bool,
     /// Whether it uses anything of the last answer (`prev`, `SampleResult`, `data`, `ctx.getPreviousResult()`).
     pub reads_answer: bool,
+    /// The line that first asks for what the next request is made of, or changes it (`sampler.addArgument(…)`).
+    pub request: Option<usize>,
+    /// Whether it looks at that request, and does not only set parts of it.
+    pub reads_request: bool,
+    /// Whether it gives that request another path.
+    pub sets_path: bool,
     /// Files it reads by a fixed name (`new File("x").text`), each once.
     pub files: Vec<String>,
 }
@@ -35,6 +41,6 @@ pub struct Translation {
 pub struct Mistake {
     /// From 1.
     pub line: usize,
-    /// What it is in a few plain words with the code: "`sampler.setPath`: what a request is made of is …".
+    /// What it is in a few plain words with the code: "`sampler.setDomain`: a request goes where …".
     pub message: String,
 }

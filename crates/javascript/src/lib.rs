@@ -56,6 +56,10 @@ pub trait Host: 'static {
     /// milliseconds `time`, `latency`, `connect`, `start`, `end`; `bytes`. [`Said::Nothing`] where there is no answer, or no such thing.
     fn answer(&self, what: &str) -> Said;
 
+    /// Something of the request at hand, which was not sent yet: `method`, `path` with its query, `url`, `body`, and its `headers`, a line each;
+    /// [`Said::Nothing`] where there is none.
+    fn request(&self, what: &str) -> Said;
+
     /// Something of the user and where it is: `threadNumber`, `threadName`, `groupName`, `iteration`, `label`, `parameters`.
     fn about(&self, what: &str) -> Said;
 
@@ -105,6 +109,12 @@ pub enum Act {
     Succeed,
     /// Something of the answer is another thing for the scripts behind this one.
     SetAnswer(String, String),
+    /// A part of the request is another one: `method`, `path` with its query, `body`, or `place`, which is the path without its query.
+    SetRequest(String, String),
+    /// The request has this header with this value and no other, or no such header.
+    SetHeader(String, Option<String>),
+    /// A field more: in the query, or in the form that the body is; its name and its value, encoded.
+    AddField(String, String),
     /// The answer is not counted.
     Ignore,
     /// The user goes.

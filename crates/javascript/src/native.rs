@@ -83,6 +83,8 @@ pub(crate) fn natives<'js, H: Host>(ctx: &Ctx<'js>, host: &Rc<RefCell<H>>, objec
     let asked = of();
     native.set("answer", Function::new(ctx.clone(), move |what: String| asked.borrow().answer(&what))?)?;
     let asked = of();
+    native.set("request", Function::new(ctx.clone(), move |what: String| asked.borrow().request(&what))?)?;
+    let asked = of();
     native.set("about", Function::new(ctx.clone(), move |what: String| asked.borrow().about(&what))?)?;
     let asked = of();
     native.set("now", Function::new(ctx.clone(), move || asked.borrow().now())?)?;
@@ -95,6 +97,9 @@ pub(crate) fn natives<'js, H: Host>(ctx: &Ctx<'js>, host: &Rc<RefCell<H>>, objec
             "fail" => Act::Fail(first),
             "succeed" => Act::Succeed,
             "setAnswer" => Act::SetAnswer(first.unwrap_or_default(), second.unwrap_or_default()),
+            "setRequest" => Act::SetRequest(first.unwrap_or_default(), second.unwrap_or_default()),
+            "setHeader" => Act::SetHeader(first.unwrap_or_default(), second),
+            "addField" => Act::AddField(first.unwrap_or_default(), second.unwrap_or_default()),
             "ignore" => Act::Ignore,
             "stopUser" => Act::StopUser,
             "stopTest" => Act::StopTest,

@@ -16,6 +16,10 @@
     fail: (message) => native.act("fail", text(message), undefined),
     succeed: () => native.act("succeed", undefined, undefined),
     setAnswer: (what, value) => native.act("setAnswer", String(what), isBytes(value) ? native.text(value) : String(value)),
+    request: (what) => native.request(String(what)),
+    setRequest: (what, value) => native.act("setRequest", String(what), isBytes(value) ? native.text(value) : String(value)),
+    setHeader: (name, value) => native.act("setHeader", String(name), text(value)),
+    addField: (name, value) => native.act("addField", String(name), String(value)),
     ignore: () => native.act("ignore", undefined, undefined),
     stopUser: () => native.act("stopUser", undefined, undefined),
     stopTest: () => native.act("stopTest", undefined, undefined),
@@ -51,6 +55,15 @@
     const value = native.answer(what);
     return value === null ? fail("there is no answer here: write the script under 'after' of a step") : value;
   };
+  const wanted = (what) => {
+    const value = native.request(what);
+    return value === null ? fail("there is no request here: write the script under 'before' of a step") : value;
+  };
+  const header = (lines, name) => {
+    const begin = String(name).toLowerCase() + ":";
+    const line = lines.split(/\r?\n/).find((line) => line.toLowerCase().startsWith(begin));
+    return line === undefined ? null : line.slice(begin.length).trim();
+  };
   const encoded = (bytes, form) => (form === "bytes" ? bytes : native.encode(form === undefined ? "hex" : String(form), bytes));
   const frozen = (names) => Object.freeze(Object.assign(Object.create(null), names));
 
@@ -64,11 +77,29 @@
     get time() {
       return said("time");
     },
-    header(name) {
-      const begin = String(name).toLowerCase() + ":";
-      const line = said("headers").split(/\r?\n/).find((line) => line.toLowerCase().startsWith(begin));
-      return line === undefined ? null : line.slice(begin.length).trim();
+    header: (name) => header(said("headers"), name),
+  });
+  const request = Object.freeze({
+    get method() {
+      return wanted("method");
     },
+    set method(value) {
+      host.setRequest("method", value);
+    },
+    get path() {
+      return wanted("path");
+    },
+    set path(value) {
+      host.setRequest("path", value);
+    },
+    get body() {
+      return wanted("body");
+    },
+    set body(value) {
+      host.setRequest("body", value);
+    },
+    header: (name) => header(wanted("headers"), name),
+    setHeader: host.setHeader,
   });
 
   const NativeDate = Date;
@@ -88,6 +119,7 @@
     host: Object.freeze(host),
     vars: frozen({ get: host.get, set: host.put, names: host.names }),
     answer,
+    request,
     fail,
     log: (...values) => host.log("info", values.map(String).join(" ")),
     crypto: frozen({

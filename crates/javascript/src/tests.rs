@@ -8,6 +8,7 @@ struct Desk {
     variables: BTreeMap<String, String>,
     properties: BTreeMap<String, String>,
     answer: BTreeMap<String, Said>,
+    request: BTreeMap<&'static str, &'static str>,
     lines: Vec<String>,
     acts: Vec<Act>,
     drawn: u32,
@@ -46,6 +47,10 @@ impl Host for Desk {
 
     fn answer(&self, what: &str) -> Said {
         self.answer.get(what).cloned().unwrap_or(Said::Nothing)
+    }
+
+    fn request(&self, what: &str) -> Said {
+        self.request.get(what).cloned().map_or(Said::Nothing, |text| Said::Text(text.to_owned()))
     }
 
     fn about(&self, what: &str) -> Said {
@@ -149,10 +154,26 @@ fn answers_are_looked_at_and_found_to_have_failed() {
 }
 
 #[test]
+fn requests_are_looked_at_and_changed() {
+    let mut engine = engine();
+    let text = "request.setHeader('X-Signature', crypto.hmac('SHA256', 'k', request.body));\nrequest.path = `${request.path}&m=${request.method}`;\nrequest.method = 'PUT';\nrequest.setHeader('X-Old', null);\nrequest.body = new Uint8Array([65]);\nreturn request.header('x-a');";
+    let script = engine.compile(text).unwrap();
+    assert!(engine.call(script, &mut None).unwrap_err().message.contains("there is no request here"));
+    engine.host().request.extend([("method", "POST"), ("path", "/a?n=1"), ("body", "b"), ("headers", "Host: a\nX-A: 1\n")]);
+    engine.host().acts.clear();
+    assert_eq!(engine.call(script, &mut None).unwrap().as_deref(), Some("1"));
+    let set = |what: &str, text: &str| Act::SetRequest(what.to_owned(), text.to_owned());
+    let header = |name: &str, value: Option<&str>| Act::SetHeader(name.to_owned(), value.map(str::to_owned));
+    let expected =
+        [header("X-Signature", Some("6b62")), set("path", "/a?n=1&m=POST"), set("method", "PUT"), header("X-Old", None), set("body", "A")];
+    assert_eq!(engine.host().acts, expected);
+}
+
+#[test]
 fn the_host_of_translated_scripts_is_whole() {
     let mut engine = Engine::new(Desk::default(), Some("const twice = text => text + text; function Thing() {}")).unwrap();
     let text = "host.put('a', 1); host.remove('b'); host.setProperty('p', twice('x')); host.log('warn', 2); host.fail(null); host.fail('w');
-        host.succeed(); host.setAnswer('body', new Uint8Array([65])); host.stopUser(); host.stopTest(); host.nextIteration();
+        host.succeed(); host.setAnswer('body', new Uint8Array([65])); host.addField('a', 1); host.stopUser(); host.stopTest(); host.nextIteration();
         return [host.get('a'), host.getProperty('p'), host.getProperty('q'), host.names(), host.answer('time'), host.threadNumber() + 1,
         host.threadName(), host.groupName(), host.iteration(), host.label(), host.parameters(), host.now(), host.random(), new Thing() instanceof Thing].join('|')";
     let script = engine.compile(text).unwrap();
@@ -161,7 +182,9 @@ fn the_host_of_translated_scripts_is_whole() {
     let host = engine.host();
     assert_eq!(host.lines, ["warn: 2"]);
     let set = Act::SetAnswer("body".to_owned(), "A".to_owned());
-    let acts = [Act::Fail(None), Act::Fail(Some("w".to_owned())), Act::Succeed, set, Act::StopUser, Act::StopTest, Act::NextIteration];
+    let added = Act::AddField("a".to_owned(), "1".to_owned());
+    let acts =
+        [Act::Fail(None), Act::Fail(Some("w".to_owned())), Act::Succeed, set, added, Act::StopUser, Act::StopTest, Act::NextIteration];
     assert_eq!(host.acts, acts);
     drop(host);
     let ignored = engine.compile("\n\nhost.ignore()").unwrap();

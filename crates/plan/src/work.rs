@@ -242,6 +242,8 @@ pub struct Step {
     pub extractions: Vec<Extraction>,
     /// What the answer is held against.
     pub checks: Vec<AnswerCheck>,
+    /// Programs that are run before it is sent, and may change it.
+    pub before: Vec<Script>,
     /// Programs that are run when the answer was read, and values were taken out of it.
     pub after: Vec<Script>,
     /// Whether a check says which statuses are right; else those below 400 are.
@@ -488,7 +490,7 @@ impl Work {
         for items in self.parts() {
             each_item(items, &mut |item| match item {
                 Item::Script(script) => seen(script),
-                Item::Step(step) => step.after.iter().for_each(&mut *seen),
+                Item::Step(step) => step.scripts().for_each(&mut *seen),
                 _ => {}
             });
         }
@@ -626,6 +628,7 @@ impl Step {
             auth: None,
             extractions: Vec::new(),
             checks: Vec::new(),
+            before: Vec::new(),
             after: Vec::new(),
             judges_status: false,
             requests_max: None,
@@ -638,9 +641,14 @@ impl Step {
         }
     }
 
+    /// Programs that are run before it and behind its answer.
+    pub fn scripts(&self) -> impl Iterator<Item = &Script> {
+        self.before.iter().chain(&self.after)
+    }
+
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
-        self.after.iter().flat_map(|script| &script.given).for_each(|(_, value)| seen(value));
+        self.scripts().flat_map(|script| &script.given).for_each(|(_, value)| seen(value));
         self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));
         match &self.auth {
@@ -761,7 +769,7 @@ impl Item {
         match self {
             Self::Step(step) => {
                 let taken = step.extractions.iter().map(|extraction| extraction.variable.as_str());
-                taken.chain(step.after.iter().flat_map(Script::assigned)).collect()
+                taken.chain(step.scripts().flat_map(Script::assigned)).collect()
             }
             Self::Script(script) => script.assigned().collect(),
             Self::Set(values) => values.iter().map(|(variable, _)| variable.as_str()).collect(),

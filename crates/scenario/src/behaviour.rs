@@ -503,7 +503,7 @@ impl Journeys {
     }
 
     /// Writes the request that the user is before.
-    fn compose(&self, user: &mut User) {
+    pub(crate) fn compose(&self, user: &mut User) {
         let compiled = &*self.compiled;
         let request = &compiled.steps[user.step];
         let number = self.position.requests + self.number(&self.sent);
@@ -555,15 +555,72 @@ impl Journeys {
             // A server that answers so, or a row in a million, ends a journey and not the run.
             out.clear();
         }
-        user.is_unsendable = is_unsafe;
-        user.is_lost = false;
         take_back(&self.lent.texts, body);
         longest.set(longest.get().max(out.len()));
-        user.sent = Encoded { bytes: out, layout };
+        self.set_before(user, Encoded { bytes: out, layout }, is_unsafe);
+    }
+
+    /// The user stands before this request, which is written.
+    #[inline]
+    fn set_before(&self, user: &mut User, request: Encoded, is_unsafe: bool) {
+        user.is_unsendable = is_unsafe;
+        user.is_lost = false;
+        user.sent = request;
         (user.set_out, user.is_fresh) = (true, false);
         user.led = None;
         user.challenged = false;
-        user.sink = self.lend_sink(request.heard);
+        user.sink = self.lend_sink(self.compiled.steps[user.step].heard);
+    }
+
+    /// Writes the request that scripts have changed, or are still to change.
+    #[cold]
+    #[inline(never)]
+    fn compose_changed(&self, user: &mut User) {
+        let mut changes = user.progress().changes.take().unwrap_or_default();
+        if !changes.has_draft() {
+            self.compose(user);
+            if user.is_unsendable {
+                return;
+            }
+        }
+        let Some(mut draft) = changes.finish(user.sent.as_ref()) else { return };
+        let is_unsafe = user.is_lost;
+        self.give_up_request(user);
+        let request = &self.compiled.steps[user.step];
+        let mut lines = Vec::new();
+        match &request.proof {
+            Proof::None => {}
+            Proof::Digest(..) => {
+                if let Some(digest) = &mut user.digest {
+                    let value = digest.authorization(draft.method(), draft.path(), draft.body());
+                    draft.set_header("authorization", Some(value.into_bytes()));
+                }
+            }
+            Proof::Aws(_) => {
+                for name in ["authorization", "x-amz-date", "x-amz-content-sha256", "x-amz-security-token"] {
+                    draft.set_header(name, None);
+                }
+                if let Some(aws) = &self.tools[user.step].aws {
+                    let mut head = draft.head();
+                    let written = head.len();
+                    let layout = Layout::new(draft.method(), written);
+                    sign(aws, request.elsewhere.as_ref().unwrap_or(&self.compiled.home), layout, &mut head, draft.body());
+                    lines = head.split_off(written);
+                }
+            }
+        }
+        let mut encoded = draft.encoded(&lines);
+        if is_unsafe {
+            encoded.bytes.clear();
+        }
+        self.set_before(user, encoded, is_unsafe);
+    }
+
+    /// Takes back what was lent for a request that is not sent as it is.
+    pub(crate) fn give_up_request(&self, user: &mut User) {
+        let Encoded { bytes, .. } = std::mem::take(&mut user.sent);
+        take_back(&self.lent.texts, bytes);
+        self.take_sink(std::mem::take(&mut user.sink));
     }
 
     /// A place for what is looked at of an answer, in memory that is lent until [`take_sink`](Self::take_sink).
@@ -754,7 +811,7 @@ impl Journeys {
         // Branches may be challenged at the same time, and with the same nonce.
         let mut digest = Digest::new(challenge, &account, chance).after(user.digest.as_deref());
         let sent = user.sent.as_ref();
-        let value = digest.authorization(&request.method, path_of(sent), sent.body());
+        let value = digest.authorization(sent.method(), path_of(sent), sent.body());
         user.sent.remove("authorization");
         user.sent.insert(format!("Authorization: {value}\r\n").as_bytes());
         user.digest = Some(Box::new(digest));
@@ -913,8 +970,8 @@ impl Journeys {
                     continue;
                 }
                 client.turn(std::mem::take(&mut user.pause)).await?;
-                role.whole(user, |user| self.compose(user));
                 let request = &self.compiled.steps[user.step];
+                role.whole(user, |user| if request.is_changed { self.compose_changed(user) } else { self.compose(user) });
                 let mut outcome = if user.is_unsendable {
                     client.refuse(user.refusal(), request.step.timeout)
                 } else {
@@ -1090,15 +1147,14 @@ impl Journeys {
         self.take_cookies(user, &sink);
         self.show(user, &sink, result, None);
         user.sink = sink;
-        let method = user.led.as_ref().map_or(request.method.as_str(), |led| led.method.as_str());
+        let method = user.sent.as_ref().method();
         let began = request.elsewhere.as_ref().unwrap_or(&compiled.home);
         let hop = Hop { convention: Convention::Browser, began, from: &from, to: &to, status: Status(status), method };
-        let method = hop.method().to_owned();
         let Some(next) = self.hop_to(&hop, user.sent.as_ref(), user.step, &user.jar) else {
             return FollowUp::Fail(Failure::RedirectTarget);
         };
         user.sent = next;
-        user.led = Some(Box::new(Led { place: to, method, hops: followed + 1 }));
+        user.led = Some(Box::new(Led { place: to, hops: followed + 1 }));
         FollowUp::Redirect
     }
 }

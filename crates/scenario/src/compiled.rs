@@ -28,7 +28,7 @@ use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
-use crate::scripts::{Common, Program};
+use crate::scripts::{BeforeRequest, Common, Program};
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -249,6 +249,8 @@ pub(crate) struct Request {
     /// What is taken out of its answer.
     pub(crate) extractions: Vec<CompiledExtraction>,
     pub(crate) resources: Option<ResourceLoad>,
+    /// Whether scripts are run before it, which may change it.
+    pub(crate) is_changed: bool,
     /// The scripts that are run behind it.
     pub(crate) after: Vec<usize>,
     /// Whether its checks or scripts say which statuses are right.
@@ -509,6 +511,13 @@ impl Compiling<'_> {
             match item {
                 Item::Step(step) => {
                     if let Some(request) = self.request(step, journey) {
+                        for (number, script) in step.before.iter().enumerate() {
+                            let place = self.script(script, Some((step, "before")));
+                            self.scripts[place].may_fail |= step.may_fail;
+                            let before = BeforeRequest { step: self.steps.len(), is_first: number == 0, reads: script.reads_request };
+                            self.scripts[place].request = Some(before);
+                            ops.push(Op::Script(place));
+                        }
                         ops.push(Op::Request(self.steps.len()));
                         self.steps.push(request);
                         self.resources(step, journey);
@@ -843,7 +852,8 @@ impl Compiling<'_> {
             checks,
             extractions: self.extractions(step),
             resources: None,
-            after: step.after.iter().map(|script| self.script(script, Some(step))).collect(),
+            is_changed: !step.before.is_empty(),
+            after: step.after.iter().map(|script| self.script(script, Some((step, "after")))).collect(),
             judges_status: step.judges_status || !step.after.is_empty(),
             step: step.clone(),
         })
@@ -906,10 +916,10 @@ impl Compiling<'_> {
         extractions
     }
 
-    /// A script between steps, or behind one.
-    fn script(&mut self, script: &Script, step: Option<&Step>) -> usize {
-        let said = match (step, script.name.as_str()) {
-            (Some(step), "") => format!("the script after '{}'", step.name),
+    /// A script between steps, or before or after one.
+    fn script(&mut self, script: &Script, at: Option<(&Step, &str)>) -> usize {
+        let said = match (at, script.name.as_str()) {
+            (Some((step, when)), "") => format!("the script {when} '{}'", step.name),
             (None, "") => "a script".to_owned(),
             (_, name) => name.to_owned(),
         };
@@ -924,12 +934,13 @@ impl Compiling<'_> {
             }
         }
         self.scripts.push(Program {
-            label: step.map_or_else(Arc::default, |step| step.name.as_str().into()),
+            label: at.map_or_else(Arc::default, |(step, _)| step.name.as_str().into()),
             text: script.text.clone(),
             translated: script.translated,
             given: script.given.iter().map(|(name, value)| (name.clone(), self.compiler.text(value, Place::Plain))).collect(),
             into: script.into.as_ref().map(|name| self.place(name)),
             reads_answer: script.reads_answer,
+            request: None,
             may_fail: script.may_fail,
             said,
             files,

@@ -12,6 +12,7 @@ use plan::work::variable_name;
 use plan::{Random, Target};
 use template::AnswerSink;
 
+use crate::changes::Changes;
 use crate::compiled::Compiled;
 use crate::scripts::Program;
 use crate::user::User;
@@ -116,6 +117,7 @@ pub(crate) struct Desk {
     given: BTreeMap<String, String>,
     random: Random,
     heard: Option<Heard>,
+    changes: Option<Box<Changes>>,
     done: Done,
 }
 
@@ -125,34 +127,46 @@ pub(crate) struct Loan {
     pub(crate) given: BTreeMap<String, String>,
     pub(crate) beside: BTreeMap<String, String>,
     pub(crate) heard: Option<Heard>,
+    pub(crate) changes: Option<Box<Changes>>,
 }
 
 impl Desk {
     pub(crate) fn new(compiled: &Arc<Compiled>) -> Self {
         let (variables, beside, given) = Default::default();
         let (journey, place, user, iteration, random) = (0, 0, 0, 0, Random::new(0, 0));
-        let (heard, done) = (None, Done::default());
-        Self { compiled: compiled.clone(), journey, place, user, iteration, variables, beside, given, random, heard, done }
+        let (heard, changes, done) = (None, None, Done::default());
+        Self { compiled: compiled.clone(), journey, place, user, iteration, variables, beside, given, random, heard, changes, done }
     }
 
     /// Takes what a script of this user asks for.
     pub(crate) fn lend(&mut self, user: &mut User, loan: Loan) {
         (self.user, self.iteration, self.journey) = (user.number, user.begun, user.journey);
-        let Loan { place, given, beside, heard } = loan;
-        (self.place, self.given, self.beside, self.heard) = (place, given, beside, heard);
+        let Loan { place, given, beside, heard, changes } = loan;
+        (self.place, self.given, self.beside, self.heard, self.changes) = (place, given, beside, heard, changes);
         swap(&mut self.variables, &mut user.variables);
         swap(&mut self.random, &mut user.random);
     }
 
     /// Gives it back, with what the script did.
-    pub(crate) fn hand_back(&mut self, user: &mut User) -> (Done, BTreeMap<String, String>, Option<Heard>) {
+    pub(crate) fn hand_back(&mut self, user: &mut User) -> (Done, Loan) {
         swap(&mut self.variables, &mut user.variables);
         swap(&mut self.random, &mut user.random);
-        (take(&mut self.done), take(&mut self.beside), self.heard.take())
+        let (given, beside) = (take(&mut self.given), take(&mut self.beside));
+        let loan = Loan { place: self.place, given, beside, heard: self.heard.take(), changes: self.changes.take() };
+        (take(&mut self.done), loan)
     }
 
     fn program(&self) -> &Program {
         &self.compiled.scripts[self.place]
+    }
+
+    /// What is done to the request at hand.
+    ///
+    /// # Errors
+    /// If there is none.
+    fn changes(&mut self) -> Result<&mut Changes, String> {
+        let changes = self.changes.as_deref_mut().filter(|_| self.compiled.scripts[self.place].request.is_some());
+        changes.ok_or_else(|| "there is no request here: write the script under 'before' of a step".to_owned())
     }
 
     /// The place of a variable, if it has one.
@@ -213,6 +227,16 @@ impl Host for Desk {
         self.heard.as_ref().map_or(Said::Nothing, |heard| heard.said(what, &self.program().label))
     }
 
+    fn request(&self, what: &str) -> Said {
+        match (&self.changes, self.program().request) {
+            (Some(changes), Some(before)) => {
+                let step = &self.compiled.steps[before.step];
+                changes.said(what, step.elsewhere.as_ref().unwrap_or(&self.compiled.home))
+            }
+            _ => Said::Nothing,
+        }
+    }
+
     fn about(&self, what: &str) -> Said {
         let group = &self.compiled.journeys[self.journey].name;
         match what {
@@ -235,6 +259,9 @@ impl Host for Desk {
                 let Some(heard) = self.heard.as_mut() else { return Err("there is no answer here that could be changed".to_owned()) };
                 heard.replaced.insert(what, text);
             }
+            Act::SetRequest(what, text) => self.changes()?.set(&what, text)?,
+            Act::SetHeader(name, value) => self.changes()?.set_header(name, value)?,
+            Act::AddField(name, value) => self.changes()?.add_field(name, value),
             Act::Ignore => return Err("an answer is counted in any case: a report holds every request that fell due".to_owned()),
             Act::StopUser => self.done.stops_user = true,
             Act::StopTest => self.done.stops_all = true,

@@ -277,6 +277,11 @@ pub static STEP: Shape = Shape {
             "promises about the answer, such as {status: 200, time: '< 500ms'}, or lines such as 'json $.items length > 0'",
         ),
         key(
+            "before",
+            Kind::AnyOf(&[Kind::Text, Kind::Shape(&SCRIPT)]),
+            "run this JavaScript before the request is sent, which it may change: request.path, request.body, request.setHeader(NAME, VALUE)",
+        ),
+        key(
             "after",
             Kind::AnyOf(&[Kind::Text, Kind::Shape(&SCRIPT)]),
             "run this JavaScript when the answer was read and its values were taken; what it throws ends the journey",
@@ -483,6 +488,11 @@ pub static SCRIPT: Shape = Shape {
         key("reads", Kind::Texts, "variables that it reads [default: those that stand in vars.get('NAME')]"),
         key("sets", Kind::Texts, "variables that it gives a value [default: those that stand in vars.set('NAME', …)]"),
         key("reads_answer", Kind::Truth, "whether it looks at the answer, which is kept for that [default: whether it names `answer`]"),
+        key(
+            "reads_request",
+            Kind::Truth,
+            "whether it looks at the request, which is written first for that [default: whether it reads `request`]",
+        ),
         key("may_fail", Kind::Truth, "whether the journey goes on where it throws [default: false]"),
         key("files", Kind::Named, "files that it reads with file('NAME'): what it calls them, and where they are"),
         key("translated", Kind::Truth, "whether `loadline import` made it of another tool's script [default: false]"),

@@ -12,6 +12,7 @@
 
 mod behaviour;
 mod buffers;
+mod changes;
 mod compiled;
 mod desk;
 mod expression;

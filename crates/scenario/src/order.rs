@@ -22,6 +22,7 @@ use step::auth::Digest;
 use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::changes::Changes;
 use crate::meeting::{Meeting, Section, Wait};
 use crate::pace::SharedPace;
 use crate::resources::Page;
@@ -81,6 +82,8 @@ pub(crate) struct Progress {
     branch: Option<Box<Branch>>,
     /// What it keeps for its scripts.
     pub(crate) beside: Beside,
+    /// What scripts do to the request that comes next.
+    pub(crate) changes: Option<Box<Changes>>,
     /// Why the last script did not come to its end, where that ends the journey.
     pub(crate) thrown: Option<String>,
 }

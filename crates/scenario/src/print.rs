@@ -436,9 +436,11 @@ impl Steps<'_> {
         step.extractions.iter().for_each(|extraction| extract.put(&extraction.variable, extracted(extraction)));
         map.put_all("extract", extract);
         map.put_all("checks", checked(&step.checks));
-        match step.after.as_slice() {
-            [only] => map.put("after", script(only)),
-            scripts => map.put_all("after", Value::List(scripts.iter().map(script).collect())),
+        for (key, scripts) in [("before", &step.before), ("after", &step.after)] {
+            match scripts.as_slice() {
+                [only] => map.put(key, script(only)),
+                scripts => map.put_all(key, Value::List(scripts.iter().map(script).collect())),
+            }
         }
     }
 }
@@ -467,7 +469,7 @@ fn script(script: &Script) -> Value {
     if *script == plain {
         return Value::from(script.text.as_str());
     }
-    let Script { name, text, translated, given, into, reads, sets, reads_answer, may_fail, files } = script;
+    let Script { name, text, translated, given, into, reads, sets, reads_answer, reads_request, may_fail, files } = script;
     let mut map = Map::default();
     map.put_some("name", (!name.is_empty()).then_some(name.as_str()));
     map.put_all("given", named(given));
@@ -476,6 +478,7 @@ fn script(script: &Script) -> Value {
     map.put_some("reads", (*reads != plain.reads).then(|| list(reads)));
     map.put_some("sets", (*sets != plain.sets).then(|| list(sets)));
     map.put_some("reads_answer", (*reads_answer != plain.reads_answer).then(|| Value::Bare(reads_answer.to_string())));
+    map.put_some("reads_request", (*reads_request != plain.reads_request).then(|| Value::Bare(reads_request.to_string())));
     map.put_some("may_fail", may_fail.then(|| Value::Bare("true".to_owned())));
     let mut paths = Map::default();
     files.iter().for_each(|(name, path)| paths.put(name, path.as_str()));

@@ -370,7 +370,7 @@ impl<'a> Reading<'a> {
                             }
                         }
                         ("json", _) => {}
-                        ("script" | "after", _) => {
+                        ("script" | "before" | "after", _) => {
                             for (spot, name) in script::names_of(node) {
                                 self.name_variable(spot, &name);
                             }
@@ -754,7 +754,7 @@ impl<'a> Reading<'a> {
         if let Some(node) = entries.value("set") {
             self.set(node);
         }
-        for node in ["script", "after"].into_iter().filter_map(|key| entries.value(key)) {
+        for node in ["script", "before", "after"].into_iter().filter_map(|key| entries.value(key)) {
             self.known.extend(script::names_of(node).into_iter().map(|(_, name)| name));
         }
     }

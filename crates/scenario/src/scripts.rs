@@ -19,6 +19,7 @@ use step::excerpt;
 use template::{AnswerSink, Text};
 
 use crate::behaviour::{Journeys, without_secrets};
+use crate::changes::Changes;
 use crate::compiled::Compiled;
 use crate::desk::{Desk, Done, Heard, Loan};
 use crate::user::User;
@@ -35,9 +36,21 @@ pub(crate) struct Program {
     /// The place of the variable that holds what it returns.
     pub(crate) into: Option<usize>,
     pub(crate) reads_answer: bool,
+    /// The request that it is run before and may change.
+    pub(crate) request: Option<BeforeRequest>,
     pub(crate) may_fail: bool,
     /// By what it calls them.
     pub(crate) files: BTreeMap<String, Arc<[u8]>>,
+}
+
+/// The request that a script is run before.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BeforeRequest {
+    pub(crate) step: usize,
+    /// Whether it is the first of those before it.
+    pub(crate) is_first: bool,
+    /// Whether it looks at it, so that it is written by then.
+    pub(crate) reads: bool,
 }
 
 /// What the scripts of all users of the process share.
@@ -93,6 +106,9 @@ impl Journeys {
             Ok(None) => return (Ok(Done::default()), heard),
             Err(why) => return (Err(why.clone()), heard),
         };
+        if let Some(before) = program.request {
+            self.begin_changes(user, before);
+        }
         let mut given = BTreeMap::new();
         for (name, text) in &program.given {
             let mut value = Vec::new();
@@ -100,12 +116,14 @@ impl Journeys {
             given.insert(name.clone(), String::from_utf8_lossy(&value).into_owned());
         }
         let mut beside = std::mem::take(&mut user.progress().beside);
-        let loan = Loan { place, given, beside: std::mem::take(&mut beside.names), heard };
+        let changes = user.progress().changes.take();
+        let loan = Loan { place, given, beside: std::mem::take(&mut beside.names), heard, changes };
         scripts.engine.host().lend(user, loan);
         let returned = scripts.engine.call(scripts.numbers[place], &mut beside.objects);
-        let (done, names, heard) = scripts.engine.host().hand_back(user);
+        let (done, Loan { beside: names, heard, changes, .. }) = scripts.engine.host().hand_back(user);
         beside.names = names;
         user.progress().beside = beside;
+        user.progress().changes = changes;
         let mut notes = scripts.notes.borrow_mut();
         done.said.iter().for_each(|line| notes.say((user.begun, user.number), line));
         if let (Ok(value), Some(into)) = (&returned, program.into) {
@@ -126,6 +144,25 @@ impl Journeys {
             user.at = self.compiled.journeys[user.journey].ops.len();
         }
         (returned.map(|_| done), heard)
+    }
+
+    /// What the scripts before a request do is done to this one, and not to one that was not sent; it is written if they look at it.
+    fn begin_changes(&self, user: &mut User, before: BeforeRequest) {
+        let mut changes = user.progress().changes.take().unwrap_or_default();
+        if before.is_first {
+            *changes = Changes::default();
+        }
+        if before.reads && !changes.has_draft() {
+            let was = (user.set_out, user.is_fresh);
+            user.step = before.step;
+            self.compose(user);
+            (user.set_out, user.is_fresh) = was;
+            // What cannot be written is not sent either.
+            user.is_lost |= user.is_unsendable;
+            changes.begin(user.sent.as_ref());
+            self.give_up_request(user);
+        }
+        user.progress().changes = Some(changes);
     }
 
     /// Runs a script between two requests; whether the user goes on through its instructions.

@@ -72,7 +72,6 @@ pub(crate) struct LeftState {
 /// Where redirects led.
 pub(crate) struct Led {
     pub(crate) place: Target,
-    pub(crate) method: String,
     pub(crate) hops: u8,
 }
 

@@ -26,6 +26,15 @@ def behind(name, says, answer, text, show, **more):
     return one_user(name, "JSR223PostProcessor", says, get("/answer", post), raw("POST", "/found", show), answers={"/answer": answer}, **more)
 
 
+def post(path, *children, **more):
+    return request("POST", path, *children, **more)
+
+
+def changed(name, says, text, method, path, **more):
+    """A script that changes the request of its sampler, which is sent twice."""
+    return one_user(name, "JSR223PreProcessor", says, method(path, script("JSR223PreProcessor", text), **more), loops=2)
+
+
 SIGN = """
 import javax.crypto.Mac
 import javax.crypto.spec.SecretKeySpec
@@ -97,5 +106,69 @@ CASES = [
         when("${__groovy(vars.get('who').startsWith('a'))}", get("/yes")),
         when("${__groovy(vars.get('who').startsWith('b'))}", get("/no")),
         variables={"who": "abc"},
+    ),
+    changed("script-adds-an-argument", "an argument that a script adds", "sampler.addArgument('s', 'a b&c')", get, "/a", arguments=[argument("n", "1")]),
+    changed("script-adds-to-a-form", "a field that a script adds to a form", "sampler.addArgument('s', vars.get('x') ?: 'none')", post, "/a", arguments=[argument("n", "1")]),
+    changed("script-changes-the-path", "another path, the arguments stay", "sampler.setPath('/b')", get, "/a", arguments=[argument("n", "1")]),
+    changed("script-changes-the-method", "another method", "sampler.setMethod('DELETE')", get, "/a"),
+    changed("script-changes-a-field", "a field of a form", "sampler.getArguments().getArgument(0).setValue('new ' + sampler.arguments.getArgument(0).value)", post, "/a", arguments=[argument("n", "old", encode=True)]),
+    changed("script-removes-an-argument", "an argument that a script takes out", "sampler.getArguments().removeArgument('n')", get, "/a", arguments=[argument("n", "1"), argument("m", "2")]),
+    one_user(
+        "script-signs-a-body",
+        "JSR223PreProcessor",
+        "a header that a script computes from the body",
+        headers(("X-Kept", "1")),
+        raw(
+            "POST",
+            "/a",
+            '{"id": ${n}}',
+            children=[
+                script(
+                    "JSR223PreProcessor",
+                    "import org.apache.jmeter.protocol.http.control.Header\n"
+                    "def body = sampler.getArguments().getArgument(0).getValue()\n"
+                    "sampler.getHeaderManager().add(new Header('X-Signature', body.md5()))",
+                )
+            ],
+        ),
+        variables={"n": "17"},
+    ),
+    one_user(
+        "script-replaces-a-body",
+        "JSR223PreProcessor",
+        "another body",
+        raw(
+            "POST",
+            "/a",
+            "old",
+            children=[
+                script(
+                    "JSR223PreProcessor",
+                    "sampler.getArguments().removeAllArguments()\nsampler.addNonEncodedArgument('', '{\"a\": 1}', '')\nsampler.setPostBodyRaw(true)",
+                )
+            ],
+        ),
+    ),
+    one_user(
+        "script-replaces-a-header",
+        "JSR223PreProcessor",
+        "a header that a script takes out, and another one",
+        headers(("X-Old", "1"), ("X-Kept", "2")),
+        get(
+            "/a",
+            script(
+                "JSR223PreProcessor",
+                "def manager = sampler.getHeaderManager()\nmanager.removeHeaderNamed('X-Old')\n"
+                "manager.add(new org.apache.jmeter.protocol.http.control.Header('X-New', vars.get('n')))",
+            ),
+        ),
+        get("/b"),
+        variables={"n": "17"},
+    ),
+    one_user(
+        "beanshell-adds-an-argument",
+        "BeanShellPreProcessor",
+        "an argument that BeanShell adds",
+        get("/a", beanshell("PreProcessor", 'import org.apache.jmeter.config.Arguments;\nArguments all = new Arguments();\nall.addArgument("b", "c d");\nsampler.setArguments(all);')),
     ),
 ]

@@ -190,7 +190,6 @@ function $judge({ Failure = null, FailureMessage = null, IsSuccess = null, Respo
   if (IsSuccess !== null) { if ($truth(IsSuccess)) host.succeed(); else host.fail($string(ResponseMessage)); }
 }
 
-const $sampler = { getName: () => host.label(), getThreadName: () => host.threadName() };
 const $event = { getResult: () => $prev, getThreadGroup: () => host.groupName() };
 const $group = { getName: () => host.groupName() };
 const $engine = { stopTest: () => { host.stopTest(); return null; }, stopTestNow: () => { host.stopTest(); return null; }, askThreadsToStop: () => { host.stopTest(); return null; } };

@@ -219,6 +219,7 @@ impl Printer {
                     return ("null".into(), Place::Value);
                 }
                 self.note_names(object, name, arguments);
+                self.note_request(line, object, name, arguments);
                 let arguments = self.expressions(arguments);
                 self.given(object, name, format!("{code}.{name}({arguments})"))
             }
@@ -237,7 +238,10 @@ impl Printer {
                 (quoted(name), Place::Value)
             }
             SuffixKind::Property(name) => match object.getter(name) {
-                Some(getter) => self.given(object, &getter, format!("{code}.{getter}()")),
+                Some(getter) => {
+                    self.note_request(line, object, &getter, &[]);
+                    self.given(object, &getter, format!("{code}.{getter}()"))
+                }
                 None => {
                     self.fail(line, format!("`{}.{name}`: {}", object.shown(), object.reason(name)));
                     ("null".into(), Place::Value)
@@ -255,6 +259,19 @@ impl Printer {
         match object.of(method) {
             Some(next) => (self.object(next).to_owned(), Place::Object(next)),
             None => (code, Place::Value),
+        }
+    }
+
+    /// Notes what a call has to do with the next request.
+    fn note_request(&mut self, line: usize, object: Object, method: &str, arguments: &[Expression]) {
+        let is_named = match arguments.first().map(|argument| &argument.kind) {
+            Some(Kind::Text(parts)) => matches!(parts.as_slice(), [Part::Text(name)] if !name.is_empty()),
+            _ => false,
+        };
+        if let Some(reads) = object.uses_request(method, is_named) {
+            self.request.get_or_insert(line);
+            self.reads_request |= reads;
+            self.sets_path |= method == "setPath";
         }
     }
 
@@ -376,6 +393,7 @@ impl Printer {
         let SuffixKind::Property(name) = &last.kind else { return None };
         match (object.setter(name), new) {
             (Some(setter), Some(new)) => {
+                self.note_request(last.line, object, &setter, &[]);
                 let new = self.expression(new);
                 Some(format!("{holder}.{setter}({new})"))
             }

@@ -13,6 +13,15 @@ globalThis.host = (() => {
     log: (level, text) => { state.log.push(`${level}: ${text}`); },
     answer: (what) => what in state.answer ? state.answer[what] : null,
     fail: (message) => { state.failure = message === null ? "" : message; },
+    request: (what) => state.request === undefined ? null : what === "url" ? "http://host.example:8080" + state.request.path : state.request[what],
+    setRequest: (what, text) => { state.log.push(`${what}: ${text}`); if (state.request !== undefined) state.request[what] = text; },
+    setHeader: (name, text) => {
+      state.log.push(`header ${name}: ${text}`);
+      if (state.request === undefined) return;
+      const lines = state.request.headers.split("\n").filter((line) => line !== "" && !line.toLowerCase().startsWith(name.toLowerCase() + ":"));
+      state.request.headers = [...lines, ...(text === null ? [] : [`${name}: ${text}`])].map((line) => line + "\n").join("");
+    },
+    addField: (name, text) => { state.log.push(`field ${name}=${text}`); },
     succeed: () => { state.failure = null; },
     setAnswer: (what, text) => { state.answer[what] = text; },
     ignore: () => { state.ended.push("ignore"); },

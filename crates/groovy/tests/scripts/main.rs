@@ -6,6 +6,7 @@ mod functions;
 mod hostile;
 mod lists;
 mod refused;
+mod requests;
 mod runtime;
 mod statements;
 mod tables;

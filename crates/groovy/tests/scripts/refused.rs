@@ -15,10 +15,10 @@ fn refused(source: &str, language: Language, wanted: &[(usize, &str)]) {
 #[test]
 fn all_of_it_at_once() {
     refused(
-        "import org.apache.http.client.methods.HttpPost\ndef a = 1\nsampler.setPath('/x')\nThread.sleep(100)\nvars.put('a', 'b')\nnew HttpPost('http://x')\nprev.setSampleLabel('x')\nfoo(1)\nunknown + 1",
+        "import org.apache.http.client.methods.HttpPost\ndef a = 1\nsampler.setDomain('x')\nThread.sleep(100)\nvars.put('a', 'b')\nnew HttpPost('http://x')\nprev.setSampleLabel('x')\nfoo(1)\nunknown + 1",
         Language::Groovy,
         &[
-            (3, "`sampler.setPath`: what a request is made of"),
+            (3, "`sampler.setDomain`: a request goes where its sampler says"),
             (4, "`Thread.sleep`: pauses are timers"),
             (6, "`new HttpPost()`: requests are samplers"),
             (7, "`prev.setSampleLabel`: requests keep their names"),
@@ -50,8 +50,10 @@ fn one_by_one() {
         ("UUID.make()", "`UUID.make`"),
         ("class A { }", "classes of one's own"),
         ("new Runnable() { void run() { } }", "classes of one's own"),
-        ("sampler.getArguments()", "put the value into a variable"),
-        ("ctx.getCurrentSampler().setProperty('a', 'b')", "what a request is made of"),
+        ("sampler.setName('a')", "name the sampler `${variable}`"),
+        ("ctx.getCurrentSampler().setProperty('a', 'b')", "put other values into variables"),
+        ("sampler.getArguments().getProperty('a')", "`sampler.getArguments().getProperty`"),
+        ("sampler.headerManager.clear()", "`sampler.getHeaderManager().clear`"),
         ("ctx.getEngine().register()", "how a test is carried out"),
         ("import static java.lang.Math.max\n1", "write the class before"),
         ("'${__RandomString(5,abc)}'", "set a variable to it before"),
@@ -85,9 +87,9 @@ fn syntax_goes_on_at_the_next_statement() {
 #[test]
 fn other_languages() {
     refused(
-        "var x = 1;\nsampler.setPath('a');\njavax.swing.JFrame.show()",
+        "var x = 1;\nsampler.setPort(1);\njavax.swing.JFrame.show()",
         Language::JavaScript,
-        &[(2, "`sampler.setPath`"), (3, "`javax.swing.JFrame`")],
+        &[(2, "`sampler.setPort`"), (3, "`javax.swing.JFrame`")],
     );
     refused("new('java.util.Date')", Language::Jexl, &[(1, "")]);
 }

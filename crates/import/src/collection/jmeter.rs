@@ -448,11 +448,14 @@ impl<'e> Reading<'e> {
         element.name.clone_into(&mut self.names.sampler);
         let mut items: Vec<Item> = inner.parameters.iter().filter_map(|element| self.user_parameters(element).ok()).flatten().collect();
         items.extend(self.names.taken());
-        items.extend(self.scripts_before(&inner));
+        let before = self.scripts_before(&inner);
+        let wrong = self.wrong_with_request(element, &inner, &before);
+        items.extend(before.items);
         let pauses = self.pauses(&inner);
         items.extend(self.names.taken());
         items.extend(pauses);
-        let said = match inner.surroundings.request(element, &self.names) {
+        let request = inner.surroundings.request(element, &self.names);
+        let said = match wrong.map_or(request, Err) {
             Ok(said) => said,
             Err(why) => {
                 self.names.taken();
@@ -502,6 +505,7 @@ impl<'e> Reading<'e> {
         }
         self.jar = self.jar.or(keeper);
         let mark = Step {
+            before: before.of_request,
             after,
             cookies: keeper.is_some() || !self.course.cookies,
             timeout: said.timeout,

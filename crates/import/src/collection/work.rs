@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
-use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Step, Subject, Variable, Work};
+use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Script, Step, Subject, Variable, Work};
 use plan::{DataFile, Draft, FORM_TYPE, PopulationDraft, Spelling, Target};
 
 use super::course::{self, Course};
@@ -84,8 +84,8 @@ impl Collection {
         let mut step = |mark: &Step| {
             let (request, name) = named.get(mark.name.as_str())?;
             let Step { cookies, timeout, must_succeed, may_fail, .. } = *mark;
-            let after = mark.after.clone();
-            Some(Step { after, cookies, timeout, must_succeed, may_fail, ..common.step(request, name, "") })
+            let (before, after) = (mark.before.clone(), mark.after.clone());
+            Some(Step { before, after, cookies, timeout, must_succeed, may_fail, ..common.step(request, name, "") })
         };
         let mut of = |items: &Vec<Item>| {
             let mut items = course::filled(items.clone(), &mut step);
@@ -129,13 +129,13 @@ impl Collection {
 
 /// Files that scripts read stand beside the file.
 fn place_files_of_scripts(items: &mut [Item], file: &str) {
+    let place = |script: &mut Script| script.files.iter_mut().for_each(|(_, path)| *path = beside(file, path));
     for item in items {
-        let scripts = match item {
-            Item::Script(script) => std::slice::from_mut(&mut **script),
-            Item::Step(step) => &mut step.after,
-            _ => &mut [],
-        };
-        scripts.iter_mut().flat_map(|script| &mut script.files).for_each(|(_, path)| *path = beside(file, path));
+        match item {
+            Item::Script(script) => place(script),
+            Item::Step(step) => step.before.iter_mut().chain(&mut step.after).for_each(place),
+            _ => {}
+        }
         item.parts_mut().into_iter().for_each(|items| place_files_of_scripts(items, file));
     }
 }

@@ -28,6 +28,9 @@ pub struct Script {
     pub sets: Vec<String>,
     /// Whether it looks at the answer, of a step whose answer was read before.
     pub reads_answer: bool,
+    /// Whether it looks at the request that it is run before, which is written first then; else it is written behind the script, with what
+    /// that has set.
+    pub reads_request: bool,
     /// Whether the journey goes on where it throws.
     pub may_fail: bool,
     /// Files that it reads: what it calls them, and where they are.
@@ -44,7 +47,8 @@ impl Script {
             !text[..at].ends_with(is_letter) && !text[at + word.len()..].starts_with(is_letter)
         };
         let reads_answer = text.match_indices("answer").any(|(at, word)| is_word(at, word));
-        Self { text, reads, sets, reads_answer, ..Self::default() }
+        let reads_request = text.match_indices("request").any(|(at, word)| is_word(at, word) && is_read(&text[at + word.len()..]));
+        Self { text, reads, sets, reads_answer, reads_request, ..Self::default() }
     }
 
     /// The variables that it may give a value.
@@ -65,6 +69,14 @@ fn named(text: &str, function: &str) -> Vec<String> {
         }
     }
     names
+}
+
+/// Whether what follows the name of the request does more than set a part of it.
+fn is_read(behind: &str) -> bool {
+    let Some(part) = behind.trim_start().strip_prefix('.').map(str::trim_start) else { return true };
+    let name = part.find(|letter: char| !letter.is_ascii_alphanumeric()).map_or(part, |end| &part[..end]);
+    let next = part[name.len()..].trim_start();
+    name != "setHeader" && (!next.starts_with('=') || next.starts_with("=="))
 }
 
 /// Whether a variable can be called so in a template.
@@ -96,6 +108,20 @@ mod tests {
         assert_eq!((script.reads, script.sets, script.reads_answer), (vec!["id".to_owned()], vec!["order".to_owned()], true));
         assert!(!Script::new("const answers = 1, my_answer = 2".to_owned()).reads_answer);
         assert!(Script::new("return answer".to_owned()).reads_answer);
+    }
+
+    #[test]
+    fn a_script_that_only_sets_parts_of_the_request_does_not_read_it() {
+        for (text, reads) in [
+            ("request.setHeader('a', 1); request.path = '/b'; request . body=x", false),
+            ("request.setHeader('a', request.body)", true),
+            ("request.path == '/b'", true),
+            ("request.path += '?a=1'", true),
+            ("const {body} = request", true),
+            ("const requests = 1, a_request = 2", false),
+        ] {
+            assert_eq!(Script::new(text.to_owned()).reads_request, reads, "{text}");
+        }
     }
 
     #[test]

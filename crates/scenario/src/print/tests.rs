@@ -193,6 +193,7 @@ fn script() -> impl Strategy<Value = Script> {
         "if (answer.status > 200) {\n  fail('no');\n}\n",
         "\n  return `# ${1}: {{known}}`  \n\treturn 2",
         "// ä",
+        "request.path = `${request.path}&a=1`",
     ];
     let said = (name(), any::<bool>(), proptest::option::of("[a-z_]{1,5}x"), proptest::collection::vec("[a-z]{1,3}_x", 0..3));
     (proptest::sample::select(texts.to_vec()), proptest::option::of((said, any::<bool>(), any::<bool>(), line()))).prop_map(
@@ -201,7 +202,7 @@ fn script() -> impl Strategy<Value = Script> {
             let Some(((name, translated, into, mut sets), reads_answer, may_fail, value)) = more else { return plain };
             sets.dedup();
             let (given, files) = (vec![("a b".to_owned(), value)], vec![("f".to_owned(), "k.pem".to_owned())]);
-            Script { name, translated, into, sets, reads_answer, may_fail, given, files, ..plain }
+            Script { name, translated, into, sets, reads_answer, reads_request: may_fail, may_fail, given, files, ..plain }
         },
     )
 }
@@ -216,9 +217,16 @@ fn step() -> impl Strategy<Value = Step> {
     let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
     let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
     let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
-    let after = proptest::collection::vec(script(), 0..3);
-    let rest =
-        (0u8..3, proptest::option::of(any::<u64>()), any::<bool>(), any::<bool>(), any::<bool>(), proptest::option::of(resources()), after);
+    let scripts = (proptest::collection::vec(script(), 0..3), proptest::collection::vec(script(), 0..3));
+    let rest = (
+        0u8..3,
+        proptest::option::of(any::<u64>()),
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+        proptest::option::of(resources()),
+        scripts,
+    );
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -234,7 +242,8 @@ fn step() -> impl Strategy<Value = Step> {
             auth,
             extractions,
             checks,
-            after: rest.6,
+            before: rest.6.0,
+            after: rest.6.1,
             judges_status,
             requests_max: rest.1,
             redirects: rest.0,

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Extraction, Field, FieldValue, Kind as Found, Resources, Step, Subject, Which};
+use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Extraction, Field, FieldValue, Kind as Found, Resources, Script, Step, Subject, Which};
 use plan::{Nanos, Placeholder, Target};
 use step::check::Mistaken;
 use step::{Blank, Check, Extractor};
@@ -18,6 +18,12 @@ const SHORT: [&str; 7] = ["get", "post", "put", "patch", "delete", "head", "opti
 
 impl Reading<'_> {
     pub(super) fn step(&mut self, kind: &str, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Step> {
+        let known = self.known.clone();
+        let before = entries.value("before").map_or_else(Vec::new, |node| self.scripts(node));
+        let set = std::mem::replace(&mut self.known, known);
+        // From the first that looks at the request on, what they set is for others.
+        let early = before.iter().take_while(|script| !script.reads_request);
+        self.known.extend(early.flat_map(Script::assigned).map(str::to_owned));
         let (word, node) = entries.take(kind).expect("it was looked for");
         let (method, path) = if SHORT.contains(&kind) {
             if let Some((word, _)) = entries.take("path") {
@@ -48,6 +54,7 @@ impl Reading<'_> {
         let is_elsewhere = place.as_ref().is_some_and(|(_, elsewhere)| elsewhere.is_some());
         let auth = own_auth.unwrap_or_else(|| defaults.auth.clone().filter(|_| !is_elsewhere));
         let body = self.body(entries);
+        self.known.extend(set);
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let resources = entries.value("resources").map_or_else(|| defaults.resources.clone(), |node| self.resources(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
@@ -69,6 +76,7 @@ impl Reading<'_> {
             auth,
             extractions,
             checks,
+            before,
             after,
             judges_status,
             requests_max,

@@ -81,7 +81,8 @@ impl Reading<'_> {
         };
         let (reads, sets) = (names(self, "reads"), names(self, "sets"));
         let mut truth = |reading: &mut Self, key: &str| entries.value(key).and_then(|node| reading.truth(node));
-        let (reads_answer, may_fail, translated) = (truth(self, "reads_answer"), truth(self, "may_fail"), truth(self, "translated"));
+        let (reads_answer, reads_request) = (truth(self, "reads_answer"), truth(self, "reads_request"));
+        let (may_fail, translated) = (truth(self, "may_fail"), truth(self, "translated"));
         let mut files = Vec::new();
         if let Some(node) = entries.value("files") {
             for (word, node) in self.named(node) {
@@ -100,6 +101,7 @@ impl Reading<'_> {
             reads: reads.unwrap_or_else(|| plain.reads.clone()),
             sets: sets.unwrap_or_else(|| plain.sets.clone()),
             reads_answer: reads_answer.unwrap_or(plain.reads_answer),
+            reads_request: reads_request.unwrap_or(plain.reads_request),
             may_fail: may_fail.unwrap_or(false),
             translated: translated.unwrap_or(false),
             files,

@@ -207,3 +207,79 @@ fn scripts_that_cannot_be_run_are_told_at_once_with_their_places() {
     assert_eq!(told.iter().map(|(line, ..)| *line).collect::<Vec<_>>(), [5, 7, 8, 9, 10], "{told:?}");
     assert!(told[3].2.contains("no variable can be called 'now'") && told[4].2.contains("has no 'text'"), "{told:?}");
 }
+
+#[test]
+fn a_request_is_changed_before_it_is_sent() {
+    let (server, log) = serving(|_| plain(10, ""));
+    let text = r#"
+load: {users: 1, requests: 4}
+steps:
+  - post: /a?n={{n}}
+    headers: {X-Old: '1'}
+    body: '{"id": "{{uuid}}"}'
+    before:
+      - |
+        vars.set("n", 5);
+        request.setHeader("X-Old", null);
+      - |
+        request.path = request.path + "&m=2";
+        request.setHeader("X-Signature", crypto.digest("md5", request.body));
+  - get: /b
+    before: |
+      request.method = "PUT";
+      request.body = "new";
+      vars.set("later", 7);
+  - get: /c/{{later}}
+  - script: vars.set("later", 8)
+"#;
+    let ran = run(&server, text);
+    assert_eq!((ran.broken, ran.summary.requests.succeeded), (None, 4));
+    assert_eq!(lines(&log), ["POST /a?n=5&m=2", "PUT /b", "GET /c/7", "POST /a?n=5&m=2"]);
+    let log = log.borrow();
+    for seen in [&log[0], &log[3]] {
+        let expected = step::coding::digest_bytes("md5", seen.body.as_bytes()).unwrap();
+        let expected: String = expected.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!((seen.header("x-signature"), seen.header("x-old")), (expected.as_str(), ""), "what is signed is what is sent");
+        assert_eq!(seen.header("content-length"), seen.body.len().to_string());
+    }
+    assert_eq!((log[1].body.as_str(), log[1].header("content-length")), ("new", "3"));
+    // What it takes is no part of the response time.
+    assert_eq!(ran.summary.response_time.max(), Some(Nanos::from_millis(10)));
+}
+
+#[test]
+fn a_request_that_is_only_set_is_written_with_what_the_script_sets() {
+    let (server, log) = serving(|_| plain(1, ""));
+    let text = "load: {users: 1, requests: 2}\nsteps:\n  - get: /a/{{n}}\n    auth: {digest: {user: ann, password: word}}\n    before: |\n      \
+                vars.set('n', 5);\n      request.setHeader('X-N', vars.get('n'));\n";
+    assert_eq!(run(&server, text).summary.requests.succeeded, 2);
+    assert_eq!(lines(&log), ["GET /a/5", "GET /a/5"]);
+    assert!(log.borrow().iter().all(|seen| seen.header("x-n") == "5"));
+}
+
+#[test]
+fn a_script_before_a_request_that_throws_keeps_it_from_being_sent() {
+    let (server, log) = serving(|_| plain(1, ""));
+    let text = |script: &str| format!("load: {{users: 1, requests: 4}}\nsteps:\n  - get: /a\n  - get: /b\n    before: {script}\n");
+    for script in ["fail('no')", "request.path = 'http://other.test/'", "request.setHeader('Host', 'b')", "request.body.none()"] {
+        log.borrow_mut().clear();
+        let ran = run(&server, &text(script));
+        assert_eq!((failed(&ran.summary, Failure::ScriptUnsent), lines(&log)), (2, vec!["GET /a".to_owned(); 2]), "{script}");
+        assert!(example(&ran.summary, Failure::ScriptUnsent).starts_with("GET /b: the script before 'GET /b': line 1: "), "{script}");
+    }
+    // What was changed until then is not done to another request.
+    log.borrow_mut().clear();
+    let ran = run(
+        &server,
+        "load: {users: 1, requests: 4}\nsteps:\n  - get: /b\n    before: \"request.setHeader('X-A', '1'); if (objects.n++) request.body.none(); objects.n = 1\"\n  - get: /c\n",
+    );
+    assert_eq!(failed(&ran.summary, Failure::ScriptUnsent), 2, "{:?}", lines(&log));
+    assert!(log.borrow().iter().all(|seen| (seen.header("x-a") == "1") == (seen.line == "GET /b")));
+    // There is a request in 'before' alone.
+    let ran = run(&server, "load: {users: 1, requests: 2}\nsteps:\n  - script: request.path = '/c'\n  - get: /b\n");
+    assert!(
+        example(&ran.summary, Failure::ScriptUnsent).contains("there is no request here"),
+        "{}",
+        example(&ran.summary, Failure::ScriptUnsent)
+    );
+}

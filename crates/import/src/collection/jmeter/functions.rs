@@ -306,7 +306,7 @@ impl Call<'_, '_> {
                     return Ok(Outcome::Computed("value", expression));
                 }
                 let language = scripts::language_of_function(self.name).unwrap_or(Language::Groovy);
-                match names.script(&script, language, true) {
+                match names.script(&script, language, true, false).map(|(script, _)| script) {
                     Ok(script) => Ok(Outcome::Script(Box::new(script))),
                     Err(wrong) => self.unfit(&wrong.into_iter().map(|(_, why)| why).collect::<Vec<_>>().join("; ")),
                 }

@@ -28,6 +28,13 @@ pub(super) struct Surroundings<'e> {
     pub(super) auth: Option<&'e Element>,
 }
 
+impl<'e> Surroundings<'e> {
+    /// Calls `seen` with every element of them that says something of a request.
+    pub(super) fn each(&self, seen: &mut dyn FnMut(&'e Element)) {
+        self.defaults.iter().chain(&self.headers).for_each(|element| seen(element));
+    }
+}
+
 /// What is said of a sampler: its request, and what of it is not carried over.
 pub(super) struct Said {
     pub(super) request: Request,

@@ -13,7 +13,7 @@ use plan::template::{Template, Value};
 use plan::work::{Duration, Item, Script};
 
 use super::text::{Names, closing};
-use super::tree::Element;
+use super::tree::{self, Element};
 use super::{Reading, Scope};
 use crate::collection::url::{variable, variable_name};
 
@@ -83,6 +83,21 @@ fn language_named(word: &str) -> Option<Language> {
 /// The language of a function that is given a script.
 pub(super) fn language_of_function(name: &str) -> Option<Language> {
     language_named(&name.strip_prefix("__")?.to_ascii_lowercase())
+}
+
+/// What a script has to do with the request that comes next.
+pub(super) struct RequestUse {
+    is_used: bool,
+    sets_path: bool,
+}
+
+/// What is done before a sampler.
+#[derive(Default)]
+pub(super) struct ScriptsBefore {
+    pub(super) items: Vec<Item>,
+    /// Scripts that may change its request.
+    pub(super) of_request: Vec<Script>,
+    sets_path: bool,
 }
 
 /// What stands in the place of a value in a script.
@@ -216,11 +231,17 @@ pub(super) fn set_by(source: &str, language: Language) -> Vec<String> {
 }
 
 impl Names<'_> {
-    /// A script of this text. `is_written`: whether values are written into it.
+    /// A script of this text. `is_written`: whether values are written into it; `before_request`: whether the next request is there for it.
     ///
     /// # Errors
     /// Everything in it that has no equal, with its line in it.
-    pub(super) fn script(&self, source: &str, language: Language, is_written: bool) -> Result<Script, Vec<(usize, String)>> {
+    pub(super) fn script(
+        &self,
+        source: &str,
+        language: Language,
+        is_written: bool,
+        before_request: bool,
+    ) -> Result<(Script, RequestUse), Vec<(usize, String)>> {
         let mut given: BTreeMap<String, Template> = BTreeMap::new();
         let text = if is_written {
             filled(source, |inner| {
@@ -245,6 +266,11 @@ impl Names<'_> {
         let translated = groovy::translate(&text, language);
         let translation =
             translated.map_err(|mistakes| mistakes.into_iter().map(|mistake| (mistake.line, mistake.message)).collect::<Vec<_>>())?;
+        if let (Some(line), false) = (translation.request, before_request) {
+            let why = "`sampler`: the next request is seen and changed by PreProcessors of its sampler, and by no other script";
+            return Err(vec![(line, why.to_owned())]);
+        }
+        let request = RequestUse { is_used: translation.request.is_some(), sets_path: translation.sets_path };
         for name in &translation.reads {
             if let Some(value) = self.valued(name) {
                 given.entry(name.clone()).or_insert(value);
@@ -266,16 +292,18 @@ impl Names<'_> {
             plain.dedup();
             plain
         };
-        Ok(Script {
+        let script = Script {
             translated: true,
             given: given.into_iter().collect(),
             reads: plain(&translation.reads),
             sets: plain(&translation.sets),
             reads_answer: translation.reads_answer,
+            reads_request: translation.reads_request,
             files: translation.files.into_iter().map(|path| (path.clone(), path)).collect(),
             text: translation.javascript,
             ..Script::default()
-        })
+        };
+        Ok((script, request))
     }
 }
 
@@ -304,29 +332,59 @@ impl<'e> Reading<'e> {
     /// # Errors
     /// Everything that has no equal.
     pub(super) fn script(&self, element: &'e Element) -> Result<Script, Vec<String>> {
+        self.script_with_request(element).map(|(script, _)| script)
+    }
+
+    /// The same, and what it has to do with the request that comes next.
+    fn script_with_request(&self, element: &'e Element) -> Result<(Script, RequestUse), Vec<String>> {
         let (text, is_written) = self.source(element).map_err(|why| vec![why])?;
         let language = language(element).map_err(|why| vec![why])?;
         let told = |(line, why): (usize, String)| format!("line {line} of its script: {why}");
-        let mut script = self.names.script(text, language, is_written).map_err(|wrong| wrong.into_iter().map(told).collect::<Vec<_>>())?;
+        let is_before = Role::of(&element.class) == Some(Role::Before);
+        let script = self.names.script(text, language, is_written, is_before);
+        let (mut script, request) = script.map_err(|wrong| wrong.into_iter().map(told).collect::<Vec<_>>())?;
         let parameters = setting(element, ["parameters", "parameters"]);
         if !parameters.is_empty() {
             script.given.push(("Parameters".to_owned(), self.names.template(parameters).map_err(|why| vec![why])?));
         }
-        Ok(Script { name: element.said(), ..script })
+        Ok((Script { name: element.said(), ..script }, request))
     }
 
-    /// The scripts that are run before a sampler, with what is computed for them.
-    pub(super) fn scripts_before(&self, scope: &Scope<'e>) -> Vec<Item> {
-        let mut items = Vec::new();
+    /// The scripts that are run before a sampler, with what is computed for them. From the first on that has to do with its request, they
+    /// belong to that.
+    pub(super) fn scripts_before(&self, scope: &Scope<'e>) -> ScriptsBefore {
+        let mut before = ScriptsBefore::default();
         for element in scope.scripts.iter().filter(|element| Role::of(&element.class) == Some(Role::Before)) {
-            let script = self.script(element);
+            let script = self.script_with_request(element);
             let computed = self.names.taken();
-            if let Ok(script) = script {
-                items.extend(computed);
-                items.push(Item::Script(Box::new(Script { may_fail: !scope.must_succeed, ..script })));
+            let Ok((script, request)) = script else { continue };
+            let script = Script { may_fail: !scope.must_succeed, ..script };
+            before.items.extend(computed);
+            before.sets_path |= request.sets_path;
+            if request.is_used || !before.of_request.is_empty() {
+                before.of_request.push(script);
+            } else {
+                before.items.push(Item::Script(Box::new(script)));
             }
         }
-        items
+        before
+    }
+
+    /// Why a sampler cannot be sent as these scripts want it, if it cannot. Its request is written before the first that looks at it.
+    pub(super) fn wrong_with_request(&self, element: &'e Element, inner: &Scope<'e>, before: &ScriptsBefore) -> Option<String> {
+        if before.sets_path && element.text("HTTPSampler.path").contains('?') {
+            return Some("a script gives it another path, and its own has a query: write that as parameters".to_owned());
+        }
+        let written = before.of_request.iter().skip_while(|script| !script.reads_request);
+        let late: Vec<&str> = written.flat_map(Script::assigned).collect();
+        let mut mentions = Vec::new();
+        let mut look = |element: &'e Element| tree::each_text(&element.properties, &mut |text| mentions.push(text));
+        look(element);
+        inner.surroundings.each(&mut look);
+        let parts = mentions.iter().flat_map(|text| text.split("${").skip(1)).filter_map(|part| part.split('}').next());
+        let named: Vec<String> = parts.map(variable_name).collect();
+        let name = late.iter().find(|late| named.iter().any(|name| name == *late))?;
+        Some(format!("a script looks at it and sets '{name}', which it names: set that in a script of its own before"))
     }
 
     /// The scripts that are run behind the answer of a sampler, in their order.
@@ -342,7 +400,11 @@ impl<'e> Reading<'e> {
     pub(super) fn script_sampler(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let inner = scope.within(element);
         element.name.clone_into(&mut self.names.sampler);
-        let mut items = self.scripts_before(&inner);
+        let before = self.scripts_before(&inner);
+        if !before.of_request.is_empty() {
+            self.leave_out(element, scope, "scripts before it change a request, and it sends none: they are not run");
+        }
+        let mut items = before.items;
         items.extend(self.pauses(&inner));
         match self.script(element) {
             Ok(script) => {

@@ -602,7 +602,7 @@ fn a_request_that_would_lack_a_value_is_not_sent() {
     for name in ["signature", "id_g1", "START.MS"] {
         assert!(left.contains(&format!("the variable '{name}' has no value here")), "{name}: {left}");
     }
-    let script = element("JSR223PreProcessor", "s", &[("script", "\nsampler.setPath('/')")], &[]);
+    let script = element("JSR223PreProcessor", "s", &[("script", "\nsampler.setDomain('b')")], &[]);
     let told = outline_of(&[get("a", "/a", &[script]), element("JDBCSampler", "db", &[], &[]), element("Odd", "o", &[], &[])]);
     for part in ["a !", "line 2 of its script: ", "the JDBCSampler 'db': it is no HTTP request", "the Odd 'o': it is unknown here"] {
         assert!(told.contains(part), "{part}: {told}");

@@ -133,3 +133,31 @@ fn cookies_are_those_of_the_samplers_where_their_manager_stands() {
     let (_, left) = made(&[inner, second]);
     assert!(matches!(&left[..], [only] if only.contains("the cookies of all cookie managers of its group together")), "{left:?}");
 }
+
+#[test]
+fn scripts_that_change_a_request_belong_to_it() {
+    let script = |text: &str| element("JSR223PreProcessor", "s", &[("scriptLanguage", "groovy"), ("script", text)], &[]);
+    let with = |sampler: String, scripts: &[String]| {
+        sampler.replace("<hashTree></hashTree>", &format!("<hashTree>{}</hashTree>", scripts.concat()))
+    };
+    let all = [script("vars.put('n', '1')"), script("sampler.addArgument('a', vars.get('n'))"), script("vars.put('m', '2')")];
+    let (work, left) = made(&[with(send("GET", "/a?m=${m}", &[], &[]), &all), send("GET", "/b", &[], &[])]);
+    assert_eq!(left, Vec::<String>::new());
+    let steps = work.steps();
+    assert_eq!(steps.iter().map(|step| step.before.len()).collect::<Vec<_>>(), [2, 0], "from the first on that changes it");
+    assert!(steps[0].before.iter().all(|script| script.translated && script.may_fail && !script.reads_request));
+    // It is written before the script that looks at it: what that sets is too late for it.
+    let late = script("vars.put('m', sampler.getMethod())");
+    for (sampler, scripts, why) in [
+        (send("GET", "/a?m=${m}", &[], &[]), vec![late.clone()], "sets 'm', which it names"),
+        (send("POST", "/a", &[("v", "${m}", "true")], &[]), vec![late], "sets 'm', which it names"),
+        (send("GET", "/a?m=1", &[], &[]), vec![script("sampler.setPath('/b')")], "its own has a query"),
+    ] {
+        let (work, left) = made(&[with(sampler, &scripts), send("GET", "/b", &[], &[])]);
+        assert_eq!(work.steps().len(), 1);
+        assert!(matches!(&left[..], [only] if only.contains(why)), "{left:?}");
+    }
+    let behind = element("JSR223PostProcessor", "s", &[("script", "\nlog.info(sampler.getPath())")], &[]);
+    let (_, left) = made(&[with(send("GET", "/a", &[], &[]), &[behind])]);
+    assert!(matches!(&left[..], [only] if only.contains("line 2 of its script: `sampler`: the next request")), "{left:?}");
+}
