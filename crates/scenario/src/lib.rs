@@ -13,7 +13,10 @@
 mod behaviour;
 mod buffers;
 mod compiled;
+mod counts;
 mod desk;
+mod door;
+mod ends;
 mod expression;
 mod file;
 mod hidden;

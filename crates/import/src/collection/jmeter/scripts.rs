@@ -323,7 +323,7 @@ impl<'e> Reading<'e> {
             let computed = self.names.taken();
             if let Ok(script) = script {
                 items.extend(computed);
-                items.push(Item::Script(Box::new(Script { may_fail: !scope.must_succeed, ..script })));
+                items.push(Item::Script(Box::new(Script { may_fail: scope.step_ends().is_none(), ..script })));
             }
         }
         items
@@ -335,7 +335,7 @@ impl<'e> Reading<'e> {
         let mut elements: Vec<&&'e Element> = scope.scripts.iter().filter(|element| role(element).is_some()).collect();
         elements.sort_by_key(role);
         let carried = elements.into_iter().filter_map(|element| self.script(element).ok());
-        carried.map(|script| Script { may_fail: !scope.must_succeed, ..script }).collect()
+        carried.map(|script| Script { may_fail: scope.step_ends().is_none(), ..script }).collect()
     }
 
     /// What a script does in the place of a sampler.
@@ -347,7 +347,7 @@ impl<'e> Reading<'e> {
         match self.script(element) {
             Ok(script) => {
                 items.extend(self.names.taken());
-                items.push(Item::Script(Box::new(Script { may_fail: !scope.must_succeed, ..script })));
+                items.push(Item::Script(Box::new(Script { may_fail: scope.step_ends().is_none(), ..script })));
             }
             Err(wrong) => {
                 self.names.taken();
