@@ -5,11 +5,11 @@
 //! texts and the file are its affair, and the load's is to copy a few numbers a request. Whatever the file is, a slow disk or a pipe
 //! that nobody reads, the load does not wait for it: what could not be written is missing in the file, and the result says how much.
 //!
-//! Invariants: rows and missing ones together are the requests and transactions that ended; no row is cut off, but where writing failed
+//! Invariants: rows and missing ones together are the requests and transactions that ended, but for those of a transaction that has the only row; no row is cut off, but where writing failed
 //! or was given up.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use engine::{RunError, Runner};
 use jtl::Sample;
 use measure::{Failure, RecordBatch, RecordSource, RequestLog, RequestRecord, SummaryBuilder, TransactionRecord, grouped};
-use plan::work::Step;
+use plan::work::{Item, Step};
 use plan::{Nanos, Plan, PlanError, PlanErrors, Target, Users, url_without_secrets};
 use scenario::Scenario;
 use trial::Observer;
@@ -47,18 +47,46 @@ pub const LOG_FORMATS: &[LogFormat] = &[
     LogFormat { name: "jtl-xml", extension: "jtl.xml", head: &[jtl::XML_HEAD], foot: jtl::XML_FOOT, row: jtl::write_xml },
 ];
 
-/// What is asked for, by the names of steps: paths and URLs as the scenario has them.
-pub type StepPlaces = BTreeMap<String, String>;
+/// What is known of rows by the names of steps and transactions.
+#[derive(Debug, Clone, Default)]
+pub struct StepPlaces {
+    /// What steps ask for: paths and URLs as the scenario has them.
+    urls: BTreeMap<String, String>,
+    /// What has no row, as it belongs to a transaction that has the only one.
+    hidden: BTreeSet<String>,
+}
 
-/// Where the steps of a scenario go.
+/// Where the steps of a scenario go, and which have no rows.
 pub fn step_places(scenario: Option<&Scenario>) -> StepPlaces {
+    let mut is_hidden: BTreeMap<String, bool> = BTreeMap::new();
+    for journey in scenario.into_iter().flat_map(|scenario| &scenario.work.journeys) {
+        hide(&journey.items, false, &mut is_hidden);
+    }
+    let hidden = is_hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(name, _)| name).collect();
     let steps = scenario.into_iter().flat_map(|scenario| scenario.work.steps());
     let places = |step: &Step| {
         // What a page names is known when it has come.
         let resources = step.resources.as_ref().map(|_| (step.resources_name(), String::new()));
         [(step.name.clone(), step.path.to_string())].into_iter().chain(resources)
     };
-    steps.flat_map(places).collect()
+    StepPlaces { urls: steps.flat_map(places).collect(), hidden }
+}
+
+/// Finds out what is in nothing but transactions that have the only row.
+fn hide(items: &[Item], is_within: bool, is_hidden: &mut BTreeMap<String, bool>) {
+    for item in items {
+        let names = match item {
+            Item::Step(step) => vec![step.name.clone(), step.resources_name()],
+            Item::Transaction { name, .. } => vec![name.clone()],
+            _ => Vec::new(),
+        };
+        for name in names {
+            let known = is_hidden.entry(name).or_insert(true);
+            *known &= is_within;
+        }
+        let is_alone = matches!(item, Item::Transaction { only_row: true, .. });
+        item.parts().into_iter().for_each(|part| hide(part, is_within || is_alone, is_hidden));
+    }
 }
 
 /// When the load is over and not a batch is written for so long, nobody waits for the rest.
@@ -276,14 +304,22 @@ fn write_all(batches: &Receiver<RecordBatch>, outlets: &mut [Outlet], rows: &mut
     while let Ok(batch) = batches.recv() {
         for outlet in &mut *outlets {
             bytes.clear();
-            let mut write = |sample: &Sample<'_>| (outlet.format.row)(sample, &mut bytes).expect("memory takes every byte");
+            let source = &batch.source;
+            let mut write = |is_hidden: bool, sample: &Sample<'_>| {
+                if !is_hidden {
+                    (outlet.format.row)(sample, &mut bytes).expect("memory takes every byte");
+                }
+            };
             let (mut records, mut written) = (batch.records.iter(), 0);
             for (behind, transaction) in &batch.transactions {
-                records.by_ref().take(behind - written).for_each(|record| write(&rows.row(&batch.source, record)));
+                records
+                    .by_ref()
+                    .take(behind - written)
+                    .for_each(|record| write(rows.hides(source, record.name), &rows.row(source, record)));
                 written = *behind;
-                write(&rows.transaction(&batch.source, transaction));
+                write(rows.hides(source, transaction.name), &rows.transaction(source, transaction));
             }
-            records.for_each(|record| write(&rows.row(&batch.source, record)));
+            records.for_each(|record| write(rows.hides(source, record.name), &rows.row(source, record)));
             outlet.write(&bytes, batch.count());
         }
         batch.give_back();
@@ -326,6 +362,11 @@ impl Rows {
             groups: (0..).zip(names).map(group).collect(),
             workers: vec![Worker::default(); plan.parts().len()],
         }
+    }
+
+    /// Whether what has this name has no row.
+    fn hides(&self, source: &RecordSource, name: u32) -> bool {
+        !self.steps.hidden.is_empty() && self.steps.hidden.contains(&*source.names[name as usize].name)
     }
 
     fn row<'a>(&'a mut self, source: &'a RecordSource, record: &RequestRecord) -> Sample<'a> {
@@ -425,7 +466,7 @@ fn millis(span: Nanos) -> u64 {
 /// Where requests of this name go: what its step says, the plan's URL where it is its path, or what stands behind a method. Empty where
 /// nothing says so.
 fn url_of(home: &Target, steps: &StepPlaces, name: &str) -> String {
-    let place = steps.get(name).map(String::as_str).or_else(|| name.split_once(' ').map(|(_, place)| place));
+    let place = steps.urls.get(name).map(String::as_str).or_else(|| name.split_once(' ').map(|(_, place)| place));
     match place {
         None if name.starts_with('/') => home.to_string(),
         Some(path) if path.starts_with('/') => format!("{}://{}{}", home.scheme(), home.authority(), url_without_secrets(path)),
@@ -473,7 +514,7 @@ mod tests {
     }
 
     fn rows() -> Rows {
-        Rows::new(&plan(), StepPlaces::new())
+        Rows::new(&plan(), StepPlaces::default())
     }
 
     fn writing(open: Opening, silence_max: Duration) -> LogWriter {
@@ -572,7 +613,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("r.jtl");
         fs::write(&path, "last week's").unwrap();
-        let start = || LogWriter::start(&[(&LOG_FORMATS[0], path.clone())], &plan(), StepPlaces::new()).unwrap();
+        let start = || LogWriter::start(&[(&LOG_FORMATS[0], path.clone())], &plan(), StepPlaces::default()).unwrap();
         let LogWriter { log, ended, .. } = start();
         drop(log);
         assert!(ended.recv().unwrap().is_empty());
@@ -584,7 +625,8 @@ mod tests {
     #[test]
     fn a_name_tells_where_its_requests_go_as_far_as_it_does() {
         let home: Target = "https://a.test:444/b?c=1".parse().unwrap();
-        let steps = StepPlaces::from([("log in".to_owned(), "/in/{{user}}?token=s3cr3t".to_owned())]);
+        let urls = BTreeMap::from([("log in".to_owned(), "/in/{{user}}?token=s3cr3t".to_owned())]);
+        let steps = StepPlaces { urls, ..StepPlaces::default() };
         for (name, url) in [
             ("/b", "https://a.test:444/b?c=1"),
             ("GET /x/{id}", "https://a.test:444/x/{id}"),

@@ -27,6 +27,7 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
     let mut collector = Collector::new(plan.clone(), sources, INTERVAL);
     let mut broken = None;
     let mut lost = None;
+    let mut ended_itself = false;
     let mut unfinished = sources;
     let mut last_told = Nanos::ZERO;
     let mut end = End { how: Ending::Finished, load_until: Nanos::ZERO, drained_at: Nanos::ZERO };
@@ -62,7 +63,10 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
                     watch(&tick, counted);
                 }
             }
-            Message::Left(_, left) => collector.absorb_leftovers(*left),
+            Message::Left(_, left) => {
+                ended_itself |= left.ended_by.is_some();
+                collector.absorb_leftovers(*left);
+            }
             Message::Lost(_, why) => lost = lost.or(Some(why)),
             Message::Site(site) => collector.absorb_site(*site),
         }
@@ -72,6 +76,9 @@ pub fn collect(plan: &Plan, messages: impl IntoIterator<Item = Message>, watch: 
         collector.abandon();
         end.drained_at = end.drained_at.max(last_told);
         end.load_until = end.load_until.max(last_told.min(plan.end()));
+    }
+    if ended_itself {
+        end.how = Ending::Aborted;
     }
     let broken = broken.or(lost);
     if collector.has_lost_all() {

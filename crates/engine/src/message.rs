@@ -45,6 +45,8 @@ pub struct Finished {
     pub drained_at: Nanos,
     /// Whether it was stopped from outside.
     pub interrupted: bool,
+    /// Whether its users ended the load, which is over on all other sites with it.
+    pub ends_all: bool,
     /// How long it was ready to run and got no core; `None` where the system does not tell.
     #[serde(rename = "run_queue_wait_ns")]
     pub run_queue_wait: Option<Nanos>,

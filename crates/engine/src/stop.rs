@@ -60,6 +60,11 @@ impl Stop {
         self.0.raise_to(before.map_or_else(|most| most, |before| before + 1));
     }
 
+    /// Makes it at least so urgent, whoever else has called it.
+    pub fn raise_to(&self, urgency: Urgency) {
+        self.0.raise_to(urgency as u8);
+    }
+
     /// A signal for one load of several: this one ends it too, and it ends nothing else.
     #[must_use]
     pub fn child(&self) -> Self {
@@ -112,6 +117,17 @@ mod tests {
         stop.raise();
         assert_eq!([stop.urgency(), second.urgency()], [Urgency::Now; 2]);
         assert_eq!(stop.0.children.lock().unwrap().len(), 1, "those that are gone are forgotten");
+    }
+
+    #[test]
+    fn two_who_end_the_load_do_not_end_it_at_once() {
+        let stop = Stop::new();
+        stop.raise_to(Urgency::Drain);
+        stop.raise_to(Urgency::Drain);
+        assert_eq!(stop.urgency(), Urgency::Drain);
+        stop.raise_to(Urgency::Now);
+        stop.raise_to(Urgency::Drain);
+        assert_eq!(stop.urgency(), Urgency::Now);
     }
 
     #[test]

@@ -153,6 +153,7 @@ impl<T: Transport, B: Behaviour> Worker<T, B> {
             load_until,
             drained_at: drained_at.max(load_until),
             interrupted: shared.interrupted.get(),
+            ends_all: shared.ends_all.get(),
             run_queue_wait: None,
             broken: shared.broken.take(),
         }

@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use plan::setting::{EXCEPT, ONLY, PROPERTY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
-use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue, JOURNEY_NUMBER, Resources, USER_NUMBER};
+use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue, JOURNEY_NUMBER, LAST_SUCCEEDED, Resources, USER_NUMBER};
 use plan::{Also, FORM_TYPE, Target, Wording};
 
 pub use concealed::Placeholder;
@@ -635,7 +635,7 @@ impl Collection {
                     }
                     None if extracted.contains(name) || set.contains(name) => {}
                     // Users have these by themselves, and only a file that says what users do means them.
-                    None if self.course.is_some() && matches!(name, USER_NUMBER | JOURNEY_NUMBER) => {}
+                    None if self.course.is_some() && matches!(name, USER_NUMBER | JOURNEY_NUMBER | LAST_SUCCEEDED) => {}
                     None => missing.push((name.to_owned(), request.place.clone())),
                 }
             }

@@ -28,6 +28,8 @@ pub struct Leftovers {
     pub replay: ReplayCounts,
     /// What scripts between requests said.
     pub scripts: ScriptNotes,
+    /// Why users ended the load, if one did: in words, the first of them in the order of letters where several did.
+    pub ended_by: Option<String>,
     /// What each thread of a script had at its end, by its number in the plan, as the program of scripts writes it.
     pub threads: BTreeMap<u32, ByteBuf>,
 }
@@ -101,7 +103,7 @@ impl Leftovers {
     /// Adds another source's.
     pub fn add(&mut self, other: Self) {
         // Taken apart without `..`, so that what nobody adds does not compile.
-        let Self { teardowns, position, data_waits, replay, scripts, threads } = other;
+        let Self { teardowns, position, data_waits, replay, scripts, ended_by, threads } = other;
         self.teardowns.add(teardowns);
         self.position.add(position);
         for (path, DataWaits { count, total }) in data_waits {
@@ -111,6 +113,7 @@ impl Leftovers {
         }
         self.replay.add(replay);
         self.scripts.add(scripts);
+        keep_lesser(&mut self.ended_by, ended_by);
         for (thread, values) in threads {
             // Each thread is told of once; of two that say to be the same the order cannot matter.
             let known = self.threads.entry(thread).or_default();
@@ -185,7 +188,7 @@ impl ReplayCounts {
 }
 
 impl Leftovers {
-    /// What of it the user should know, in words: rows that came late, and teardowns that failed.
+    /// What of it the user should know, in words: why users ended the load, rows that came late, and teardowns that failed.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let late = self.data_waits.iter().map(|(path, DataWaits { count, total })| {
@@ -200,7 +203,8 @@ impl Leftovers {
         let why = why.as_deref().unwrap_or("it failed");
         let failed =
             (*failed > 0).then(|| format!("the teardown of {failed} of {users} users could not be carried out; one of them: {why}"));
-        late.chain(failed).chain(self.scripts.warnings()).collect()
+        let ended = self.ended_by.iter().map(|why| format!("users ended the load before its end: {why}"));
+        ended.chain(late).chain(failed).chain(self.scripts.warnings()).collect()
     }
 }
 
@@ -258,13 +262,14 @@ mod tests {
         });
         let values = prop::collection::vec(any::<u8>(), 0..3).prop_map(ByteBuf::from);
         let threads = prop::collection::btree_map(0..3u32, values, 0..3);
-        (teardowns, position, data_waits, replay, scripts, threads).prop_map(
-            |(teardowns, position, data_waits, replay, scripts, threads)| Leftovers {
+        (teardowns, position, data_waits, replay, scripts, why(), threads).prop_map(
+            |(teardowns, position, data_waits, replay, scripts, ended_by, threads)| Leftovers {
                 teardowns,
                 position,
                 data_waits,
                 replay,
                 scripts,
+                ended_by,
                 threads,
             },
         )
@@ -289,6 +294,8 @@ mod tests {
         let scripts = &left.warnings()[2..];
         assert_eq!(scripts[0], "a script failed once, and its users went on; one of them: line 2: oh");
         assert_eq!(scripts[1], "scripts said 8 lines, the first of them: at 1 | at 2 | at 3 | at 4 | at 5");
+        left.ended_by = Some("the journey 'buy' came to an item that ends it".to_owned());
+        assert_eq!(left.warnings()[0], "users ended the load before its end: the journey 'buy' came to an item that ends it");
         assert_eq!(said[1], "the teardown of 2 of 5 users could not be carried out; one of them: the step 'bye': status 500");
     }
 

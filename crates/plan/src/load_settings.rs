@@ -227,7 +227,21 @@ pub(crate) fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords
             let why = format!("population '{name}': iterations_per_user and rate contradict: a user of a rate comes for one journey");
             r.wrong("populations", why, "give iterations, which are all its users' together");
         }
-        populations.push(Population { name, journeys, load, requests, iterations, iterations_per_user, start_after, duration: lasting });
+        if let Some(after) = &draft.after {
+            follows(r, (&name, &load), populations.iter().find(|other| other.name == *after), (after, run));
+        }
+        let after = draft.after;
+        populations.push(Population {
+            name,
+            journeys,
+            load,
+            requests,
+            iterations,
+            iterations_per_user,
+            after,
+            start_after,
+            duration: lasting,
+        });
     }
     if warmup == Warmup::Found
         && let Some(changing) = populations.iter().find(|population| !population.is_constant(run))
@@ -252,6 +266,23 @@ pub(crate) fn read_populations(r: &mut Reading, ending: Ending, words: LoadWords
     }
     let is_right = r.errors.0.len() == before;
     (is_right.then_some(Load::Mixed(populations)), Some(run), None, warmup)
+}
+
+/// Complains of a population that is to begin when the users of another have gone, and cannot.
+fn follows(r: &mut Reading, (name, load): (&str, &Load), before: Option<&Population>, (after, run): (&str, Nanos)) {
+    let Some(before) = before else {
+        let why = format!("population '{name}' begins after '{after}', and no population before it is called so");
+        return r.wrong("populations", why, "name one that stands before it");
+    };
+    if load.is_open() || before.load.is_open() {
+        let why = format!("population '{name}' begins after '{after}', and users of a rate come at their times");
+        return r.wrong("populations", why, "give both of them users, or write start_after: with a time");
+    }
+    let ends = before.requests.or(before.iterations).or(before.iterations_per_user).is_some() || before.end() < run;
+    if !ends {
+        let why = format!("population '{name}' begins after '{after}', whose users stay to the end of the run");
+        r.wrong("populations", why, format!("give '{after}' an end, such as iterations_per_user: 10"));
+    }
 }
 
 /// Complains of populations that are too much together.

@@ -50,6 +50,9 @@ pub struct PopulationDraft {
     /// How many journeys each of its users begins at most, and goes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations_per_user: Option<Setting<NonZeroU64>>,
+    /// The population whose users have all gone when it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// One of several loads that run side by side.
@@ -67,6 +70,8 @@ pub struct Population {
     pub iterations: Option<NonZeroU64>,
     /// How many journeys each of its users begins at most, and goes.
     pub iterations_per_user: Option<NonZeroU64>,
+    /// The population whose users have all gone when it begins.
+    pub after: Option<String>,
     /// How long after the start of the run it begins, warm-up not included.
     pub start_after: Nanos,
     /// How long it is there.
@@ -102,6 +107,7 @@ impl Population {
     #[must_use]
     pub fn is_constant(&self, run: Nanos) -> bool {
         self.start_after == Nanos::ZERO
+            && self.after.is_none()
             && self.duration >= run
             && match &self.load {
                 Load::Closed { users, .. } => users.is_constant(),
@@ -233,7 +239,8 @@ impl Plan {
 /// As it would be typed, everything that was decided with it.
 impl From<&Population> for PopulationDraft {
     fn from(population: &Population) -> Self {
-        let Population { name, journeys, load, requests, iterations, iterations_per_user, start_after, duration } = population.clone();
+        let Population { name, journeys, load, requests, iterations, iterations_per_user, after, start_after, duration } =
+            population.clone();
         let (connections, rate, arrivals, pause) = match load {
             Load::Closed { users, pause } => (Some(users), None, None, pause),
             Load::Open { timetable, spacing, connections_max } => (Some(connections_max.into()), Some(timetable), Some(spacing), None),
@@ -251,6 +258,7 @@ impl From<&Population> for PopulationDraft {
             requests: requests.map(Setting::Value),
             iterations: iterations.map(Setting::Value),
             iterations_per_user: iterations_per_user.map(Setting::Value),
+            after,
         }
     }
 }
@@ -267,6 +275,7 @@ mod tests {
             requests: None,
             iterations: None,
             iterations_per_user: None,
+            after: None,
             start_after: Nanos::from_secs(start_after),
             duration: Nanos::from_secs(duration),
         }

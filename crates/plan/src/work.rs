@@ -9,6 +9,7 @@
 
 mod answer;
 mod expression;
+mod extent;
 mod pacing;
 mod pick;
 mod script;
@@ -20,6 +21,7 @@ use crate::{Nanos, Target};
 
 pub use answer::{Kind, Subject, Which};
 pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
+pub use extent::Extent;
 pub use pacing::{Pace, PacedUsers, Pacing};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
 pub use script::{Script, is_variable_name, variable_name};
@@ -106,6 +108,13 @@ pub enum Item {
         /// What is done.
         items: Vec<Item>,
     },
+    /// Once, and no further than it holds.
+    AsLongAs {
+        /// Looked at before each of what is done, and before each of what stands in that.
+        condition: Expression,
+        /// What is done.
+        items: Vec<Item>,
+    },
     /// Once for each.
     ForEach {
         /// The variable that holds it.
@@ -169,6 +178,8 @@ pub enum Item {
         name: String,
         /// Whether the pauses between are part of its time.
         pauses: bool,
+        /// Whether it has the only row where every request is written down, and its requests have none.
+        only_row: bool,
         /// What is done.
         items: Vec<Item>,
     },
@@ -190,6 +201,14 @@ pub enum Item {
     Once(Vec<Item>),
     /// The cookies that the user has kept are gone.
     ForgetCookies,
+    /// The connections over which the user has sent are closed.
+    ForgetConnections,
+    /// The round of the innermost loop ends: its next one begins.
+    EndRound,
+    /// The innermost loop ends.
+    EndLoop,
+    /// More than a loop ends.
+    End(Extent),
 }
 
 /// What is done for some values.
@@ -258,9 +277,9 @@ pub struct Step {
     pub cookies: bool,
     /// Given up after this long, if not after the plan's time.
     pub timeout: Option<Nanos>,
-    /// Whether a failure ends the journey.
-    pub must_succeed: bool,
-    /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one that must succeed.
+    /// What a failure ends, whichever it is; `None`: nothing.
+    pub failure_ends: Option<Extent>,
+    /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one whose failure ends something.
     pub may_fail: bool,
 }
 
@@ -402,7 +421,11 @@ pub struct Extraction {
 /// The variable that every user has: the status of its last answer.
 pub const STATUS: &str = "status";
 
-/// The variable that holds the number of the user in its population, from 1; only where something names it and nothing else sets it.
+/// The variable that holds whether the last request of the user succeeded: `true` before the first one, and of a journey's first one where
+/// variables begin anew; only where something names it and nothing else sets it.
+pub const LAST_SUCCEEDED: &str = "last_succeeded";
+
+/// The variable that holds the number of the user in its population, from 1; likewise.
 pub const USER_NUMBER: &str = "user_number";
 
 /// The variable that holds the number of the journey in the run, from 1, over all users; likewise.
@@ -438,7 +461,7 @@ impl Work {
         }
     }
 
-    /// Whether users are to know this number of theirs: something names it, and nothing else has that name.
+    /// Whether users are to know this of themselves: something names it, and nothing else has that name.
     #[must_use]
     pub fn asks_for(&self, number: &str) -> bool {
         let mut is_named = false;
@@ -466,7 +489,7 @@ impl Work {
         for items in self.parts() {
             each_item(items, &mut |item| item.assigned().into_iter().for_each(&mut add));
         }
-        [USER_NUMBER, JOURNEY_NUMBER].into_iter().filter(|number| self.asks_for(number)).for_each(&mut add);
+        [USER_NUMBER, JOURNEY_NUMBER, LAST_SUCCEEDED].into_iter().filter(|number| self.asks_for(number)).for_each(&mut add);
         names
     }
 
@@ -636,7 +659,7 @@ impl Step {
             resources: None,
             cookies: true,
             timeout: None,
-            must_succeed: false,
+            failure_ends: None,
             may_fail: false,
         }
     }
@@ -716,9 +739,14 @@ impl Item {
             | Self::Set(_)
             | Self::Script(_)
             | Self::Rendezvous { .. }
-            | Self::ForgetCookies => Vec::new(),
+            | Self::ForgetCookies
+            | Self::ForgetConnections
+            | Self::EndRound
+            | Self::EndLoop
+            | Self::End(_) => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
+            | Self::AsLongAs { items, .. }
             | Self::ForEach { items, .. }
             | Self::RunFor { items, .. }
             | Self::Share { items, .. }
@@ -744,9 +772,14 @@ impl Item {
             | Self::Set(_)
             | Self::Script(_)
             | Self::Rendezvous { .. }
-            | Self::ForgetCookies => Vec::new(),
+            | Self::ForgetCookies
+            | Self::ForgetConnections
+            | Self::EndRound
+            | Self::EndLoop
+            | Self::End(_) => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
+            | Self::AsLongAs { items, .. }
             | Self::ForEach { items, .. }
             | Self::RunFor { items, .. }
             | Self::Share { items, .. }
@@ -780,6 +813,7 @@ impl Item {
             | Self::Repeat { .. }
             | Self::If { .. }
             | Self::While { .. }
+            | Self::AsLongAs { .. }
             | Self::Pick { .. }
             | Self::Switch { .. }
             | Self::Interleave { .. }
@@ -791,6 +825,10 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::ForgetConnections
+            | Self::EndRound
+            | Self::EndLoop
+            | Self::End(_)
             | Self::Once(_) => Vec::new(),
         }
     }
@@ -802,7 +840,10 @@ impl Item {
             Self::Set(values) => values.iter().for_each(|(_, value)| value.each_template(seen)),
             Self::Script(script) => script.given.iter().for_each(|(_, value)| seen(value)),
             Self::Repeat { times: text, .. } | Self::Share { amount: text, .. } => seen(text),
-            Self::If { condition: value, .. } | Self::While { condition: value, .. } | Self::Switch { value, .. } => {
+            Self::If { condition: value, .. }
+            | Self::While { condition: value, .. }
+            | Self::AsLongAs { condition: value, .. }
+            | Self::Switch { value, .. } => {
                 value.each_template(seen);
             }
             Self::Pause(Duration::Written(text))
@@ -824,6 +865,10 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::ForgetConnections
+            | Self::EndRound
+            | Self::EndLoop
+            | Self::End(_)
             | Self::Once(_) => {}
         }
     }

@@ -188,9 +188,11 @@ pub fn load_of(plan: &Plan) -> String {
             format!("{who} {after}{until}{fresh} (closed load)")
         }
         Load::Mixed(populations) => {
-            let each = (0..)
-                .zip(populations)
-                .map(|(place, population)| format!("{}: {}", visible(&population.name), load_of(&plan.of_population(place))));
+            let each = (0..).zip(populations).map(|(place, population)| {
+                let after =
+                    population.after.as_ref().map_or_else(String::new, |name| format!(", when all users of {} have gone", visible(name)));
+                format!("{}: {}{after}", visible(&population.name), load_of(&plan.of_population(place)))
+            });
             each.collect::<Vec<_>>().join("; ")
         }
         Load::Open { timetable, spacing, connections_max } => {

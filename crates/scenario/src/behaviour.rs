@@ -8,7 +8,6 @@ use std::cell::{Cell, RefCell};
 use std::io::Write as _;
 use std::num::NonZeroU64;
 use std::str::FromStr;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -25,6 +24,8 @@ use template::{AllAnswers, AnswerNeeds, AnswerSink, RowOutcome, Rows, Text, Writ
 
 use crate::buffers::{lend, take_back};
 use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
+use crate::door::Doors;
+use crate::ends::EndedLoad;
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled};
 use crate::scripts::Scripts;
@@ -51,6 +52,8 @@ pub(crate) struct Place {
     pub(crate) journeys_max: u64,
     /// How many each of them begins at most.
     pub(crate) journeys_each_max: u64,
+    /// Between its population and others.
+    pub(crate) doors: Doors,
 }
 
 impl Place {
@@ -65,7 +68,7 @@ impl Place {
             let names = populations.get(population as usize).map_or(&[][..], |population| &population.journeys);
             names.is_empty() || names.iter().any(|name| **name == *compiled.journeys[journey].name)
         };
-        let parts = plan.parts();
+        let (parts, doors) = (plan.parts(), Doors::of(plan));
         let place = |part: &Part| {
             let weights = compiled.weights.only(|journey| goes(part.population, journey)).unwrap_or_else(|_| compiled.weights.clone());
             let limit = |request: &Request| {
@@ -78,7 +81,8 @@ impl Place {
             let load = plan.of_population(part.population);
             let journeys_max = load.iterations().map_or(u64::MAX, |most| part.share.part(most.get()));
             let journeys_each_max = load.iterations_per_user().map_or(u64::MAX, NonZeroU64::get);
-            Self { part: *part, seed: load.seed(), weights, limits, journeys_max, journeys_each_max }
+            let doors = doors[part.population as usize].clone();
+            Self { part: *part, seed: load.seed(), weights, limits, journeys_max, journeys_each_max, doors }
         };
         parts.iter().map(place).collect()
     }
@@ -91,6 +95,8 @@ pub(crate) struct WalkRecord {
     pub(crate) is_whole: bool,
     /// What failed, in words.
     pub(crate) wrong: Option<String>,
+    /// Why there is to be no load, if the user ended it.
+    pub(crate) ended: Option<String>,
     /// Every variable that has a value.
     pub(crate) variables: Vec<(usize, Vec<u8>)>,
 }
@@ -119,7 +125,7 @@ const ROOM_BYTES_MAX: usize = 4096;
 pub(crate) struct Journeys {
     pub(crate) compiled: Arc<Compiled>,
     /// Where one user goes on one journey: what came of it.
-    single: Option<Arc<Mutex<WalkRecord>>>,
+    pub(crate) single: Option<Arc<Mutex<WalkRecord>>>,
     seed: u64,
     pub(crate) part: Part,
     /// Which journey of the part's population is next.
@@ -135,7 +141,7 @@ pub(crate) struct Journeys {
     rows: RefCell<Rows>,
     begun: Cell<u64>,
     sent: Cell<u64>,
-    stopped: Cell<bool>,
+    pub(crate) stopped: Cell<bool>,
     lent: Lent,
     answers: AllAnswers,
     scratch: RefCell<Vec<u8>>,
@@ -146,6 +152,10 @@ pub(crate) struct Journeys {
     /// The scripts of its users, or why there are none.
     pub(crate) scripts: Result<Option<Scripts>, Thrown>,
     teardowns: RefCell<Teardowns>,
+    /// What its users have ended of the load, if anything.
+    pub(crate) ended: RefCell<Option<EndedLoad>>,
+    /// Between its population and others.
+    pub(crate) doors: Doors,
 }
 
 impl Journeys {
@@ -156,7 +166,7 @@ impl Journeys {
         place: Place,
         position: Arc<Position>,
     ) -> Self {
-        let Place { part, seed, weights, limits, journeys_max, journeys_each_max } = place;
+        let Place { part, seed, weights, limits, journeys_max, journeys_each_max, doors } = place;
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
             extractions: RefCell::new(request.extractions.clone()),
@@ -187,6 +197,8 @@ impl Journeys {
             position,
             has_run_out: Cell::new(false),
             teardowns: RefCell::default(),
+            ended: RefCell::default(),
+            doors,
         }
     }
 
@@ -238,6 +250,7 @@ impl Journeys {
             if let Some(progress) = &mut user.progress {
                 progress.beside.names.clear();
             }
+            self.note_success(user, true);
         }
         self.know(user, [user.number - self.part.first_user, self.position.journeys + number]);
         for (place, text) in compiled.variables.iter().filter(|_| begins_anew) {
@@ -313,6 +326,12 @@ impl Journeys {
                     }
                 }
                 Op::ForgetCookies => user.jar = Jar::default(),
+                // One that it has not sent over is as good as a new one.
+                Op::ForgetConnections if !user.set_out => {}
+                Op::ForgetConnections => {
+                    user.halts(Halt::Connections);
+                    return Ok(());
+                }
                 Op::Jump(to) => user.at = *to,
                 Op::Times { slot, times } => {
                     // One answer that holds no number ends its journey, with the first request that it should have repeated.
@@ -424,6 +443,10 @@ impl Journeys {
                 }
                 Op::Begin { place, pauses } => user.begins_transaction(*place, *pauses),
                 Op::End => user.ends_transaction(),
+                Op::EndJourney(extent) => {
+                    self.end_by_item(user, *extent);
+                    return Ok(());
+                }
                 Op::Once { number, end } => {
                     if user.done[*number] {
                         user.at = *end;
@@ -723,6 +746,10 @@ impl Journeys {
     pub(crate) fn tell(&self, user: &User, why: impl Fn() -> String) {
         let told = || format!("the step '{}': {}", self.compiled.steps[user.step].name, why());
         if let Some(passed) = &self.single {
+            if self.compiled.is_setup && self.compiled.steps[user.step].step.may_fail {
+                // The load begins all the same.
+                return;
+            }
             passed.lock().unwrap_or_else(PoisonError::into_inner).wrong.get_or_insert_with(told);
         } else if self.is_in_teardown(user) {
             self.teardowns.borrow_mut().why.get_or_insert_with(told);
@@ -751,7 +778,7 @@ impl Journeys {
     }
 
     /// Whether the user is sending what it sends before it goes.
-    fn is_in_teardown(&self, user: &User) -> bool {
+    pub(crate) fn is_in_teardown(&self, user: &User) -> bool {
         self.compiled.user_teardown == Some(user.journey)
     }
 
@@ -782,6 +809,7 @@ impl Journeys {
         let Some(passed) = &self.single else { return };
         let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
         passed.is_whole = is_whole;
+        passed.ended = self.ended.borrow_mut().take().map(|ended| ended.why);
         passed.variables = user.variables.iter().cloned().enumerate().filter(|(_, value)| !value.is_empty()).collect();
         self.stopped.set(true);
     }
@@ -887,9 +915,6 @@ impl Journeys {
     /// A closed load's user begins the next of its journeys that sends anything, if it is on none and there is any.
     fn set_off(&self, user: &mut User) -> Result<(), BehaviourError> {
         let mut empty = 0;
-        if self.compiled.common.has_stopped.load(Ordering::Relaxed) {
-            self.stopped.set(true);
-        }
         let may_begin = |user: &User| self.begun.get() < self.journeys_max && user.begun < self.journeys_each_max;
         while !user.travels && !self.stopped.get() && may_begin(user) {
             if empty == EMPTY_MAX {
@@ -919,11 +944,7 @@ impl Journeys {
         let rows = std::mem::take(&mut user.rows);
         *user = self.user(self.part.share.number(self.begun.get()));
         user.rows = rows;
-        self.begin(user)?;
-        if self.compiled.common.has_stopped.load(Ordering::Relaxed) {
-            self.stopped.set(true);
-        }
-        Ok(())
+        self.begin(user)
     }
 
     /// Waits where the journey says so, for other users, at a pace, or for its own branches, and goes on behind that.
@@ -936,6 +957,8 @@ impl Journeys {
             }
         } else if user.is_paced() {
             self.keep_pace(user, client, role).await?;
+        } else if user.forgets_connections() {
+            client.close_connections();
         } else {
             let (pause, since) = (std::mem::take(&mut user.pause), client.due());
             client.wait(pause, |cx| user.poll_wait(cx)).await?;
@@ -1075,10 +1098,13 @@ impl Journeys {
                     self.tell(user, || format!("it was answered with the status {status}"));
                 }
                 let about = &self.compiled.steps[step].step;
-                ends.filter(|_| !about.may_fail).or(failure.filter(|_| about.must_succeed))
+                ends.filter(|_| !about.may_fail).or(failure.filter(|_| about.failure_ends.is_some()))
             }
         };
         user.had_answer(outcome, recorder);
+        if self.compiled.last_succeeded.is_some() {
+            self.note_success(user, !user.failed);
+        }
         user.failed |= had_failed;
         self.show(user, &sink, outcome.result, Some(outcome.response_time()));
         let Encoded { bytes, .. } = std::mem::take(&mut user.sent);
@@ -1090,6 +1116,7 @@ impl Journeys {
             Some(failure) => {
                 user.break_transactions(failure, recorder);
                 self.over(user, outcome.done, JourneyEnd::BrokeOff(failure), recorder);
+                self.end_by_failure(user);
             }
             None => {
                 if let Some(page) = page {
@@ -1175,6 +1202,10 @@ impl Behaviour for Journeys {
         user
     }
 
+    fn opens_first(&self) -> bool {
+        !self.doors.are_closed()
+    }
+
     fn tally(&self) -> Tally {
         self.compiled.tally()
     }
@@ -1199,23 +1230,32 @@ impl Behaviour for Journeys {
             has_run_out: self.has_run_out.get(),
         };
         let data_waits = self.rows.borrow().waits();
-        Leftovers { teardowns: self.teardowns.borrow().clone(), position, data_waits, scripts, ..Leftovers::default() }
+        let ended_by = self.ended.borrow().as_ref().map(|ended| ended.why.clone());
+        Leftovers { teardowns: self.teardowns.borrow().clone(), position, data_waits, scripts, ended_by, ..Leftovers::default() }
     }
 
     #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
     fn iterate<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> impl Future<Output = Result<(), End>> {
         async move {
+            if user.begun == 0 && self.doors.are_closed() {
+                // Boxed: the user's task would be larger for it all its life.
+                Box::pin(self.wait_at_door(client)).await?;
+            }
             let begun = if client.is_arrival() { self.arrive(user) } else { self.set_off(user) };
             begun?;
             if !user.travels && !client.is_arrival() {
                 if self.stopped.get() {
-                    client.stop();
+                    self.stop(client);
                 }
+                self.doors.leave(client.due());
                 return Err(End::Over);
             }
             let travelled = self.travel(user, client, OnJourney).await;
             if self.stopped.get() {
-                client.stop();
+                self.stop(client);
+            }
+            if travelled.is_err() {
+                self.doors.leave(client.due());
             }
             travelled
         }

@@ -5,6 +5,8 @@
 //! from request to request is text already, and the head is made by the engine, so that a journey's requests are checked and
 //! closed as all others are.
 
+mod flow;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,8 +15,8 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, FieldValue, Item, JOURNEY_NUMBER, Kind, List, Operator, PacedUsers, STATUS, Script, Step, Think,
-    USER_NUMBER, Weights, each_item,
+    self, Amount, Auth, Body, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, Kind, LAST_SUCCEEDED, List, Operator,
+    PacedUsers, STATUS, Script, Step, Think, USER_NUMBER, Weights,
 };
 use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
@@ -24,11 +26,13 @@ use step::resources::ResourceFilter;
 use step::{Check, Extractor};
 use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
+use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
 use crate::scripts::{BeforeRequest, Common, Program};
+use flow::Frame;
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -52,6 +56,8 @@ pub(crate) struct Compiled {
     pub(crate) variables_count: usize,
     /// The places of the variables that hold the numbers of a user and of its journey, as far as something names them.
     pub(crate) numbers: [Option<usize>; 2],
+    /// The place of the variable that holds whether a user's last request succeeded, if something names it.
+    pub(crate) last_succeeded: Option<usize>,
     /// So many things that are done only once a user.
     pub(crate) onces: usize,
     /// So many loops stand in each other or beside each other at most.
@@ -71,6 +77,8 @@ pub(crate) struct Compiled {
     pub(crate) keeps_variables: bool,
     /// Whether users do without their pauses.
     pub(crate) hurried: bool,
+    /// Whether it is what is done once before the load.
+    pub(crate) is_setup: bool,
     pub(crate) home: Target,
     /// The servers that may be asked.
     pub(crate) bounds: Bounds,
@@ -106,6 +114,8 @@ pub(crate) enum Op {
     Set(usize, Expression),
     /// The user's cookies are gone.
     ForgetCookies,
+    /// Its connections are closed.
+    ForgetConnections,
     /// A program is run.
     Script(usize),
     /// Go there unless it holds.
@@ -194,6 +204,8 @@ pub(crate) enum Op {
     },
     /// The transaction that began last ends.
     End,
+    /// The journey ends here, and more with it.
+    EndJourney(Extent),
     /// On there if the user was here before.
     Once {
         number: usize,
@@ -346,6 +358,12 @@ struct Compiling<'a> {
     order: Order,
     /// Whether it is in a branch.
     is_in_branch: bool,
+    /// What the items at hand stand in, the outermost first.
+    frames: Vec<Frame>,
+    /// So many of them are conditions, which were looked at last before the instruction with this number.
+    guards: usize,
+    looked_at: Option<usize>,
+    last_succeeded: Option<usize>,
     transactions: Vec<Arc<str>>,
     scripts: Vec<Program>,
     boundary: Boundary,
@@ -360,6 +378,7 @@ pub(crate) fn compile(
 ) -> Result<Compiled, PlanErrors> {
     let names = scenario.files.iter().map(String::as_str).collect();
     let variables = scenario.work.names();
+    let own = |name: &str| variables.iter().position(|known| known == name).filter(|_| scenario.work.asks_for(name));
     let mut random = Random::new(plan.seed(), BOUNDARY);
     let (high, low) = (random.bits().to_be_bytes(), random.bits().to_be_bytes());
     let mut chance = [0; 16];
@@ -377,6 +396,10 @@ pub(crate) fn compile(
         loops: 0,
         order: Order::default(),
         is_in_branch: false,
+        frames: Vec::new(),
+        guards: 0,
+        looked_at: None,
+        last_succeeded: own(LAST_SUCCEEDED),
         transactions: Vec::new(),
         scripts: Vec::new(),
         boundary: Boundary::new(chance),
@@ -415,7 +438,7 @@ pub(crate) fn compile(
     if only.is_none() {
         compiling.errors.0.extend(unknown_journeys(scenario, plan));
     }
-    let Compiling { compiler, mut errors, steps, onces, loops, mut order, scripts, .. } = compiling;
+    let Compiling { compiler, mut errors, steps, onces, loops, mut order, scripts, last_succeeded, .. } = compiling;
     order.is_scripted = !scripts.is_empty();
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
@@ -436,8 +459,8 @@ pub(crate) fn compile(
         weights,
         variables: set,
         variables_count: variables.len(),
-        numbers: [USER_NUMBER, JOURNEY_NUMBER]
-            .map(|number| variables.iter().position(|name| name == number).filter(|_| scenario.work.asks_for(number))),
+        numbers: [USER_NUMBER, JOURNEY_NUMBER].map(own),
+        last_succeeded,
         onces,
         loops,
         order,
@@ -448,6 +471,7 @@ pub(crate) fn compile(
         inherited: Vec::new(),
         keeps_variables: scenario.work.keeps_variables,
         hurried: false,
+        is_setup: false,
         home,
         bounds: plan.bounds(),
         timeout: plan.connection().timeout,
@@ -507,7 +531,14 @@ impl Compiling<'_> {
     }
 
     fn items(&mut self, items: &[Item], journey: u32, ops: &mut Vec<Op>) {
+        let mut is_prepared = false;
         for item in items {
+            if self.guards > 0 {
+                if !is_prepared {
+                    self.look_at_guards(ops);
+                }
+                is_prepared = flow::prepares(item);
+            }
             match item {
                 Item::Step(step) => {
                     if let Some(request) = self.request(step, journey) {
@@ -534,11 +565,18 @@ impl Compiling<'_> {
                 }
                 Item::Set(values) => {
                     for (variable, value) in values {
-                        let value = expression(&mut self.compiler, &mut self.errors, value);
+                        let value = expression(&mut self.compiler, (&mut self.errors, &mut self.order.counts), value);
                         ops.push(Op::Set(self.place(variable), value));
                     }
                 }
                 Item::ForgetCookies => ops.push(Op::ForgetCookies),
+                Item::ForgetConnections => {
+                    self.order.is_timed = true;
+                    ops.push(Op::ForgetConnections);
+                }
+                Item::EndRound => self.end_loop(true, ops),
+                Item::EndLoop => self.end_loop(false, ops),
+                Item::End(extent) => self.end(*extent, ops),
                 Item::Script(script) => {
                     let place = self.script(script, None);
                     ops.push(Op::Script(place));
@@ -561,16 +599,23 @@ impl Compiling<'_> {
                 }
                 Item::While { condition, items } => {
                     let begin = ops.len();
-                    let condition = expression(&mut self.compiler, &mut self.errors, condition);
+                    let condition = expression(&mut self.compiler, (&mut self.errors, &mut self.order.counts), condition);
                     ops.push(Op::Unless(condition, 0));
-                    self.items(items, journey, ops);
-                    ops.push(Op::Jump(begin));
+                    self.looped(items, journey, ops, begin);
                     let end = ops.len();
                     lead(&mut ops[begin], end);
                 }
+                Item::AsLongAs { condition, items } => {
+                    let guard = Frame::Guard { condition: condition.clone(), exits: Vec::new() };
+                    self.guards += 1;
+                    self.looked_at = None;
+                    let guard = self.within(guard, items, journey, ops);
+                    self.guards -= 1;
+                    Self::close_guard(guard, ops);
+                }
                 Item::If { condition, items, otherwise } => {
                     let begin = ops.len();
-                    let condition = expression(&mut self.compiler, &mut self.errors, condition);
+                    let condition = expression(&mut self.compiler, (&mut self.errors, &mut self.order.counts), condition);
                     ops.push(Op::Unless(condition, 0));
                     self.items(items, journey, ops);
                     if !otherwise.is_empty() {
@@ -599,7 +644,7 @@ impl Compiling<'_> {
                     ops[begin] = Op::Interleave { counter: self.counter(*per_user), starts };
                 }
                 Item::Switch { value, cases, otherwise } => {
-                    let value = expression(&mut self.compiler, &mut self.errors, value);
+                    let value = expression(&mut self.compiler, (&mut self.errors, &mut self.order.counts), value);
                     let begin = ops.len();
                     ops.push(Op::Jump(0));
                     let ways = cases.iter().map(|case| case.items.as_slice()).chain([otherwise.as_slice()]);
@@ -632,7 +677,7 @@ impl Compiling<'_> {
                     let mut starts = Vec::new();
                     for items in parts {
                         starts.push(ops.len());
-                        self.items(items, journey, ops);
+                        self.within(Frame::Branch, items, journey, ops);
                         ops.push(Op::BranchEnd);
                     }
                     self.is_in_branch = is_inner;
@@ -645,12 +690,14 @@ impl Compiling<'_> {
                     ops.push(Op::For { slot, time: self.span(time) });
                     let begin = ops.len();
                     let mut looks = Vec::new();
+                    self.frames.push(Frame::Loop { rounds: Vec::new(), ends: Vec::new() });
                     for item in items {
                         ops.push(Op::Over { slot, is_begin: looks.is_empty(), end: 0 });
                         looks.push(ops.len() - 1);
                         self.items(std::slice::from_ref(item), journey, ops);
                     }
                     ops.push(Op::Jump(begin));
+                    self.frames.pop().into_iter().for_each(|frame| Self::close_loop(frame, begin, ops));
                     let end = ops.len();
                     looks.into_iter().for_each(|at| lead(&mut ops[at], end));
                 }
@@ -668,14 +715,14 @@ impl Compiling<'_> {
                 Item::CriticalSection { name, items } => {
                     let place = self.order.section(name);
                     ops.push(Op::Enter(place));
-                    self.items(items, journey, ops);
+                    self.within(Frame::Section, items, journey, ops);
                     ops.push(Op::Leave);
                 }
                 Item::Rendezvous { users, within } => {
                     self.order.meetings.push((Meeting::new(*users).into(), *within));
                     ops.push(Op::Meet(self.order.meetings.len() - 1));
                 }
-                Item::Transaction { name, pauses, items } => {
+                Item::Transaction { name, pauses, items, .. } => {
                     // Those of the same name are one.
                     let known = self.transactions.iter().position(|known| **known == **name);
                     let place = known.unwrap_or(self.transactions.len());
@@ -684,7 +731,7 @@ impl Compiling<'_> {
                     }
                     self.order.is_timed = true;
                     ops.push(Op::Begin { place, pauses: *pauses });
-                    self.items(items, journey, ops);
+                    self.within(Frame::Transaction, items, journey, ops);
                     ops.push(Op::End);
                 }
                 Item::Once(items) => {
@@ -692,9 +739,8 @@ impl Compiling<'_> {
                     self.onces += 1;
                     let begin = ops.len();
                     ops.push(Op::Once { number, end: 0 });
-                    self.items(items, journey, ops);
-                    let mut variables = Vec::new();
-                    each_item(items, &mut |item| variables.extend(item.assigned().into_iter().map(|name| self.place(name))));
+                    let variables = self.assigned(items);
+                    self.within(Frame::Once { number, variables: variables.clone() }, items, journey, ops);
                     ops.push(Op::OnceDone { number, variables });
                     let end = ops.len();
                     lead(&mut ops[begin], end);
@@ -703,7 +749,8 @@ impl Compiling<'_> {
             if self.is_in_branch {
                 // A request gives the status its value as well.
                 let status = matches!(item, Item::Step(_)).then_some(STATUS);
-                let assigned: Vec<usize> = status.into_iter().chain(item.assigned()).map(|name| self.place(name)).collect();
+                let mut assigned: Vec<usize> = status.into_iter().chain(item.assigned()).map(|name| self.place(name)).collect();
+                assigned.extend(self.last_succeeded.filter(|_| status.is_some()));
                 if !assigned.is_empty() {
                     ops.push(Op::Assigned(assigned));
                 }
@@ -745,8 +792,7 @@ impl Compiling<'_> {
     fn turns(&mut self, slot: usize, variable: Option<usize>, items: &[Item], journey: u32, ops: &mut Vec<Op>) {
         let begin = ops.len();
         ops.push(Op::Turn { slot, variable, end: 0 });
-        self.items(items, journey, ops);
-        ops.push(Op::Jump(begin));
+        self.looped(items, journey, ops, begin);
         let end = ops.len();
         lead(&mut ops[begin], end);
     }
@@ -1084,8 +1130,12 @@ impl Compiling<'_> {
 }
 
 /// An expression with its texts in pieces. Regular expressions that are none are mistakes of whoever made the work: the reader tells them.
-pub(crate) fn expression(compiler: &mut Compiler<'_>, errors: &mut PlanErrors, written: &work::Expression) -> Expression {
-    let mut of = |written: &work::Expression| expression(compiler, errors, written);
+pub(crate) fn expression(
+    compiler: &mut Compiler<'_>,
+    (errors, counts): (&mut PlanErrors, &mut Counts),
+    written: &work::Expression,
+) -> Expression {
+    let mut of = |written: &work::Expression| expression(compiler, (errors, counts), written);
     match written {
         work::Expression::Text(text) => Expression::Text(compiler.text(text, Place::Plain)),
         work::Expression::Not(inner) => Expression::Not(Box::new(of(inner))),
@@ -1105,6 +1155,10 @@ pub(crate) fn expression(compiler: &mut Compiler<'_>, errors: &mut PlanErrors, w
         work::Expression::Two(operator, sides) => {
             let left = of(&sides.0);
             Expression::Two(*operator, Box::new((left, of(&sides.1))))
+        }
+        work::Expression::Call(Function::Next, values) => {
+            let name = if let [work::Expression::Text(name)] = values.as_slice() { name.fixed_text() } else { String::new() };
+            Expression::Next(counts.named(&name))
         }
         work::Expression::Call(function, values) => Expression::Call(*function, values.iter().map(of).collect()),
     }

@@ -10,12 +10,14 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use plan::work::{Function, Operator};
 use regex::bytes::Regex;
 use template::{Text, Writing};
 
 use crate::buffers::{lend, take_back};
+use crate::counts::Count;
 
 /// An expression.
 pub(crate) enum Expression {
@@ -25,6 +27,7 @@ pub(crate) enum Expression {
     Two(Operator, Box<(Expression, Expression)>),
     Matches(Box<Expression>, Regex),
     Call(Function, Vec<Expression>),
+    Next(Arc<Count>),
 }
 
 /// What a value is computed with.
@@ -51,6 +54,7 @@ impl Expression {
         match self {
             Self::Text(text) => text.write(out, evaluation.writing),
             Self::Call(function, values) => return call(*function, values, evaluation, out),
+            Self::Next(count) => write!(out, "{}", count.next()).expect("memory takes it"),
             _ if self.decides() => out.extend_from_slice(if self.holds(evaluation)? { b"true" } else { b"false" }),
             _ => self.number(evaluation)?.write(out),
         }
@@ -82,7 +86,7 @@ impl Expression {
             Self::Two(operator, _) => {
                 !matches!(operator, Operator::Plus | Operator::Minus | Operator::Times | Operator::Over | Operator::Modulo)
             }
-            Self::Text(_) | Self::Negative(_) | Self::Call(..) => false,
+            Self::Text(_) | Self::Negative(_) | Self::Call(..) | Self::Next(_) => false,
         }
     }
 
@@ -228,6 +232,8 @@ fn call(function: Function, values: &[Expression], evaluation: &mut Evaluation<'
             let chosen = if one.holds(evaluation)? { 1 } else { 2 };
             values[chosen].write(evaluation, out)
         }
+        // It is a counter when it is compiled.
+        Function::Next => Err(NoValue),
     }
 }
 
@@ -371,6 +377,7 @@ pub(crate) fn compares(left: &[u8], operator: Operator, right: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::compiled::expression;
+    use crate::counts::Counts;
     use plan::{PlanErrors, Random};
     use template::Compiler;
 
@@ -381,8 +388,11 @@ mod tests {
             ["200", "3", "2.5", " Ada Lovelace ", "[\"x\", 2, null]", ""].iter().map(|value| value.as_bytes().to_vec()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let read = plan::work::Expression::parse(text, &[], &known).unwrap_or_else(|why| panic!("{text}: {why:#?}"));
-        let expression =
-            expression(&mut Compiler::new(&[], Vec::new(), (&[], &plan::Contents::default()), &names), &mut PlanErrors::default(), &read);
+        let expression = expression(
+            &mut Compiler::new(&[], Vec::new(), (&[], &plan::Contents::default()), &names),
+            (&mut PlanErrors::default(), &mut Counts::default()),
+            &read,
+        );
         let (mut random, mut scratch, mut is_unsafe) = (Random::new(1, 1), Vec::new(), false);
         let mut writing = Writing::new(0, &mut random, &[], &values, &mut scratch, &mut is_unsafe);
         let mut out = Vec::new();

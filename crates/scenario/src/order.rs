@@ -23,6 +23,7 @@ use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::changes::Changes;
+use crate::counts::Counts;
 use crate::meeting::{Meeting, Section, Wait};
 use crate::pace::SharedPace;
 use crate::resources::Page;
@@ -51,6 +52,8 @@ pub(crate) struct Order {
     pub(crate) shared_paces: Vec<(Option<u32>, SharedPace)>,
     /// Where the paces with names are kept.
     pub(crate) named_paces: Vec<(PacedUsers, String, usize)>,
+    /// Counters that expressions take numbers of.
+    pub(crate) counts: Counts,
     /// What one user at a time goes through.
     pub(crate) sections: Vec<Section>,
     /// Where users wait for each other, and how long at most.
@@ -96,6 +99,8 @@ pub(crate) enum Halt {
     Pace,
     /// Its own branches.
     Branches,
+    /// Its connections to be closed.
+    Connections,
     /// What the page of its last answer names.
     Page(Box<Page>),
 }
@@ -375,6 +380,11 @@ impl User {
     /// Whether it waits for its branches, which are to be gone through now.
     pub(crate) fn branches_off(&mut self) -> bool {
         self.progress().halt.take_if(|halt| matches!(halt, Halt::Branches)).is_some()
+    }
+
+    /// Whether it waits for its connections to be closed, which is to be done now.
+    pub(crate) fn forgets_connections(&mut self) -> bool {
+        self.progress().halt.take_if(|halt| matches!(halt, Halt::Connections)).is_some()
     }
 
     /// What is to be loaded now behind its last answer.

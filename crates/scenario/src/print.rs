@@ -10,8 +10,8 @@ mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{
-    AnswerCheck, Auth, Body, Duration, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Script, Step, Which,
-    Work,
+    AnswerCheck, Auth, Body, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Script,
+    Step, Which, Work,
 };
 use plan::{Draft, Nanos, PopulationDraft, Target};
 use step::Check;
@@ -110,7 +110,7 @@ struct Defaults {
     redirects: u8,
     resources: Option<Resources>,
     timeout: Option<Nanos>,
-    must_succeed: bool,
+    failure_ends: Option<Extent>,
     may_fail: bool,
 }
 
@@ -131,7 +131,7 @@ impl Defaults {
             redirects: shared(&|first, other| first.redirects == other.redirects).map_or(0, |step| step.redirects),
             resources: shared(&|first, other| first.resources == other.resources).and_then(|step| step.resources.clone()),
             timeout: shared(&|first, other| first.timeout == other.timeout).and_then(|step| step.timeout),
-            must_succeed: shared(&|first, other| first.must_succeed == other.must_succeed).is_some_and(|step| step.must_succeed),
+            failure_ends: shared(&|first, other| first.failure_ends == other.failure_ends).and_then(|step| step.failure_ends),
             may_fail: shared(&|first, other| first.may_fail == other.may_fail).is_some_and(|step| step.may_fail),
         }
     }
@@ -146,8 +146,8 @@ impl Defaults {
         }
         map.put_some("resources", self.resources.as_ref().map(resources));
         map.put_some("timeout", self.timeout.map(|timeout| timeout.to_string()));
-        if self.must_succeed {
-            map.put("must_succeed", Value::Bare("true".to_owned()));
+        if self.failure_ends.is_some() {
+            ends(self.failure_ends, &mut map);
         }
         if self.may_fail {
             map.put("may_fail", Value::Bare("true".to_owned()));
@@ -277,6 +277,10 @@ impl Steps<'_> {
                 map.put("while", condition.to_string());
                 map.put("steps", self.list(items, group));
             }
+            Item::AsLongAs { condition, items } => {
+                map.put("as_long_as", condition.to_string());
+                map.put("steps", self.list(items, group));
+            }
             Item::ForEach { variable, list, items } => {
                 let mut each = Map::default();
                 each.put("variable", variable.clone());
@@ -342,11 +346,14 @@ impl Steps<'_> {
                 }
                 map.put("steps", self.list(items, group));
             }
-            Item::Transaction { name, pauses, items } => {
+            Item::Transaction { name, pauses, only_row, items } => {
                 let own = if group.is_empty() { None } else { name.strip_prefix(group).and_then(|name| name.strip_prefix(" / ")) };
                 map.put("transaction", own.unwrap_or(name));
                 if *pauses {
                     map.put("include_pauses", Value::Bare("true".to_owned()));
+                }
+                if *only_row {
+                    map.put("only_row", Value::Bare("true".to_owned()));
                 }
                 map.put("steps", self.list(items, group));
             }
@@ -355,6 +362,10 @@ impl Steps<'_> {
                 map.put("steps", self.list(items, group));
             }
             Item::ForgetCookies => map.put("forget", "cookies"),
+            Item::ForgetConnections => map.put("forget", "connections"),
+            Item::EndRound => map.put("end", "round"),
+            Item::EndLoop => map.put("end", "loop"),
+            Item::End(extent) => map.put("end", extent.to_string()),
             Item::Rendezvous { users, within } => {
                 map.put("rendezvous", Value::Bare(users.to_string()));
                 map.put_some("within", within.map(|within| within.to_string()));
@@ -426,8 +437,8 @@ impl Steps<'_> {
         }
         map.put_some("timeout", step.timeout.filter(|_| step.timeout != defaults.timeout).map(|timeout| timeout.to_string()));
         map.put_some("maximum_requests", step.requests_max.map(|most| Value::Bare(most.to_string())));
-        if step.must_succeed != defaults.must_succeed {
-            map.put("must_succeed", Value::Bare(step.must_succeed.to_string()));
+        if step.failure_ends != defaults.failure_ends {
+            ends(step.failure_ends, map);
         }
         if step.may_fail != defaults.may_fail {
             map.put("may_fail", Value::Bare(step.may_fail.to_string()));
@@ -442,6 +453,15 @@ impl Steps<'_> {
                 scripts => map.put_all(key, Value::List(scripts.iter().map(script).collect())),
             }
         }
+    }
+}
+
+/// What a failure ends.
+fn ends(extent: Option<Extent>, map: &mut Map) {
+    match extent {
+        None => map.put("must_succeed", Value::Bare("false".to_owned())),
+        Some(Extent::Journey) => map.put("must_succeed", Value::Bare("true".to_owned())),
+        Some(extent) => map.put("failure_ends", extent.to_string()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! A reader that stops at the first mistake makes its user run it once for each. So nothing here fails: what cannot be read is
 //! noted with its place and left out, and the scenario is given only if nothing was noted.
 
+mod ends;
 mod items;
 mod load;
 mod parts;
@@ -16,7 +17,10 @@ use std::collections::BTreeSet;
 use analysis::gate;
 use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
-use plan::work::{Auth, Item, JOURNEY_NUMBER, Journey, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work, is_variable_name};
+use plan::work::{
+    Auth, Extent, Item, JOURNEY_NUMBER, Journey, LAST_SUCCEEDED, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work,
+    is_variable_name,
+};
 use plan::{DataFile, Draft, Nanos, PopulationDraft, RowsAt, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
@@ -36,7 +40,7 @@ const NOTED_MAX: usize = 4 * MISTAKES_MAX;
 const MESSAGE_LETTERS_MAX: usize = 400;
 const HELP_LETTERS_MAX: usize = 1_000;
 /// What every user knows of itself.
-const OWN_NAMES: [&str; 3] = [STATUS, USER_NUMBER, JOURNEY_NUMBER];
+const OWN_NAMES: [&str; 4] = [STATUS, LAST_SUCCEEDED, USER_NUMBER, JOURNEY_NUMBER];
 /// Steps are counted one by one.
 const STEPS_MAX: usize = 1_000;
 /// So many journeys, variables, data files, and headers of a request at most: each is looked for among the others.
@@ -110,7 +114,7 @@ struct Defaults<'n> {
     redirects: u8,
     resources: Option<Resources>,
     timeout: Option<Nanos>,
-    must_succeed: bool,
+    failure_ends: Option<Extent>,
     may_fail: bool,
 }
 
@@ -137,6 +141,8 @@ struct Reading<'a> {
     is_in_section: bool,
     /// Whether it reads what one user does at the same time.
     is_in_branch: bool,
+    /// Whether it reads what is done in rounds, of a loop that a branch it is in holds.
+    is_in_loop: bool,
 }
 
 /// The entries of a mapping, each taken at most once.
@@ -185,6 +191,7 @@ impl<'a> Reading<'a> {
             steps: 0,
             is_in_section: false,
             is_in_branch: false,
+            is_in_loop: false,
         }
     }
 
@@ -552,13 +559,13 @@ impl<'a> Reading<'a> {
         let Some(mut entries) = node.and_then(|node| self.shape(node, &DEFAULTS)) else { return (Defaults::default(), true) };
         let headers = entries.value("headers");
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into())).unwrap_or(0);
-        let (must_succeed, may_fail) = self.on_failure(&mut entries, (false, false));
+        let (failure_ends, may_fail) = self.on_failure(&mut entries, (None, false));
         let timeout = entries.value("timeout").and_then(|node| self.timeout(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let auth = entries.value("auth").and_then(|node| self.auth(node));
         let resources = entries.value("resources").and_then(|node| self.resources(node));
         let redirects = u8::try_from(redirects).unwrap_or(u8::MAX);
-        (Defaults { headers, auth, redirects, resources, timeout, must_succeed, may_fail }, cookies)
+        (Defaults { headers, auth, redirects, resources, timeout, failure_ends, may_fail }, cookies)
     }
 
     fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {
@@ -612,7 +619,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 27] = [
+        const KINDS: [&str; 29] = [
             "get",
             "post",
             "put",
@@ -623,6 +630,7 @@ impl<'a> Reading<'a> {
             "method",
             "set",
             "forget",
+            "end",
             "script",
             "pacing",
             "group",
@@ -630,6 +638,7 @@ impl<'a> Reading<'a> {
             "repeat",
             "if",
             "while",
+            "as_long_as",
             "for_each",
             "run_for",
             "share",
@@ -657,7 +666,7 @@ impl<'a> Reading<'a> {
                 self.wrong(
                     word.spot,
                     "nothing says what is done with these steps",
-                    "put group:, transaction:, repeat:, if:, while:, for_each:, run_for: or share: before them",
+                    "put group:, transaction:, repeat:, if:, while:, as_long_as:, for_each:, run_for: or share: before them",
                 );
                 return;
             }
@@ -679,9 +688,17 @@ impl<'a> Reading<'a> {
                 let (_, node) = entries.take("forget").expect("it was looked for");
                 match self.plain(node).as_deref() {
                     Some("cookies") => found.push(Item::ForgetCookies),
-                    Some(_) => self.wrong(node.spot, "users forget cookies, and nothing else", "write forget: cookies"),
+                    Some("connections") => found.push(Item::ForgetConnections),
+                    Some(_) => {
+                        let help = "write forget: cookies, or forget: connections, each as a step of its own";
+                        self.wrong(node.spot, "users forget cookies and connections, and nothing else", help);
+                    }
                     None => {}
                 }
+            }
+            ["end"] => {
+                let (_, node) = entries.take("end").expect("it was looked for");
+                found.extend(self.end(node));
             }
             ["script"] => {
                 let (_, node) = entries.take("script").expect("it was looked for");
@@ -708,7 +725,7 @@ impl<'a> Reading<'a> {
                     _ => Some(self.random_order(node, defaults, group)),
                 });
             }
-            [kind @ ("group" | "repeat" | "if" | "while" | "for_each" | "pick")] => {
+            [kind @ ("group" | "repeat" | "if" | "while" | "as_long_as" | "for_each" | "pick")] => {
                 self.control(kind, &mut entries, defaults, group, &mut found);
             }
             [kind] => {
@@ -798,7 +815,7 @@ impl<'a> Reading<'a> {
                 {
                     self.wrong(node.spot, format!("'{}' is not a whole number", text.escape_debug()), "write how often, such as repeat: 3");
                 }
-                let items = self.steps_of(entries, defaults, group);
+                let items = self.rounds_of(entries, defaults, group);
                 found.extend(times.map(|times| Item::Repeat { times, items }));
             }
             "if" => {
@@ -813,9 +830,16 @@ impl<'a> Reading<'a> {
             "while" => {
                 let condition = self.condition(node);
                 let before = self.known.clone();
-                let items = self.steps_of(entries, defaults, group);
+                let items = self.rounds_of(entries, defaults, group);
                 self.known = before;
                 found.extend(condition.map(|condition| Item::While { condition, items }));
+            }
+            "as_long_as" => {
+                let condition = self.condition(node);
+                let before = self.known.clone();
+                let items = self.steps_of(entries, defaults, group);
+                self.known = before;
+                found.extend(condition.map(|condition| Item::AsLongAs { condition, items }));
             }
             _ => {
                 let Some(mut each) = self.shape(node, &FOR_EACH) else { return };
@@ -836,7 +860,7 @@ impl<'a> Reading<'a> {
                 };
                 let before = self.known.clone();
                 self.known.extend(name.clone());
-                let items = self.steps_of(entries, defaults, group);
+                let items = self.rounds_of(entries, defaults, group);
                 self.known = before;
                 match (name, list) {
                     (Some(name), Some(list)) => found.push(Item::ForEach { variable: name, list, items }),
@@ -870,6 +894,14 @@ impl<'a> Reading<'a> {
                 Vec::new()
             }
         }
+    }
+
+    /// The same of a loop.
+    fn rounds_of(&mut self, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Vec<Item> {
+        let is_inner = std::mem::replace(&mut self.is_in_loop, true);
+        let items = self.steps_of(entries, defaults, group);
+        self.is_in_loop = is_inner;
+        items
     }
 
     fn weight(&mut self, node: &Node) -> Option<f64> {

@@ -60,7 +60,8 @@ impl Ready {
             Some(journeys) if errors.is_empty() => {
                 // What scripts share, they share with those of the setup.
                 let shared = |part: Compiled| Compiled { common: journeys.common.clone(), ..part };
-                let (setup, teardown) = (setup.map(shared), teardown.map(shared));
+                let setup = setup.map(|part| Compiled { is_setup: true, ..shared(part) });
+                let teardown = teardown.map(shared);
                 Ok(Self { plan: plan.clone(), files: files.to_vec(), runner: Runner::threads(), journeys, setup, teardown })
             }
             _ => Err(errors),
@@ -158,10 +159,11 @@ impl Ready {
     /// # Errors
     /// If it fails.
     pub fn begin(&mut self, stop: &Stop) -> Result<Series, RunError> {
-        if self.journeys.order.is_about_all_users() && self.runner.sites_of(&self.plan)? > 1 {
+        let follow = self.plan.populations().iter().any(|population| population.after.is_some());
+        if (follow || self.journeys.order.is_about_all_users()) && self.runner.sites_of(&self.plan)? > 1 {
             return Err(RunError::input(
                 "the scenario has users wait for each other or take turns with all others, and they are in several processes",
-                "send the load from one process, or leave out rendezvous, critical_section, and the turns of all users together",
+                "send the load from one process, or leave out rendezvous, critical_section, the turns of all users together, and after of populations",
             ));
         }
         let once = (self.setup.take(), self.teardown.take());
@@ -255,7 +257,9 @@ fn start(
     stop: &Stop,
 ) -> Result<Messages, RunError> {
     let (position, parts) = (Arc::new(before.clone()), parts.into_iter().collect::<Vec<Part>>());
-    compiled.order.keeps_paces_for(&parts, &prepared.plan().parts());
+    let all = prepared.plan().parts();
+    compiled.order.keeps_paces_for(&parts, &all);
+    compiled.order.counts.keep_for(&parts, &all);
     let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
     prepared.start_parts(move |part| made.journeys(part, &position), parts, stop)
 }

@@ -9,12 +9,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use javascript::{Engine, Objects, Thrown};
 use measure::{Failure, Outcome, Recorder, ScriptNotes, SuccessRule};
 use plan::Nanos;
+use plan::work::Extent;
 use step::excerpt;
 use template::{AnswerSink, Text};
 
@@ -57,8 +57,6 @@ pub(crate) struct BeforeRequest {
 #[derive(Default)]
 pub(crate) struct Common {
     pub(crate) properties: Mutex<BTreeMap<String, String>>,
-    /// Whether a script has ended the load.
-    pub(crate) has_stopped: AtomicBool,
 }
 
 /// What a user keeps for its scripts.
@@ -135,10 +133,8 @@ impl Journeys {
             user.pause = user.pause.max(Nanos(1));
         }
         if done.stops_user || done.stops_all {
-            user.begun = u64::MAX;
-        }
-        if done.stops_all {
-            self.compiled.common.has_stopped.store(true, Ordering::Relaxed);
+            let extent = if done.stops_all { Extent::Load } else { Extent::User };
+            self.end(user, extent, || format!("{} stopped it", program.said));
         }
         if done.ends_journey || done.stops_user || done.stops_all {
             user.at = self.compiled.journeys[user.journey].ops.len();

@@ -52,6 +52,12 @@ impl Series {
                     "the load did not begin; mend the setup, or look at the server's log",
                 ));
             }
+            if let Some(why) = passed.ended {
+                return Err(RunError::run(
+                    format!("the setup of the scenario ended the load: {why}"),
+                    "the load did not begin; leave that out of the setup if it is to begin",
+                ));
+            }
             series.inherited = passed.variables;
         }
         Ok(series)

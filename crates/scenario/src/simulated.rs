@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::compiled::compile;
 use crate::ready::Workers;
 
+mod ends;
 mod items;
 mod leaving;
 mod parallel;
@@ -372,7 +373,7 @@ steps:
         "target: http://a.test\ndefaults: {may_fail: true}\nsteps:\n  - {get: /, must_succeed: true}\n  - {get: /b}\n",
     )
     .unwrap();
-    let said: Vec<(bool, bool)> = read.work.steps().iter().map(|step| (step.must_succeed, step.may_fail)).collect();
+    let said: Vec<(bool, bool)> = read.work.steps().iter().map(|step| (step.failure_ends.is_some(), step.may_fail)).collect();
     assert_eq!(said, [(true, false), (false, true)]);
 }
 

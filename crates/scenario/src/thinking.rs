@@ -28,7 +28,16 @@ fn of_item(item: &Item) -> f64 {
     let greatest = |parts: &[Vec<Item>]| parts.iter().map(|items| seconds(items)).fold(0.0, f64::max);
     match item {
         // A pace is a pause only where the requests are quicker, and only from the second time on.
-        Item::Step(_) | Item::Set(_) | Item::Script(_) | Item::Pacing(_) | Item::Rendezvous { .. } | Item::ForgetCookies => 0.0,
+        Item::Step(_)
+        | Item::Set(_)
+        | Item::Script(_)
+        | Item::Pacing(_)
+        | Item::Rendezvous { .. }
+        | Item::ForgetCookies
+        | Item::ForgetConnections
+        | Item::EndRound
+        | Item::EndLoop
+        | Item::End(_) => 0.0,
         Item::Pause(pause) => of_duration(pause),
         Item::Repeat { times, items } => {
             let times = if times.is_fixed() { times.fixed_text().trim().parse().unwrap_or(1.0) } else { 1.0 };
@@ -37,6 +46,7 @@ fn of_item(item: &Item) -> f64 {
         Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),
         Item::Group { items, .. }
         | Item::While { items, .. }
+        | Item::AsLongAs { items, .. }
         | Item::Once(items)
         | Item::Transaction { items, .. }
         | Item::CriticalSection { items, .. } => seconds(items),

@@ -54,6 +54,27 @@ fn a_setup_that_only_computes_gives_all_users_what_it_made() {
 }
 
 #[test]
+fn a_setup_goes_on_where_a_step_that_may_fail_fails_and_a_load_that_it_ends_does_not_begin() {
+    let text = "target: TARGET\nload: {users: 1, requests: 3}\nsetup: [{get: /nowhere, may_fail: true}, {get: /healthz}]\nsteps: [{get: /healthz}]\n";
+    let (summary, answered) = run(text);
+    assert_eq!((answered, summary.requests.due), (5, 3));
+    let server = Testbed::start(Config::new()).unwrap();
+    let begun = |setup: &str| {
+        let text = format!("target: {}\nload: {{users: 1, requests: 3}}\nsetup: [{setup}]\nsteps: [{{get: /healthz}}]\n", server.url(""));
+        let scenario = scenario::read("s.yaml", &text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        let plan = Plan::try_from(Draft { scenario: Some("s.yaml".to_owned()), ..scenario.draft.clone() }).unwrap();
+        let mut ready = Ready::new(&plan, &scenario, &[]).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let error = ready.begin(&engine::Stop::new()).err().unwrap();
+        error.message.spelt(plan::Spelling::KEYS)
+    };
+    assert_eq!(
+        begun("{get: /healthz}, {end: load}"),
+        "the setup of the scenario ended the load: the journey 'setup' came to an item that ends it"
+    );
+    assert!(begun("{get: /nowhere, failure_ends: load}").starts_with("the setup of the scenario failed: "));
+}
+
+#[test]
 fn a_rate_starts_journeys_and_each_is_accounted_for() {
     let (summary, answered) = run(
         "target: TARGET\nload: {rate: 100/s, arrivals: even, duration: 1s, connections: 50}\nsteps:\n  - get: /question\n    extract: {id: json $.id}\n    pause: 2ms\n  - get: /answer?id={{id}}&card=1\n",

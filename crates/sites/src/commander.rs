@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{RemoteMessages, RunError, Stop, Terms, Urgency, from_bytes, monotonic_now};
+use engine::{Message, RemoteMessages, RunError, Stop, Terms, Urgency, from_bytes, monotonic_now};
 use measure::{Machine, SiteMember, SourceId};
 use plan::{Nanos, Part, Plan};
 
@@ -88,7 +88,13 @@ impl Commander {
             machine: (!site.is_here).then(|| site.greeting.machine.clone()),
         });
         let members = members.collect();
-        Ok(Box::new(RemoteLoad::new(fleet, self.idle.clone(), plan.secrets(), rest, members)))
+        let stop = stop.clone();
+        let ends = move |message: &Message| {
+            if matches!(message, Message::Finished(_, finished) if finished.ends_all) {
+                stop.raise_to(Urgency::Drain);
+            }
+        };
+        Ok(Box::new(RemoteLoad::new(fleet, self.idle.clone(), plan.secrets(), rest, members).inspect(ends)))
     }
 
     /// The sites that are there. Where one has been lost, in a load or since, all are called anew.

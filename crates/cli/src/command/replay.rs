@@ -165,8 +165,18 @@ pub fn carry_out(replay: Replay, known: &KnownSecrets) -> Result<Exit, Failed> {
     if measuring.output_args.voice() == Remarks::Talking {
         complain_without(known, told.trim_end());
     }
-    let single =
-        SingleRun { word: "replay", plan: &plan, name, before: None, outputs, detail, measuring, known, runner, steps: StepPlaces::new() };
+    let single = SingleRun {
+        word: "replay",
+        plan: &plan,
+        name,
+        before: None,
+        outputs,
+        detail,
+        measuring,
+        known,
+        runner,
+        steps: StepPlaces::default(),
+    };
     single.carry_out(|runner, _| Workload::replay(&plan, found, runner))
 }
 

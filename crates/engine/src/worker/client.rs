@@ -15,6 +15,7 @@ use plan::{Bounds, Nanos, Random, Target};
 
 use super::lane::{Acquired, Lane, without_secrets};
 use super::shared::Shared;
+use crate::Urgency;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
 use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, EncodedRef, Header, ResponseSink};
@@ -250,6 +251,14 @@ impl<'w, T: Transport> Client<'w, T> {
     /// This worker sends nothing more.
     pub fn stop(&self) {
         self.shared.halt();
+    }
+
+    /// The load ends here and in all other workers: nothing more is sent, and what is under way is waited for, or given up `at_once`.
+    #[cold]
+    pub fn end_load(&self, at_once: bool) {
+        self.shared.ends_all.set(true);
+        self.shared.halt();
+        self.shared.stop.raise_to(if at_once { Urgency::Now } else { Urgency::Drain });
     }
 
     /// Whether a user's iteration is followed by the next at once. One that sent nothing rests a moment, so that others have their turn.

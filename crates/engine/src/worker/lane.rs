@@ -68,6 +68,13 @@ impl<T: Transport> Lane<T> {
         }
     }
 
+    /// Closes all that is open; it is opened again by whoever sends.
+    pub(super) fn close_all(&mut self, shared: &Shared<T>) {
+        self.release_all(shared);
+        self.home = None;
+        self.others.clear();
+    }
+
     /// Whether no connection is open.
     pub(super) fn has_none(&self) -> bool {
         self.home.is_none() && self.others.is_empty()

@@ -67,6 +67,8 @@ pub(super) struct Shared<T: Transport> {
     pub(super) stopped_at: Cell<Option<Nanos>>,
     /// Whether it was stopped from outside.
     pub(super) interrupted: Cell<bool>,
+    /// Whether its users ended the load.
+    pub(super) ends_all: Cell<bool>,
     /// Why a behaviour could not go on.
     pub(super) broken: RefCell<Option<BehaviourError>>,
     /// What users wait between an answer and their next request.
@@ -126,6 +128,7 @@ impl<T: Transport> Shared<T> {
             dialled: Cell::new(0),
             stopped_at: Cell::new(None),
             interrupted: Cell::new(false),
+            ends_all: Cell::new(false),
             broken: RefCell::default(),
             answers: Cell::new(0),
             last_done: Cell::new(Nanos::ZERO),

@@ -10,7 +10,7 @@ use plan::{DataFile, PopulationDraft};
 use super::{Omission, Request};
 
 /// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its cookies, its time
-/// and whether it must succeed or may fail are its own.
+/// and what its failure ends are its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
     /// Done once, before the load.
@@ -88,9 +88,12 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
     filled_items
 }
 
-/// Whether something in these gives a variable a value for what comes after.
+/// Whether something in these gives a variable a value for what comes after, or keeps that from being done.
 fn sets(items: &[Item]) -> bool {
-    items.iter().any(|item| matches!(item, Item::Set(_) | Item::Script(_)) || item.parts().iter().any(|part| sets(part)))
+    items.iter().any(|item| {
+        matches!(item, Item::Set(_) | Item::Script(_) | Item::EndRound | Item::EndLoop | Item::End(_))
+            || item.parts().iter().any(|part| sets(part))
+    })
 }
 
 /// Whether there is anything to send in these.

@@ -10,6 +10,7 @@ mod answer;
 mod controllers;
 mod counters;
 mod expressions;
+mod flow;
 mod functions;
 mod groups;
 mod loads;
@@ -25,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plan::Target;
 use plan::setting::CONNECT_TO;
 use plan::template::{Template, Value};
-use plan::work::{Expression, Item, Journey, Step};
+use plan::work::{Expression, Extent, Item, Journey, Step};
 
 use super::course::Course;
 use super::url::{origin, variable_name, with_origin_of};
@@ -50,6 +51,12 @@ struct Reading<'e> {
     first: Vec<(String, Expression)>,
     /// What the paces of timers are called, by where they are; those of a single sampler have no name.
     paced: RefCell<BTreeMap<usize, Option<String>>>,
+    /// When the group that is read last ends, where each waits for the one before it.
+    order: loads::Order,
+    /// What counters for all users are called, by where they are.
+    counted: BTreeMap<usize, String>,
+    /// What counters of the group that is read begin with again, with each of its iterations.
+    reset: Vec<(String, Expression)>,
     /// Files that this plan names: others that it includes, and scripts.
     texts: &'e BTreeMap<String, Result<String, String>>,
     /// How long opening a connection may take, and whether connections are closed, by the first sampler that says so.
@@ -75,12 +82,18 @@ struct Scope<'e> {
     cookies: Option<&'e Element>,
     /// Scripts that are run before samplers or behind their answers.
     scripts: Vec<&'e Element>,
-    /// Whether a failure ends the journey; else it goes on, whatever fails.
-    must_succeed: bool,
+    /// What a failure ends; if nothing, the journey goes on, whatever fails.
+    failure_ends: Option<Extent>,
     /// Whether the element at hand is done once by each user, and that is said.
     is_once: bool,
     /// The variable that says whether the first round of the loop is over that the reader is in at once.
     round: Option<String>,
+    /// What of loops the reader is in.
+    around: flow::Around,
+    /// Whether others are under way beside it.
+    is_in_branch: bool,
+    /// Whether the group that it is in is done before all others or after them, by a user of its own.
+    is_apart: bool,
     /// Where modules led to.
     led_to: Vec<&'e Element>,
     /// The elements that it stands in.
@@ -93,6 +106,14 @@ struct Scope<'e> {
 const PASSES_MAX: usize = 30;
 /// Parts of a plan that are read, each time that a module leads to them.
 const PARTS_MAX: usize = 100_000;
+
+/// Variables that JMeter gives every plan: when it began, in milliseconds and as date and time.
+const PREDEFINED: &[(&str, &str)] = &[
+    ("START.MS", "${__time()}"),
+    ("TESTSTART.MS", "${__time()}"),
+    ("START.YMD", "${__time(yyyyMMdd)}"),
+    ("START.HMS", "${__time(HHmmss)}"),
+];
 
 /// Whether a file is a test plan.
 pub(super) fn is_one(text: &str) -> bool {
@@ -167,10 +188,6 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     }
     for request in &mut collection.requests {
         request.connection.connect_timeout = connect_timeout.map(|time| format!("{time}ms"));
-    }
-    if names.counts_all.get() {
-        let why = "it counts iterations, those of all groups together, and not how often it is asked";
-        collection.leave_out("what __counter(FALSE) counts", "the whole plan", why);
     }
     collection.variables = names.known;
     connect(&mut collection, &addresses);
@@ -255,6 +272,9 @@ impl<'e> Reading<'e> {
             first: Vec::new(),
             parts_left: PARTS_MAX,
             paced: RefCell::default(),
+            order: loads::Order::default(),
+            counted: BTreeMap::new(),
+            reset: Vec::new(),
             texts: &wishes.included,
             connect_timeout: None,
             jar: None,
@@ -329,6 +349,20 @@ impl<'e> Reading<'e> {
             _ => {}
         });
         self.names.mentions = mentions;
+        every(&mut |element| {
+            if matches!(element.class.as_str(), "LoopController" | "WhileController" | "ForeachController") {
+                let index = text::loop_index(&element.name);
+                if self.names.mentions.names(&index) {
+                    set.insert(index);
+                }
+            }
+        });
+        for (name, form) in PREDEFINED {
+            if self.names.mentions.names(name) {
+                set.insert((*name).to_owned());
+                self.first.push((variable_name(name), Expression::Text(self.names.template(form).unwrap_or_default())));
+            }
+        }
         for (function, arguments) in &self.names.mentions.calls {
             if let (Some(language), Some(script)) = (scripts::language_of_function(function), arguments.first()) {
                 set.extend(scripts::set_by(&script.replace("\\,", ","), language));
@@ -509,11 +543,12 @@ impl<'e> Reading<'e> {
             after,
             cookies: keeper.is_some() || !self.course.cookies,
             timeout: said.timeout,
-            must_succeed: scope.must_succeed,
-            may_fail: !scope.must_succeed,
+            failure_ends: scope.step_ends(),
+            may_fail: scope.step_ends().is_none(),
             ..Step::new(request.place.clone(), String::new(), Template::default())
         };
         items.push(Item::Step(Box::new(mark)));
+        items.extend(self.end_after_failure(element, scope));
         self.collection.requests.push(request);
         items
     }
@@ -527,6 +562,11 @@ impl<'e> Reading<'e> {
 }
 
 impl<'e> Scope<'e> {
+    /// What a failure of a step ends here. In a group that is done by itself it ends no more than that.
+    fn step_ends(&self) -> Option<Extent> {
+        self.failure_ends.filter(|_| !self.is_apart)
+    }
+
     /// What holds in an element: what held before, and what stands in it.
     fn within(&self, element: &'e Element) -> Self {
         let mut scope = Self { round: None, is_once: false, ..self.clone() };

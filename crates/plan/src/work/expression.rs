@@ -170,10 +170,12 @@ pub enum Function {
     Abs,
     /// The second if the first holds, else the third.
     If,
+    /// The next number of a counter that all users have together, by its name; from 1.
+    Next,
 }
 
 /// Names, how many values they take, which of these are numbers, and an example.
-const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 20] = [
+const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 21] = [
     ("length", Function::Length, 1, 1, Numbers::None, "length({{name}})"),
     ("lower", Function::Lower, 1, 1, Numbers::None, "lower({{name}})"),
     ("upper", Function::Upper, 1, 1, Numbers::None, "upper({{name}})"),
@@ -194,6 +196,7 @@ const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 20] = [
     ("int", Function::Int, 1, 1, Numbers::All, "int({{price}})"),
     ("abs", Function::Abs, 1, 1, Numbers::All, "abs({{n}})"),
     ("if", Function::If, 3, 3, Numbers::None, "if({{n}} > 9, many, few)"),
+    ("next", Function::Next, 1, 1, Numbers::None, "next(orders)"),
 ];
 
 /// How a text may be written for others: in a URL (RFC 3986), as forms write it, in base64, in a page, in XML.
@@ -271,9 +274,19 @@ impl Expression {
     /// Whether it is the same each time.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
-        let mut fixed = true;
+        let mut fixed = !self.counts();
         self.each_template(&mut |template| fixed &= template.is_fixed());
         fixed
+    }
+
+    /// Whether it is one more each time, or is made of what is.
+    fn counts(&self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::Not(inner) | Self::Negative(inner) => inner.counts(),
+            Self::Two(_, sides) => sides.0.counts() || sides.1.counts(),
+            Self::Call(function, values) => *function == Function::Next || values.iter().any(Self::counts),
+        }
     }
 
     /// Every regular expression in it.

@@ -6,7 +6,7 @@
 //!
 //! Invariant: with nothing but its text it is [`Script::new`] of that text, which is how a printer knows what needs no word.
 
-use super::{JOURNEY_NUMBER, STATUS, USER_NUMBER};
+use super::{JOURNEY_NUMBER, LAST_SUCCEEDED, STATUS, USER_NUMBER};
 use crate::template::{Template, words};
 
 /// A program that users run.
@@ -93,7 +93,7 @@ pub fn variable_name(name: &str) -> String {
     if !plain.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
         plain.insert(0, '_');
     }
-    let is_taken = [STATUS, USER_NUMBER, JOURNEY_NUMBER].contains(&plain.as_str()) || words().any(|word| word == plain);
+    let is_taken = [STATUS, LAST_SUCCEEDED, USER_NUMBER, JOURNEY_NUMBER].contains(&plain.as_str()) || words().any(|word| word == plain);
     if is_taken { format!("{plain}_value") } else { plain }
 }
 

@@ -104,6 +104,8 @@ fn loads() -> impl Strategy<Value = Resolved> {
                     name: format!("p{users}"),
                     connections: users.parse().ok(),
                     start_after: "1s".parse().ok(),
+                    iterations: (users == "2").then(|| "9".parse().ok()).flatten(),
+                    after: (users == "3").then(|| "p2".to_owned()),
                     duration: "5s".parse().ok(),
                     ..PopulationDraft::default()
                 });

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use plan::Draft;
-use plan::work::{Amount, AwsKeys, Case, Expression, Field, Journey, Think, Variable, Weights, each_item};
+use plan::work::{Amount, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
 use proptest::prelude::*;
 
 use super::*;
@@ -218,15 +218,9 @@ fn step() -> impl Strategy<Value = Step> {
     let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
     let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
     let scripts = (proptest::collection::vec(script(), 0..3), proptest::collection::vec(script(), 0..3));
-    let rest = (
-        0u8..3,
-        proptest::option::of(any::<u64>()),
-        any::<bool>(),
-        any::<bool>(),
-        any::<bool>(),
-        proptest::option::of(resources()),
-        scripts,
-    );
+    let extents = vec![Extent::Journey, Extent::User, Extent::Load, Extent::LoadAtOnce];
+    let ends = proptest::option::of(proptest::sample::select(extents));
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), proptest::option::of(resources()), scripts);
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -250,8 +244,8 @@ fn step() -> impl Strategy<Value = Step> {
             resources: rest.5,
             cookies: rest.4,
             timeout: timeout.map(Nanos::from_millis),
-            must_succeed: rest.2,
-            may_fail: rest.3 && !rest.2,
+            failure_ends: rest.2,
+            may_fail: rest.3 && rest.2.is_none(),
         }
     })
 }
@@ -299,7 +293,9 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 items,
                 otherwise: otherwise.unwrap_or_default()
             }),
-            (condition(), items.clone()).prop_map(|(condition, items)| Item::While { condition, items }),
+            (condition(), items.clone(), any::<bool>()).prop_map(|(condition, items, again)| {
+                if again { Item::While { condition, items } } else { Item::AsLongAs { condition, items } }
+            }),
             (listed, items.clone()).prop_map(|(list, items)| Item::ForEach { variable: "each".to_owned(), list, items }),
             choices.prop_map(|choices| {
                 let (weights, choices): (Vec<f64>, _) = choices.into_iter().unzip();
@@ -313,7 +309,11 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
                 Item::Pacing(Pacing { pace, of, catches_up, name })
             }),
-            Just(Item::ForgetCookies),
+            any::<bool>().prop_map(|cookies| if cookies { Item::ForgetCookies } else { Item::ForgetConnections }),
+            (items.clone(), any::<bool>()).prop_map(|(mut items, is_round)| {
+                items.push(if is_round { Item::EndRound } else { Item::EndLoop });
+                Item::Repeat { times: template("3"), items }
+            }),
             script().prop_map(|script| Item::Script(Box::new(script))),
             proptest::collection::vec(value(), 1..3)
                 .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
@@ -347,11 +347,20 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 let mut look = |item: &Item| waits |= matches!(item, Item::CriticalSection { .. } | Item::Rendezvous { within: None, .. });
                 each_item(&items, &mut look);
                 // Neither may stand in a section.
-                if waits { Item::Transaction { name, pauses: false, items } } else { Item::CriticalSection { name, items } }
+                if waits {
+                    Item::Transaction { name, pauses: false, only_row: false, items }
+                } else {
+                    Item::CriticalSection { name, items }
+                }
             }),
             (2u64..90, proptest::option::of(1u64..90_000))
                 .prop_map(|(users, within)| Item::Rendezvous { users, within: within.map(Nanos::from_millis) }),
-            (name(), any::<bool>(), sending(items)).prop_map(|(name, pauses, items)| Item::Transaction { name, pauses, items }),
+            (name(), any::<bool>(), any::<bool>(), sending(items)).prop_map(|(name, pauses, only_row, items)| Item::Transaction {
+                name,
+                pauses,
+                only_row,
+                items
+            }),
         ];
         (holds, inner).prop_map(|(item, items)| std::iter::once(item).chain(items).collect())
     })
@@ -382,7 +391,16 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_) | Item::ForgetCookies | Item::Pacing(_) | Item::Set(_) | Item::Script(_) | Item::Rendezvous { .. } => {}
+            Item::Pause(_)
+            | Item::ForgetCookies
+            | Item::ForgetConnections
+            | Item::EndRound
+            | Item::EndLoop
+            | Item::End(_)
+            | Item::Pacing(_)
+            | Item::Set(_)
+            | Item::Script(_)
+            | Item::Rendezvous { .. } => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);
@@ -395,6 +413,7 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
             }
             Item::Repeat { items, .. }
             | Item::While { items, .. }
+            | Item::AsLongAs { items, .. }
             | Item::ForEach { items, .. }
             | Item::RunFor { items, .. }
             | Item::Share { items, .. }

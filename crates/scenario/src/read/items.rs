@@ -52,9 +52,10 @@ impl Reading<'_> {
         let name = self.plain(node).unwrap_or_default();
         let name = if group.is_empty() { name } else { format!("{group} / {name}") };
         let pauses = entries.value("include_pauses").and_then(|node| self.truth(node)).unwrap_or(false);
+        let only_row = entries.value("only_row").and_then(|node| self.truth(node)).unwrap_or(false);
         let items = self.steps_of(entries, defaults, group);
         self.sends_something(node, &items, "there is nothing to time: a transaction lasts from its first request to its last answer");
-        Some(Item::Transaction { name: plan::url_without_secrets(&name), pauses, items })
+        Some(Item::Transaction { name: plan::url_without_secrets(&name), pauses, only_row, items })
     }
 
     /// Complains of items that send nothing, where that makes no sense.
@@ -152,12 +153,13 @@ impl Reading<'_> {
     pub(super) fn parallel(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Item {
         let at_once = entries.value("at_once").and_then(|node| self.at_once(node, "branches"));
         let is_inner = std::mem::replace(&mut self.is_in_branch, true);
+        let is_in_loop = std::mem::replace(&mut self.is_in_loop, false);
         if is_inner {
             let message = "steps at the same time stand in others at the same time";
             self.wrong(node.spot, message, "write the inner ones beside the outer ones, each as a branch of its own");
         }
         let parts = self.all_of(node, defaults, group);
-        self.is_in_branch = is_inner;
+        (self.is_in_branch, self.is_in_loop) = (is_inner, is_in_loop);
         let item = Item::Parallel { parts, at_once };
         self.sends_something(node, std::slice::from_ref(&item), "nothing is sent here that could be under way at the same time");
         item
@@ -206,7 +208,7 @@ impl Reading<'_> {
     pub(super) fn run_for(&mut self, node: &Node, entries: &mut Entries<'_>, defaults: &Defaults<'_>, group: &str) -> Option<Item> {
         let time = self.duration(node, "time");
         let before = self.known.clone();
-        let items = self.steps_of(entries, defaults, group);
+        let items = self.rounds_of(entries, defaults, group);
         self.known = before;
         self.sends_something(node, &items, "nothing is sent here, and so no time passes");
         Some(Item::RunFor { time: time?, items })

@@ -58,7 +58,7 @@ impl Reading<'_> {
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let resources = entries.value("resources").map_or_else(|| defaults.resources.clone(), |node| self.resources(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
-        let (must_succeed, may_fail) = self.on_failure(entries, (defaults.must_succeed, defaults.may_fail));
+        let (failure_ends, may_fail) = self.on_failure(entries, (defaults.failure_ends, defaults.may_fail));
         let timeout = entries.value("timeout").and_then(|node| self.timeout(node)).or(defaults.timeout);
         let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
         let (checks, judges_status) = entries.value("checks").map_or_else(|| (Vec::new(), false), |node| self.checks(node));
@@ -84,7 +84,7 @@ impl Reading<'_> {
             resources,
             cookies,
             timeout,
-            must_succeed,
+            failure_ends,
             may_fail,
         })
     }
@@ -116,17 +116,6 @@ impl Reading<'_> {
             self.wrong(node.spot, format!("nothing is done with 0 {of} at once"), help);
         }
         at_once
-    }
-
-    /// Whether a failure ends the journey, and whether the journey goes on in any case. What is said here goes over what all steps have.
-    pub(super) fn on_failure(&mut self, entries: &mut Entries<'_>, (must_succeed, may_fail): (bool, bool)) -> (bool, bool) {
-        let must = entries.value("must_succeed").and_then(|node| self.truth(node));
-        let may = entries.take("may_fail").and_then(|(word, node)| Some((word.spot, self.truth(node)?)));
-        if let (Some(true), Some((spot, true))) = (must, may) {
-            self.wrong(spot, "'may_fail' and 'must_succeed' contradict each other", "leave one of them out");
-        }
-        let (own, may) = (must, may.map(|(_, may)| may));
-        (own.unwrap_or(must_succeed && may != Some(true)), may.unwrap_or(may_fail && own != Some(true)))
     }
 
     pub(super) fn timeout(&mut self, node: &Node) -> Option<Nanos> {

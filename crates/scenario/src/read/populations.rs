@@ -52,6 +52,13 @@ impl Reading<'_> {
             }
             let names = entries.value("journeys").map_or_else(Vec::new, |node| self.journey_names(node, journeys));
             let start_after = entries.value("start_after").and_then(|node| self.time(node));
+            let after = entries.value("after").and_then(|node| self.before(node, &populations));
+            if after.is_some() && (start_after.is_some() || entries.has("duration")) {
+                let message =
+                    format!("the population '{}' begins when others have gone, and nobody knows when that is", name.escape_debug());
+                let help = "leave start_after: and duration: out, and end it with iterations_per_user:";
+                self.wrong(node.spot, message, help);
+            }
             let [iterations, iterations_per_user] = ["iterations", "iterations_per_user"]
                 .map(|key| entries.value(key).and_then(|node| self.iterations(key, node)).map(plan::Setting::Value));
             let settings: Vec<Key> = POPULATION.keys.iter().copied().filter(|key| is_of_one_load(key.name)).collect();
@@ -65,7 +72,7 @@ impl Reading<'_> {
             }
             let draft: PopulationDraft = serde_json::from_value(Json::Object(settings)).unwrap_or_default();
             let start_after = start_after.map(plan::Setting::Value);
-            populations.push(PopulationDraft { name, journeys: names, start_after, iterations, iterations_per_user, ..draft });
+            populations.push(PopulationDraft { name, journeys: names, start_after, iterations, iterations_per_user, after, ..draft });
         }
         self.look_for_users(node, journeys, &populations);
         populations
@@ -120,6 +127,19 @@ impl Reading<'_> {
                 self.wrong(node.spot, message, "name it in the journeys of a population, or leave it out of the file");
             }
         }
+    }
+
+    /// The population that is to be gone before another begins.
+    fn before(&mut self, node: &Node, populations: &[PopulationDraft]) -> Option<String> {
+        let name = self.plain(node)?;
+        if populations.iter().all(|population| population.name != name) {
+            let help = match nearest(&name, populations.iter().map(|population| population.name.as_str())) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => "name one that stands before it".to_owned(),
+            };
+            self.wrong(node.spot, format!("no population before this one is called '{}'", name.escape_debug()), help);
+        }
+        Some(name)
     }
 
     /// A number of journeys.

@@ -322,7 +322,12 @@ fn a_condition_that_would_always_or_never_hold_is_told() {
         ("'{{status}} !== 200'", "5:21", "in a way that there is not", ""),
         ("'{{status}} => 200'", "5:21", "in a way that there is not", ""),
         ("'{{status}} == 200 || 201'", "5:31", "'201' is always the same", "compare something"),
-        ("'{{status}} > 1 and {{nme}} < 2'", "5:31", "'nme' is unknown", "or a variable: status, user_number, journey_number, id"),
+        (
+            "'{{status}} > 1 and {{nme}} < 2'",
+            "5:31",
+            "'nme' is unknown",
+            "or a variable: status, last_succeeded, user_number, journey_number, id",
+        ),
         ("'{{status}} matches \"[z-a]\"'", "5:31", "invalid character class range", ""),
         ("'length({{id}} > 1'", "5:16", "the parenthesis is not closed", ""),
         ("status == 200", "5:9", "is always the same", "write '{{status}} == 200'"),

@@ -87,6 +87,55 @@ fn populations_are_the_same_however_they_are_split() {
 }
 
 #[test]
+fn a_population_begins_when_the_users_of_another_have_gone() {
+    let (server, log) = serving(|_| plain(100, ""));
+    let text = "\
+target: http://a.test
+load: {duration: 1h}
+populations:
+  - {name: first, users: '0 to 2 for 2s, 2', iterations_per_user: 3, journeys: a}
+  - {name: second, after: first, users: '0 to 2 for 1s, 2', iterations_per_user: 2, journeys: b}
+  - {name: third, after: second, users: 1, iterations_per_user: 1, journeys: c}
+  - {name: beside, users: 1, iterations_per_user: 1, journeys: d}
+journeys: [{name: a, steps: [{get: /a}]}, {name: b, steps: [{get: /b}]}, {name: c, steps: [{get: /c}]}, {name: d, steps: [{get: /d}]}]
+user_teardown: [{get: /bye}]
+";
+    run(&server, text);
+    let times = |path: &str| -> Vec<u64> { log.borrow().iter().filter(|seen| seen.line == path).map(|seen| seen.at_ms).collect() };
+    assert_eq!((times("GET /d")[0] < 10, times("GET /a").len(), times("GET /b").len()), (true, 6, 4));
+    // The second user of the first comes after a second, and is through with three requests; so it is with the second population.
+    let (a, b, c) = (times("GET /a"), times("GET /b"), times("GET /c"));
+    assert!((1_200..1_230).contains(&a[5]) && (1_300..1_350).contains(&b[0]), "{a:?} {b:?}");
+    assert!((b[0] + 480..b[0] + 540).contains(&b[2]), "{b:?}");
+    assert!((b[3] + 100..b[3] + 150).contains(&c[0]), "{b:?} {c:?}");
+}
+
+#[test]
+fn a_population_that_follows_none_or_one_without_an_end_is_told() {
+    let text = "target: http://a.test\npopulations:\n  - {name: a, users: 1, after: b}\n  - {name: b, users: 1, after: a, duration: 5s}\nsteps: [{get: /}]\n";
+    let mistakes = crate::read("s.yaml", text).unwrap_err();
+    let told: Vec<(usize, &str)> = mistakes.iter().map(|mistake| (mistake.line, mistake.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (3, "no population before this one is called 'b'"),
+            (4, "the population 'b' begins when others have gone, and nobody knows when that is")
+        ]
+    );
+    let plan = |text: &str| {
+        let scenario = crate::read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+        let own = scenario.load();
+        let draft = Draft { scenario: Some("s.yaml".to_owned()), ..own.draft };
+        Plan::try_from(LoadRecord { draft, ..own }).map_err(|errors| errors.spelt(plan::Spelling::KEYS))
+    };
+    let text = "target: http://a.test\npopulations: [{name: a, users: 1}, {name: b, users: 1, after: a}]\nsteps: [{get: /}]\n";
+    let told = plan(text).unwrap_err();
+    assert!(told.contains("population 'b' begins after 'a', whose users stay to the end of the run"), "{told}");
+    let told = plan(&text.replace("users: 1, after: a", "rate: 5/s, after: a")).unwrap_err();
+    assert!(told.contains("users of a rate come at their times"), "{told}");
+}
+
+#[test]
 fn what_a_population_cannot_be_is_told_with_its_place() {
     let text = "target: http://a.test
 load: {users: 5, duration: 10s}

@@ -1,18 +1,18 @@
 //! Controllers and timers of a test plan as items of what users do.
 
 use plan::Nanos;
-use plan::template::{Piece, Template, Value};
-use plan::work::{Case, Duration, Expression, Function, Item, List, Operator, PacedUsers, Pacing, Think, USER_NUMBER, Weights, each_item};
+use plan::template::{Piece, Template};
+use plan::work::{Case, Duration, Expression, Function, Item, Operator, PacedUsers, Pacing, Think, USER_NUMBER, Weights, each_item};
 
 use super::expressions::{fixed, held, part_at, two};
+use super::flow::Around;
 use super::tree::Element;
 use super::{Reading, Scope, scripts};
-use crate::collection::url::variable_name;
 
 /// The setting that names another plan.
 pub(super) const INCLUDED: &str = "IncludeController.includepath";
 /// A loop without an end goes round so often: for years.
-const ENDLESS: &str = "1000000000";
+pub(super) const ENDLESS: &str = "1000000000";
 /// A pace with a longer time from one to the next lets nobody go on in any load.
 const BETWEEN_SECONDS_MAX: f64 = 1e9;
 /// Modules lead to each other so deep.
@@ -38,6 +38,20 @@ pub(super) fn is_sampler(class: &str) -> bool {
     is_http(class) || class.ends_with("Sampler") && class != "ParallelSampler" || class == "TestAction"
 }
 
+/// Whether a controller only holds together what is in it.
+fn is_plain(element: &Element) -> bool {
+    matches!(element.class.as_str(), "GenericController" | "RecordingController")
+}
+
+/// Whether there are only samplers in a controller, and in those in it that hold together.
+fn holds_samplers(controller: &Element, depth: usize) -> bool {
+    controller.children.iter().all(|child| {
+        let is_set = super::counters::is_counter(&child.class) || child.class == "UserParameters";
+        let is_one = !is_of_order(&child.class) || is_sampler(&child.class);
+        !is_set && (is_one || depth < DEPTH_MAX && is_plain(child) && holds_samplers(child, depth + 1))
+    })
+}
+
 fn is_http(class: &str) -> bool {
     matches!(class, "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" | "HTTPSampler3")
 }
@@ -49,7 +63,7 @@ impl<'e> Reading<'e> {
     }
 
     /// What an element does. `scope` is what holds around it.
-    fn item(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+    pub(super) fn item(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         if scope.path.len() > DEPTH_MAX {
             self.leave_out(element, scope, "controllers stand in each other too deep");
             return Vec::new();
@@ -70,36 +84,18 @@ impl<'e> Reading<'e> {
                 behind(self.names.taken(), pauses)
             }
             "TestFragmentController" => Vec::new(),
-            "GenericController" | "RecordingController" => self.inner(element, scope),
+            _ if is_plain(element) => self.inner(element, scope),
             // One that is not to be entered again is done once by each user.
             "LoopController" if of("LoopController.continue_forever").trim().eq_ignore_ascii_case("false") && !scope.is_once => {
                 let once = Scope { is_once: true, ..scope.clone() };
                 let items = self.item(element, &once);
                 if items.is_empty() { items } else { vec![Item::Once(items)] }
             }
-            "LoopController" => {
-                let times = self.times(element, scope, of("LoopController.loops"));
-                let mut before = self.names.taken();
-                let Some(times) = times else { return Vec::new() };
-                if !element.children.iter().any(|child| child.class == "OnceOnlyController") {
-                    return behind(before, self.around(element, scope, Some(|items| Item::Repeat { times, items })));
-                }
-                // What is done once is done in the first round, each time that the loop begins.
-                let round = self.names.fresh("round");
-                let set = |value: &str| Item::Set(vec![(round.clone(), fixed(value))]);
-                before.push(set("0"));
-                let inner = Scope { round: Some(round.clone()), ..scope.within(element) };
-                let mut items = self.set_at_each_iteration(element, scope);
-                items.extend(self.items(&element.children, &inner));
-                if items.is_empty() {
-                    return items;
-                }
-                items.push(set("1"));
-                behind(before, vec![Item::Repeat { times, items }])
-            }
+            "LoopController" => self.looped(element, scope),
             "TransactionController" => {
                 let (name, pauses) = (element.name.clone(), element.is_on("TransactionController.includeTimers", true));
-                self.around(element, scope, Some(move |items| Item::Transaction { name, pauses, items }))
+                let only_row = element.is_on("TransactionController.parent", false);
+                self.around(element, scope, Some(move |items| Item::Transaction { name, pauses, only_row, items }))
             }
             "OnceOnlyController" => match &scope.round {
                 None => self.around(element, scope, Some(Item::Once)),
@@ -123,9 +119,6 @@ impl<'e> Reading<'e> {
             "SwitchController" => self.switch(element, scope),
             "ForeachController" => self.for_each(element, scope),
             "InterleaveControl" => {
-                if self.has_inner_blocks(element) && of("InterleaveControl.style").trim() != "1" {
-                    self.leave_out(element, scope, "of the controllers in it, each is done whole in its turn, and not one of its samplers");
-                }
                 let before = self.set_at_each_iteration(element, scope);
                 let parts = self.turns(element, scope);
                 if parts.is_empty() {
@@ -137,13 +130,6 @@ impl<'e> Reading<'e> {
                 behind(before, vec![Item::Interleave { parts, per_user: true }])
             }
             "RandomController" => {
-                if self.has_inner_blocks(element) && of("InterleaveControl.style").trim() != "1" {
-                    self.leave_out(
-                        element,
-                        scope,
-                        "of the controllers in it, each is done whole when it is chosen, and not one of its samplers",
-                    );
-                }
                 let before = self.set_at_each_iteration(element, scope);
                 let choices = self.turns(element, scope);
                 let pick = Weights::new(&vec![1.0; choices.len()]).map(|weights| vec![Item::Pick { weights, choices }]);
@@ -155,6 +141,7 @@ impl<'e> Reading<'e> {
                 behind(before, if parts.is_empty() { Vec::new() } else { vec![Item::RandomOrder(parts)] })
             }
             "ParallelSampler" | "ParallelController" => {
+                let scope = &Scope { around: Around::Branch, is_in_branch: true, ..scope.clone() };
                 let at_once =
                     if element.is_on("LIMIT_MAX_THREAD_NUMBER", false) { of("MAX_THREAD_NUMBER").trim().parse().ok() } else { None };
                 let before = self.set_at_each_iteration(element, scope);
@@ -174,6 +161,7 @@ impl<'e> Reading<'e> {
             "RunTime" => {
                 let seconds = self.number(element, scope, of("RunTime.seconds"));
                 let time = seconds.map(|seconds| Duration::Drawn(Think::Fixed(seconds_of(seconds))));
+                let scope = &Scope { around: Around::Timed, ..scope.clone() };
                 self.around(element, scope, time.map(|time| move |items| Item::RunFor { time, items }))
             }
             "ModuleController" => match self.module(element) {
@@ -203,7 +191,7 @@ impl<'e> Reading<'e> {
         }
     }
 
-    fn inner(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+    pub(super) fn inner(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let set = self.set_at_each_iteration(element, scope);
         let items = self.items(&element.children, &scope.within(element));
         behind(set, items)
@@ -244,24 +232,57 @@ impl<'e> Reading<'e> {
     }
 
     /// What stands in an element within what `around` makes; nothing of it without that, which has been told.
-    fn around(&mut self, element: &'e Element, scope: &Scope<'e>, around: Option<impl FnOnce(Vec<Item>) -> Item>) -> Vec<Item> {
+    pub(super) fn around(&mut self, element: &'e Element, scope: &Scope<'e>, around: Option<impl FnOnce(Vec<Item>) -> Item>) -> Vec<Item> {
         let Some(around) = around else { return Vec::new() };
         let items = self.inner(element, scope);
         if items.is_empty() { Vec::new() } else { vec![around(items)] }
     }
 
-    /// The same where each has its turn, also a sampler of which nothing is sent; nothing if nothing is sent at all.
+    /// The same where each has its turn, also a sampler of which nothing is sent; nothing if nothing is sent at all. Where controllers are
+    /// not done whole, each gives one of its samplers in its turn, the next one each time.
     fn turns(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Vec<Item>> {
         let inner = scope.within(element);
+        let is_whole = element.text("InterleaveControl.style").trim() == "1";
         let of_order = element.children.iter().filter(|child| is_of_order(&child.class));
-        let turn = |child: &'e Element| {
-            let items = self.item(child, &inner);
-            if items.is_empty() && is_sampler(&child.class) { vec![Item::Pause(Duration::Drawn(Think::Fixed(Nanos::ZERO)))] } else { items }
-        };
+        let turn = |child: &'e Element| if is_whole { self.turn(child, &inner) } else { self.one_of_its(child, &inner) };
         let turns: Vec<Vec<Item>> = of_order.map(turn).filter(|items| !items.is_empty()).collect();
         let mut sends = false;
         turns.iter().for_each(|items| each_item(items, &mut |item| sends |= matches!(item, Item::Step(_))));
         if sends { turns } else { Vec::new() }
+    }
+
+    /// What an element does in its turn.
+    fn turn(&mut self, child: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+        let items = self.item(child, scope);
+        if items.is_empty() && is_sampler(&child.class) { vec![Item::Pause(Duration::Drawn(Think::Fixed(Nanos::ZERO)))] } else { items }
+    }
+
+    /// A sampler, or the next one of a controller each time.
+    fn one_of_its(&mut self, child: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+        if is_sampler(&child.class) {
+            return self.turn(child, scope);
+        }
+        // A loop that has given its last one begins again, so that its number of rounds is nothing that is seen.
+        if !(is_plain(child) || child.class == "LoopController") || !holds_samplers(child, 0) {
+            self.leave_out(child, scope, "it is done whole in its turn, and not one of its samplers");
+            return self.item(child, scope);
+        }
+        let mut samplers = Vec::new();
+        self.samplers_in(child, scope, &mut samplers);
+        samplers.retain(|items| !items.is_empty());
+        if samplers.len() > 1 { vec![Item::Interleave { parts: samplers, per_user: true }] } else { samplers.pop().unwrap_or_default() }
+    }
+
+    /// Puts the samplers of a controller and of those in it into a list, each by itself.
+    fn samplers_in(&mut self, controller: &'e Element, scope: &Scope<'e>, samplers: &mut Vec<Vec<Item>>) {
+        let inner = scope.within(controller);
+        for child in controller.children.iter().filter(|child| is_of_order(&child.class)) {
+            if is_sampler(&child.class) {
+                samplers.push(self.turn(child, &inner));
+            } else {
+                self.samplers_in(child, &inner, samplers);
+            }
+        }
     }
 
     /// Each element in an element by itself.
@@ -274,10 +295,6 @@ impl<'e> Reading<'e> {
             .map(|child| self.item(child, &inner))
             .filter(|items| !items.is_empty())
             .collect()
-    }
-
-    fn has_inner_blocks(&self, element: &Element) -> bool {
-        element.children.iter().any(|child| is_of_order(&child.class) && child.children.iter().any(|inner| is_of_order(&inner.class)))
     }
 
     /// A text that must be known now, or is told.
@@ -302,7 +319,7 @@ impl<'e> Reading<'e> {
     }
 
     /// How often something is done, also where an answer tells.
-    fn times(&mut self, element: &Element, scope: &Scope<'e>, text: &str) -> Option<Template> {
+    pub(super) fn times(&mut self, element: &Element, scope: &Scope<'e>, text: &str) -> Option<Template> {
         match self.names.template(text.trim()) {
             Ok(times) if times.is_fixed() => match times.fixed_text().parse::<i64>() {
                 Ok(times) if times < 0 => Some(Template::fixed(ENDLESS)),
@@ -321,76 +338,15 @@ impl<'e> Reading<'e> {
     }
 
     /// A comparison that is written as a script.
-    fn comparison(&self, script: &str) -> Result<Expression, String> {
+    pub(super) fn comparison(&self, script: &str) -> Result<Expression, String> {
         self.names.expression(script, true).map_err(|why| format!("its condition {why}"))
     }
 
     /// Whether a text is this one, or is not.
-    fn is_text(&self, operator: Operator, text: &str, other: &str) -> Result<Expression, String> {
+    pub(super) fn is_text(&self, operator: Operator, text: &str, other: &str) -> Result<Expression, String> {
         // In letters of any size.
         let lower = Expression::Call(Function::Lower, vec![Expression::Text(self.names.template(text)?)]);
         Ok(two(lower, operator, fixed(other)))
-    }
-
-    fn when(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        let text = element.text("IfController.condition").trim();
-        let decided = script_of(text).and_then(|script| self.names.decided(&script));
-        match (self.names.literal(text).map(|text| text.to_ascii_lowercase()).as_deref(), decided) {
-            (Some("true"), _) | (_, Some(true)) => return self.inner(element, scope),
-            (Some("false"), _) | (_, Some(false)) => return Vec::new(),
-            _ => {}
-        }
-        if element.is_on("IfController.evaluateAll", false) {
-            self.leave_out(element, scope, "its condition is looked at once, and not before each sampler in it");
-        }
-        let condition = match script_of(text) {
-            Some(script) => self.comparison(&script).or_else(|_| self.is_text(Operator::Is, text, "true")),
-            None if element.is_on("IfController.useExpression", false) => self.is_text(Operator::Is, text, "true"),
-            None => self.comparison(text),
-        };
-        let before = self.names.taken();
-        match condition {
-            Ok(condition) => {
-                behind(before, self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() })))
-            }
-            Err(why) => {
-                self.leave_out(element, scope, format!("nothing in it is sent: {why}"));
-                Vec::new()
-            }
-        }
-    }
-
-    fn while_it_holds(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        let text = element.text("WhileController.condition").trim();
-        if text.is_empty() || text == "LAST" {
-            self.leave_out(element, scope, "it goes on until a sampler fails, which is not asked for here; nothing in it is sent");
-            return Vec::new();
-        }
-        match self.names.literal(text) {
-            Some(word) if word.eq_ignore_ascii_case("false") => return Vec::new(),
-            Some(_) => return self.around(element, scope, Some(|items| Item::Repeat { times: Template::fixed(ENDLESS), items })),
-            None => {}
-        }
-        // It ends with the text `false`, whatever else it is.
-        let condition = script_of(text)
-            .and_then(|script| self.comparison(&script).ok())
-            .map_or_else(|| self.is_text(Operator::IsNot, text, "false"), Ok);
-        let before = self.names.taken();
-        match condition {
-            Ok(condition) => {
-                // What the condition is made of is computed anew before it is looked at again.
-                let again = before.clone();
-                let around = move |mut items: Vec<Item>| {
-                    items.extend(again);
-                    Item::While { condition, items }
-                };
-                behind(before, self.around(element, scope, Some(around)))
-            }
-            Err(why) => {
-                self.leave_out(element, scope, format!("nothing in it is sent: {why}"));
-                Vec::new()
-            }
-        }
     }
 
     fn switch(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
@@ -443,28 +399,6 @@ impl<'e> Reading<'e> {
         behind(before, vec![Item::Switch { value, cases, otherwise }])
     }
 
-    fn for_each(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        let of = |name: &str| element.text(&format!("ForeachController.{name}")).trim();
-        let (from, variable) = (of("inputVal"), of("returnVal"));
-        if !matches!(of("startIndex"), "" | "0") || !of("endIndex").is_empty() {
-            self.leave_out(element, scope, "it goes through all that were found, and not from one place to another");
-        }
-        let separator = if element.is_on("ForeachController.useSeparator", true) { "_" } else { "" };
-        let numbered: Vec<Template> = (1..).map_while(|number| self.names.value(&format!("{from}{separator}{number}"))).collect();
-        let list = if self.names.splits.contains(from) {
-            List::Array(Value::Variable(super::text::list_name(from)).into())
-        } else if !numbered.is_empty() {
-            List::Items(numbered)
-        } else if self.names.lists.contains(from) {
-            List::Array(Value::Variable(variable_name(from)).into())
-        } else {
-            self.leave_out(element, scope, format!("no extractor before it takes all matches into '{from}', and nothing in it is sent"));
-            return Vec::new();
-        };
-        let variable = variable_name(variable);
-        self.around(element, scope, Some(move |items| Item::ForEach { variable, list, items }))
-    }
-
     /// The part of the plan that a module controller names.
     fn module(&self, element: &Element) -> Option<&'e Element> {
         let path: Vec<&str> = element.texts("ModuleController.node_path").into_iter().map(str::trim).collect();
@@ -490,33 +424,8 @@ impl<'e> Reading<'e> {
         }
     }
 
-    /// What a user does in place of a request.
-    fn action(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        let inner = scope.within(element);
-        match element.text("ActionProcessor.action").trim() {
-            "1" => {
-                let mut items = self.pauses(&inner);
-                match self.wait(element.text("ActionProcessor.duration")) {
-                    Ok(wait) => items.extend(wait),
-                    Err(why) => self.leave_out(element, scope, why),
-                }
-                behind(self.names.taken(), items)
-            }
-            action => {
-                let what = match action {
-                    "0" | "2" => "it stops a user or the test",
-                    "3" | "4" => "it begins the next iteration",
-                    "5" => "it leaves a loop",
-                    _ => "it is unknown",
-                };
-                self.leave_out(element, scope, format!("{what}, and users go on here"));
-                Vec::new()
-            }
-        }
-    }
-
     /// A pause of so many milliseconds.
-    fn wait(&self, milliseconds: &str) -> Result<Option<Item>, String> {
+    pub(super) fn wait(&self, milliseconds: &str) -> Result<Option<Item>, String> {
         let text = self.names.template(milliseconds.trim())?;
         if !text.is_fixed() {
             let mut written = text;
@@ -660,18 +569,10 @@ fn seconds_of(seconds: f64) -> Nanos {
 }
 
 /// Items behind what is computed for them; nothing if there are none.
-fn behind(mut before: Vec<Item>, items: Vec<Item>) -> Vec<Item> {
+pub(super) fn behind(mut before: Vec<Item>, items: Vec<Item>) -> Vec<Item> {
     if items.is_empty() {
         return items;
     }
     before.extend(items);
     before
-}
-
-/// What stands in an expression of JEXL, Groovy or JavaScript, if a text is one.
-fn script_of(text: &str) -> Option<String> {
-    ["__jexl3", "__jexl2", "__groovy", "__javaScript", "__BeanShell"].iter().find_map(|name| {
-        let inner = text.strip_prefix("${")?.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(")}")?;
-        Some(super::text::split(inner).first().map_or(String::new(), |first| first.replace("\\,", ",")))
-    })
 }

@@ -4,7 +4,7 @@
 //! such an iteration begins; as functions of their own in templates they would count each request that names them.
 
 use plan::template::{Template, Value};
-use plan::work::{Expression, Function, Item, JOURNEY_NUMBER, Operator, USER_NUMBER};
+use plan::work::{Expression, Function, Item, Operator, USER_NUMBER};
 
 use super::expressions::{fixed, held, part_at, two};
 use super::groups::is_group;
@@ -97,15 +97,10 @@ impl<'e> Reading<'e> {
         // So many numbers come before the first one again.
         let count = end.map(|end| if step > 0 && end >= start { end.abs_diff(start) / step.unsigned_abs() + 1 } else { 1 });
         if !element.is_on("CounterConfig.per_user", false) {
-            if !is_in_group {
-                return Err("it counts the rounds of all users together; let it count each user by itself".to_owned());
-            }
-            let before = two(held(JOURNEY_NUMBER), Operator::Minus, fixed(1));
+            let next = Expression::Call(Function::Next, vec![fixed(self.counter_of(element, &name).as_str())]);
+            let before = two(next, Operator::Minus, fixed(1));
             let before = count.map_or(before.clone(), |count| two(before, Operator::Modulo, fixed(count)));
             return self.formed(name, two(fixed(start), Operator::Plus, two(before, Operator::Times, fixed(step))), of("format"));
-        }
-        if element.is_on("CounterConfig.reset_on_tg_iteration", false) {
-            return Err("it counts on from iteration to iteration".to_owned());
         }
         // With a form, the number is counted by itself.
         let counted = if of("format").trim().is_empty() { name.clone() } else { format!("{name}_number") };
@@ -114,6 +109,12 @@ impl<'e> Reading<'e> {
         let value = Template::fixed(start.saturating_sub(step).to_string());
         self.names.known.push(Variable { name: counted.clone(), value, secret: false });
         let next = two(held(&counted), Operator::Plus, fixed(step));
+        if element.is_on("CounterConfig.reset_on_tg_iteration", false) && !is_in_group {
+            let reset = (counted.clone(), fixed(start.saturating_sub(step)));
+            if !self.reset.contains(&reset) {
+                self.reset.push(reset);
+            }
+        }
         let next = match end {
             Some(end) => Expression::Call(Function::If, vec![two(next.clone(), Operator::More, fixed(end)), fixed(start), next]),
             None => next,
@@ -124,6 +125,18 @@ impl<'e> Reading<'e> {
         let mut set = vec![(counted.clone(), next)];
         set.extend(self.formed(name, held(&counted), of("format"))?);
         Ok(set)
+    }
+
+    /// What the counter of an element for all users is called, wherever its place leads.
+    fn counter_of(&mut self, element: &Element, name: &str) -> String {
+        let place = std::ptr::from_ref(element).addr();
+        if let Some(known) = self.counted.get(&place) {
+            return known.clone();
+        }
+        let is_taken = |name: &str| self.counted.values().any(|known| known == name);
+        let counter = super::free_name(name, |number| format!("{name}_{number}"), is_taken);
+        self.counted.insert(place, counter.clone());
+        counter
     }
 
     /// A variable that becomes a number in a form such as `user_000`.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use groovy::Language;
 use plan::template::{Day, Form, LETTERS_AND_DIGITS, Moment, Piece, RANDOM_LETTERS_MAX, Template, TimeForm, Value};
-use plan::work::{Expression, Function, JOURNEY_NUMBER, Operator, Script, USER_NUMBER};
+use plan::work::{Expression, Function, Operator, Script, USER_NUMBER};
 
 use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
@@ -526,8 +526,9 @@ impl Call<'_, '_> {
 
     fn counter(&self) -> Result<Outcome, String> {
         if !self.fixed(0)?.eq_ignore_ascii_case("true") {
-            self.names.counts_all.set(true);
-            return Ok(Value::Variable(JOURNEY_NUMBER.to_owned()).into());
+            // Each place where it stands counts by itself.
+            let counter = self.names.fresh("counter");
+            return Ok(self.names.compute("count", Expression::Call(Function::Next, vec![fixed(counter.as_str())])).into());
         }
         let name = self.names.fresh("counter");
         self.names.counters.borrow_mut().push(name.clone());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
-use plan::work::{Expression, Item, Journey, Operator, each_item};
+use plan::work::{Expression, Extent, Item, Journey, Operator, each_item};
 use plan::{DataFile, PopulationDraft};
 
 use super::expressions::{fixed, held, two};
@@ -32,13 +32,6 @@ impl<'e> Reading<'e> {
             super::each(root, &mut |element| self.course.cookies |= keeps_cookies(element));
             self.look_at(root, &Scope::default());
         }
-        if plan.is_on("TestPlan.serialize_threadgroups", false) && groups.len() > 1 {
-            self.leave_out(
-                plan,
-                &Scope::default(),
-                "its groups begin together, and not one after the other; give them a start with start_after in the scenario",
-            );
-        }
         let scope = Scope::default().within(plan);
         // The plan's own name is nothing that tells where something is.
         let scope = Scope { path: Vec::new(), ..scope };
@@ -52,7 +45,7 @@ impl<'e> Reading<'e> {
     fn group(&mut self, group: &'e Element, scope: &Scope<'e>) {
         let of = |name: &str| group.text(&format!("ThreadGroup.{name}"));
         let (is_before, is_after) = (group.class == "SetupThreadGroup", group.class == "PostThreadGroup");
-        let load = match self.load(group) {
+        let mut load = match self.load(group) {
             Ok(Some(load)) => load,
             Ok(None) => return,
             Err(why) => {
@@ -63,41 +56,31 @@ impl<'e> Reading<'e> {
         for why in &load.told {
             self.leave_out(group, scope, why.as_str());
         }
-        let must_succeed = match of("on_sample_error").trim() {
-            "" | "continue" => false,
-            // What is done once goes on to its end: else there would be no load.
-            _ if is_before || is_after => {
-                self.leave_out(group, scope, "a failure in it ends nothing");
-                false
-            }
-            "startnextloop" => true,
-            "stopthread" => {
-                self.leave_out(group, scope, "a failure ends the iteration, and not the user");
-                true
-            }
-            _ => {
-                self.leave_out(
-                    group,
-                    scope,
-                    "a failure ends the iteration, and not the test; give the load a condition to end with: abort-on",
-                );
-                true
-            }
+        let failure_ends = match of("on_sample_error").trim() {
+            "" | "continue" => None,
+            "startnextloop" => Some(Extent::Journey),
+            "stopthread" => Some(Extent::User),
+            "stoptest" => Some(Extent::Load),
+            _ => Some(Extent::LoadAtOnce),
         };
-        if !super::tree::truth(of("same_user_on_next_iteration"), true) {
-            self.leave_out(group, scope, "its users keep their connections from iteration to iteration");
-        }
         group.name.clone_into(&mut self.names.group);
         (self.names.is_before, self.jar) = (is_before, None);
         let requests = self.collection.requests.len();
-        let inner = Scope { must_succeed, users: load.users, ..scope.within(group) };
+        let inner = Scope { failure_ends, is_apart: is_before || is_after, users: load.users, ..scope.within(group) };
         let mut items = self.set_at_each_iteration(group, scope);
         items.extend(self.items(&group.children, &inner));
+        let reset = std::mem::take(&mut self.reset);
+        if !reset.is_empty() {
+            items.insert(0, Item::Set(reset));
+        }
         if self.names.counts_iterations.take() {
             items.insert(0, self.iteration_counted());
         }
         if self.jar.is_some_and(|manager| is_emptied(manager, group)) {
             items.insert(0, Item::ForgetCookies);
+        }
+        if !super::tree::truth(of("same_user_on_next_iteration"), true) {
+            items.insert(0, Item::ForgetConnections);
         }
         let mut sends = false;
         each_item(&items, &mut |item| sends |= matches!(item, Item::Step(_)));
@@ -122,16 +105,32 @@ impl<'e> Reading<'e> {
             self.kept.extend(set);
         }
         if is_before || is_after {
-            let times = load.loops.unwrap_or(1) * load.users;
-            if load.loops.is_none() || load.users > 1 {
-                self.leave_out(group, scope, format!("it is done by one user, {times} times, one after the other"));
+            if load.loops.is_none() {
+                self.leave_out(group, scope, "it has no end of its own, and is done once");
             }
-            let items = if times == 1 { items } else { vec![Item::Repeat { times: Template::fixed(times.to_string()), items }] };
+            let mut ends = false;
+            each_item(&items, &mut |item| ends |= matches!(item, Item::EndRound | Item::EndLoop));
+            let repeated = |times: u64, items: Vec<Item>| vec![Item::Repeat { times: Template::fixed(times.to_string()), items }];
+            // What ends an iteration of its, or a user, ends rounds here.
+            let times = load.loops.unwrap_or(1);
+            let mut items = if times > 1 || ends { repeated(times, items) } else { items };
+            if load.users > 1 {
+                if self.course.cookies {
+                    items.push(Item::ForgetCookies);
+                }
+                items = repeated(load.users, items);
+            }
             let into = if is_before { &mut self.course.setup } else { &mut self.course.teardown };
             into.extend(items);
             return;
         }
         let journey = Journey { weight: load.users.max(1) as f64, ..self.journey(&group.name, items) };
+        if self.plan.is_on("TestPlan.serialize_threadgroups", false)
+            && let Err(why) = self.order.follow(&journey.name, &mut load)
+        {
+            self.leave_out(group, scope, why);
+            return;
+        }
         match (load.is_timed, load.loops) {
             (false, Some(_)) => self.course.ends_by_itself = true,
             (false, None) => {

@@ -8,7 +8,7 @@
 
 use std::num::NonZeroU64;
 
-use plan::{PopulationDraft, Setting};
+use plan::{Nanos, PopulationDraft, Setting};
 
 use super::Reading;
 use super::text::Names;
@@ -32,6 +32,58 @@ pub(super) struct GroupLoad {
     pub(super) draft: PopulationDraft,
     /// What of it is otherwise.
     pub(super) told: Vec<String>,
+}
+
+/// When a group ends that the next one waits for.
+#[derive(Debug, Default)]
+pub(super) enum Order {
+    /// There is none before it.
+    #[default]
+    First,
+    /// When all users of this population have gone.
+    WithUsers(String),
+    /// At this time of the load.
+    At(Nanos),
+    /// Not by itself.
+    Never,
+}
+
+impl Order {
+    /// Lets the load of a group, as a population of this name, begin behind the one before it.
+    ///
+    /// # Errors
+    /// In words, if it cannot.
+    pub(super) fn follow(&mut self, name: &str, load: &mut GroupLoad) -> Result<(), &'static str> {
+        let draft = &mut load.draft;
+        let start_after = if let Some(Setting::Value(time)) = draft.start_after { time } else { Nanos::ZERO };
+        let mut begin = start_after;
+        match self {
+            Self::First => {}
+            Self::Never => return Err("the group before it has no end, so that it never begins; nothing in it is sent"),
+            Self::WithUsers(_) if load.is_timed || start_after > Nanos::ZERO || draft.rate.is_some() => {
+                return Err(
+                    "it begins when the threads of the group before it are through, and its times count from the start of the load; nothing in it is sent",
+                );
+            }
+            Self::WithUsers(before) => draft.after = Some(before.clone()),
+            Self::At(end) => {
+                begin = begin.plus(*end);
+                draft.start_after = Some(Setting::Value(begin));
+            }
+        }
+        let lasting = match (&draft.duration, &draft.connections, &draft.rate) {
+            (Some(Setting::Value(duration)), ..) => Some(*duration),
+            (_, _, Some(Setting::Value(rate))) => rate.length(),
+            (_, Some(Setting::Value(users)), None) => users.length(),
+            _ => None,
+        };
+        *self = match (load.loops, lasting) {
+            (Some(_), _) if draft.rate.is_none() => Self::WithUsers(name.to_owned()),
+            (_, Some(lasting)) => Self::At(begin.plus(lasting)),
+            _ => Self::Never,
+        };
+        Ok(())
+    }
 }
 
 /// A change of users, or of a rate, from a time on and over a time.
@@ -361,7 +413,7 @@ fn amount(names: &Names<'_>, text: &str, default: f64) -> Option<f64> {
     if text.trim().is_empty() { Some(default) } else { names.number(text).filter(|number| *number >= 0.0) }
 }
 
-fn after(milliseconds: f64) -> Option<Setting<plan::Nanos>> {
+fn after(milliseconds: f64) -> Option<Setting<Nanos>> {
     if milliseconds > 0.0 { format!("{milliseconds}ms").parse().ok() } else { None }
 }
 

@@ -358,7 +358,7 @@ impl<'e> Reading<'e> {
             let script = self.script_with_request(element);
             let computed = self.names.taken();
             let Ok((script, request)) = script else { continue };
-            let script = Script { may_fail: !scope.must_succeed, ..script };
+            let script = Script { may_fail: scope.step_ends().is_none(), ..script };
             before.items.extend(computed);
             before.sets_path |= request.sets_path;
             if request.is_used || !before.of_request.is_empty() {
@@ -368,6 +368,15 @@ impl<'e> Reading<'e> {
             }
         }
         before
+    }
+
+    /// The same before a sampler that sends nothing.
+    pub(super) fn items_before(&mut self, element: &'e Element, scope: &Scope<'e>, inner: &Scope<'e>) -> Vec<Item> {
+        let before = self.scripts_before(inner);
+        if !before.of_request.is_empty() {
+            self.leave_out(element, scope, "scripts before it change a request, and it sends none: they are not run");
+        }
+        before.items
     }
 
     /// Why a sampler cannot be sent as these scripts want it, if it cannot. Its request is written before the first that looks at it.
@@ -393,23 +402,19 @@ impl<'e> Reading<'e> {
         let mut elements: Vec<&&'e Element> = scope.scripts.iter().filter(|element| role(element).is_some()).collect();
         elements.sort_by_key(role);
         let carried = elements.into_iter().filter_map(|element| self.script(element).ok());
-        carried.map(|script| Script { may_fail: !scope.must_succeed, ..script }).collect()
+        carried.map(|script| Script { may_fail: scope.step_ends().is_none(), ..script }).collect()
     }
 
     /// What a script does in the place of a sampler.
     pub(super) fn script_sampler(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let inner = scope.within(element);
         element.name.clone_into(&mut self.names.sampler);
-        let before = self.scripts_before(&inner);
-        if !before.of_request.is_empty() {
-            self.leave_out(element, scope, "scripts before it change a request, and it sends none: they are not run");
-        }
-        let mut items = before.items;
+        let mut items = self.items_before(element, scope, &inner);
         items.extend(self.pauses(&inner));
         match self.script(element) {
             Ok(script) => {
                 items.extend(self.names.taken());
-                items.push(Item::Script(Box::new(Script { may_fail: !scope.must_succeed, ..script })));
+                items.push(Item::Script(Box::new(Script { may_fail: scope.step_ends().is_none(), ..script })));
             }
             Err(wrong) => {
                 self.names.taken();

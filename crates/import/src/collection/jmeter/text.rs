@@ -9,12 +9,14 @@ use std::ops::Bound;
 
 use plan::percent_encoded;
 use plan::template::{Template, Value};
-use plan::work::{Expression, Function, Item, Operator, Script};
+use plan::work::{Expression, Function, Item, LAST_SUCCEEDED, Operator, Script};
 
 use super::expressions::{fixed, two};
 use crate::collection::Variable;
 use crate::collection::url::{filled, variable, variable_name};
 
+/// The variable that holds whether the last sample of a thread was successful.
+const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 /// Functions in functions, so deep.
 pub(super) const DEPTH_MAX: usize = 16;
 
@@ -63,8 +65,6 @@ pub(super) struct Names<'e> {
     pub(super) counters: RefCell<Vec<String>>,
     /// So many names were made up.
     pub(super) named: Cell<usize>,
-    /// Whether something counts for all users together.
-    pub(super) counts_all: Cell<bool>,
     /// Whether users count their iterations.
     pub(super) counts_iterations: Cell<bool>,
     /// Names that nothing gives a value.
@@ -184,6 +184,9 @@ impl Names<'_> {
         if let Some((file, column)) = self.columns.get(name) {
             return Some(Value::Column { file: file.clone(), column: column.clone() }.into());
         }
+        if name == LAST_SAMPLE_OK {
+            return Some(Value::Variable(LAST_SUCCEEDED.to_owned()).into());
+        }
         let plain = variable_name(name);
         (self.set.contains(name) || self.known.iter().any(|known| known.name == plain)).then(|| variable(name))
     }
@@ -232,7 +235,7 @@ impl Names<'_> {
                 return Ok(written);
             };
             let inner = &rest[at + 2..at + 2 + length];
-            written.append(if inner.starts_with("__") { self.function(inner, depth)? } else { self.named(inner)? });
+            written.append(if is_call(inner) { self.function(inner, depth)? } else { self.named(inner)? });
             rest = &rest[at + 2 + length + 1..];
         }
         written.push(&plain(rest, has_values));
@@ -309,6 +312,16 @@ impl Names<'_> {
     }
 }
 
+/// Whether a value is what a function gives, and not what a loop tells of itself.
+fn is_call(inner: &str) -> bool {
+    inner.starts_with("__") && !inner.starts_with("__jm__")
+}
+
+/// The variable that holds the round of a loop, by the name of the loop.
+pub(super) fn loop_index(name: &str) -> String {
+    format!("__jm__{name}__idx")
+}
+
 /// The variable that holds all parts of a text that is split.
 pub(super) fn list_name(name: &str) -> String {
     format!("{}_list", variable_name(name))
@@ -374,12 +387,17 @@ impl<'e> Mentions<'e> {
     }
 
     fn add_value(&mut self, inner: &'e str, depth: usize) {
-        if !inner.starts_with("__") {
+        if !is_call(inner) {
             self.references.insert(inner.trim());
         } else if depth <= DEPTH_MAX {
             let (name, arguments) = call(inner);
             self.calls.push((name, arguments));
         }
+    }
+
+    /// Whether a text names this, in braces or otherwise.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.references.contains(name) || self.has(name)
     }
 
     /// Whether a text names this otherwise than in braces.
@@ -575,8 +593,8 @@ mod tests {
             ),
             ("${__substring(${user},1,3)}", "text_1 = substring({{users.user}}, 1, 3); {{text_1}}"),
             ("${__if(${user},x,1,0)}", "text_1 = if({{users.user}} == x, 1, 0); {{text_1}}"),
-            ("${__counter(FALSE,)}", "{{journey_number}}"),
-            ("${__counter(TRUE)}", "counter_1 = {{counter_1}} + 1; {{counter_1}}"),
+            ("${__counter(FALSE,)}", "count_1 = next(counter_1); {{count_1}}"),
+            ("${__counter(TRUE)}", "counter_2 = {{counter_2}} + 1; {{counter_2}}"),
             ("${__time(/60000)}", "time_1 = int({{now unix-ms}} / 60000); {{time_1}}"),
             (
                 "${ids_matchNr}/${ids_2}",

@@ -327,6 +327,10 @@ impl<'a> Reading<'a> {
         if let Some(words) = function.words() {
             self.is_word(&values[1], name, words);
         }
+        if function == Function::Next && !matches!(&values[0].expression, Expression::Text(name) if name.is_fixed()) {
+            let help = "write it as in next(orders): counters of the same name are one";
+            self.wrong(values[0].range.clone(), "a counter has a name that is always the same", help);
+        }
         if function == Function::If {
             self.decides(&values[0]);
             self.is_not_fixed(&values[0]);
