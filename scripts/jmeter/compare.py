@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from plans import answers, controllers, functions, groups, requests, scripts, values
+from plans import answers, controllers, flow, functions, groups, nested, requests, scripts, values
 from server import Server
 
 PAGE = Path("docs/jmeter.md")
@@ -24,6 +24,8 @@ PARTS = {
     "Requests": requests,
     "Variables, data files and counters": values,
     "Controllers": controllers,
+    "What ends what": flow,
+    "Controllers in each other": nested,
     "Groups, pauses and pace": groups,
     "Extractors, assertions and scripts": answers,
     "More scripts": scripts,

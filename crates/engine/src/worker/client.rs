@@ -7,6 +7,7 @@
 //! [`Client::record_with`]; the sums at the end of the run are asserted.
 
 mod branches;
+mod ends;
 
 use std::task::{Context, Poll};
 
@@ -15,7 +16,6 @@ use plan::{Bounds, Nanos, Random, Target};
 
 use super::lane::{Acquired, Lane, without_secrets};
 use super::shared::Shared;
-use crate::Urgency;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
 use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, EncodedRef, Header, ResponseSink};
@@ -246,19 +246,6 @@ impl<'w, T: Transport> Client<'w, T> {
     #[must_use]
     pub fn due(&self) -> Nanos {
         self.due
-    }
-
-    /// This worker sends nothing more.
-    pub fn stop(&self) {
-        self.shared.halt();
-    }
-
-    /// The load ends here and in all other workers: nothing more is sent, and what is under way is waited for, or given up `at_once`.
-    #[cold]
-    pub fn end_load(&self, at_once: bool) {
-        self.shared.ends_all.set(true);
-        self.shared.halt();
-        self.shared.stop.raise_to(if at_once { Urgency::Now } else { Urgency::Drain });
     }
 
     /// Whether a user's iteration is followed by the next at once. One that sent nothing rests a moment, so that others have their turn.

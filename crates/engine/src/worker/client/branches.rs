@@ -71,17 +71,6 @@ impl<T: Transport> Client<'_, T> {
         .await;
     }
 
-    /// Closes the connections that the user has, those of what it did at the same time as well. The next request opens one.
-    pub fn close_connections(&mut self) {
-        let shared = self.shared;
-        self.lane.close_all(shared);
-        let mut lanes = shared.take_branches(self.lane.place, usize::MAX);
-        lanes.iter_mut().for_each(|lane| lane.close_all(shared));
-        if !lanes.is_empty() {
-            shared.keep_branches(self.lane.place, lanes.into_iter());
-        }
-    }
-
     /// Counts what is no request: a journey that ends without one.
     pub fn count<R>(&mut self, count: impl FnOnce(&mut Recorder) -> R) -> R {
         self.shared.count(self.due, count)
