@@ -190,6 +190,10 @@ pub enum Item {
     Once(Vec<Item>),
     /// The cookies that the user has kept are gone.
     ForgetCookies,
+    /// The user keeps a cookie, as if a server had set it.
+    KeepCookie(Template),
+    /// The user takes the next row of this data file.
+    NextRow(String),
 }
 
 /// What is done for some values.
@@ -254,6 +258,8 @@ pub struct Step {
     pub resources: Option<Resources>,
     /// Whether it sends the user's cookies and takes up those of its answer, where users keep any.
     pub cookies: bool,
+    /// Whether its connection is closed behind it.
+    pub closes: bool,
     /// Given up after this long, if not after the plan's time.
     pub timeout: Option<Nanos>,
     /// Whether a failure ends the journey.
@@ -468,6 +474,16 @@ impl Work {
         names
     }
 
+    /// Whether users take rows of this data file where an item says so; else each journey has one.
+    #[must_use]
+    pub fn asks_for_rows(&self, file: &str) -> bool {
+        let mut asks = false;
+        for items in self.parts() {
+            each_item(items, &mut |item| asks |= matches!(item, Item::NextRow(name) if name == file));
+        }
+        asks
+    }
+
     /// All steps of the journeys, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<&Step> {
@@ -632,6 +648,7 @@ impl Step {
             redirects: 0,
             resources: None,
             cookies: true,
+            closes: false,
             timeout: None,
             must_succeed: false,
             may_fail: false,
@@ -708,7 +725,9 @@ impl Item {
             | Self::Set(_)
             | Self::Script(_)
             | Self::Rendezvous { .. }
-            | Self::ForgetCookies => Vec::new(),
+            | Self::ForgetCookies
+            | Self::KeepCookie(_)
+            | Self::NextRow(_) => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -736,7 +755,9 @@ impl Item {
             | Self::Set(_)
             | Self::Script(_)
             | Self::Rendezvous { .. }
-            | Self::ForgetCookies => Vec::new(),
+            | Self::ForgetCookies
+            | Self::KeepCookie(_)
+            | Self::NextRow(_) => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::ForEach { items, .. }
@@ -783,6 +804,8 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::KeepCookie(_)
+            | Self::NextRow(_)
             | Self::Once(_) => Vec::new(),
         }
     }
@@ -793,7 +816,7 @@ impl Item {
             Self::Step(step) => step.each_template(seen),
             Self::Set(values) => values.iter().for_each(|(_, value)| value.each_template(seen)),
             Self::Script(script) => script.given.iter().for_each(|(_, value)| seen(value)),
-            Self::Repeat { times: text, .. } | Self::Share { amount: text, .. } => seen(text),
+            Self::Repeat { times: text, .. } | Self::Share { amount: text, .. } | Self::KeepCookie(text) => seen(text),
             Self::If { condition: value, .. } | Self::While { condition: value, .. } | Self::Switch { value, .. } => {
                 value.each_template(seen);
             }
@@ -816,6 +839,7 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::NextRow(_)
             | Self::Once(_) => {}
         }
     }

@@ -28,6 +28,7 @@ use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
+use crate::rows::asked_rows;
 use crate::scripts::{Common, Program};
 
 /// The stream of chance that the boundary of forms is drawn from.
@@ -67,6 +68,8 @@ pub(crate) struct Compiled {
     pub(crate) names: Vec<String>,
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
+    /// Of each data file the journeys that ask for its rows; `None`: each journey has one.
+    pub(crate) asked_rows: Vec<Option<Vec<u32>>>,
     /// Whether variables keep their values from journey to journey.
     pub(crate) keeps_variables: bool,
     /// Whether users do without their pauses.
@@ -106,6 +109,10 @@ pub(crate) enum Op {
     Set(usize, Expression),
     /// The user's cookies are gone.
     ForgetCookies,
+    /// The user keeps a cookie.
+    KeepCookie(Text),
+    /// The user takes the next row of the data file at this place.
+    NextRow(usize),
     /// A program is run.
     Script(usize),
     /// Go there unless it holds.
@@ -330,13 +337,13 @@ pub(crate) enum Content {
     Written(Text),
 }
 
-struct Compiling<'a> {
-    scenario: &'a Scenario,
+pub(crate) struct Compiling<'a> {
+    pub(crate) scenario: &'a Scenario,
     /// Every variable, by its place.
     names: &'a [String],
     plan: &'a Plan,
     compiler: Compiler<'a>,
-    errors: PlanErrors,
+    pub(crate) errors: PlanErrors,
     steps: Vec<Request>,
     onces: usize,
     slots: usize,
@@ -425,6 +432,7 @@ pub(crate) fn compile(
         return Err(errors);
     }
     let home = plan.target().clone();
+    let asked_rows = asked_rows(scenario, &journeys);
     Ok(Compiled {
         witness: None,
         steps,
@@ -444,6 +452,7 @@ pub(crate) fn compile(
         scripts,
         common: Arc::default(),
         inherited: Vec::new(),
+        asked_rows,
         keeps_variables: scenario.work.keeps_variables,
         hurried: false,
         home,
@@ -530,6 +539,8 @@ impl Compiling<'_> {
                     }
                 }
                 Item::ForgetCookies => ops.push(Op::ForgetCookies),
+                Item::KeepCookie(cookie) => ops.push(Op::KeepCookie(self.compiler.text(cookie, Place::Plain))),
+                Item::NextRow(name) => ops.extend(self.next_row(name)),
                 Item::Script(script) => {
                     let place = self.script(script, None);
                     ops.push(Op::Script(place));
@@ -814,6 +825,9 @@ impl Compiling<'_> {
         {
             self.wrong(step, "a template stands after #, which is not sent");
             return None;
+        }
+        if step.closes {
+            headers.push(("Connection".to_owned(), Template::fixed("close")));
         }
         let lines: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value))).collect();
         templates.extend(headers.iter().map(|(_, value)| (value, Place::Header)));

@@ -28,7 +28,14 @@ fn of_item(item: &Item) -> f64 {
     let greatest = |parts: &[Vec<Item>]| parts.iter().map(|items| seconds(items)).fold(0.0, f64::max);
     match item {
         // A pace is a pause only where the requests are quicker, and only from the second time on.
-        Item::Step(_) | Item::Set(_) | Item::Script(_) | Item::Pacing(_) | Item::Rendezvous { .. } | Item::ForgetCookies => 0.0,
+        Item::Step(_)
+        | Item::Set(_)
+        | Item::Script(_)
+        | Item::Pacing(_)
+        | Item::Rendezvous { .. }
+        | Item::ForgetCookies
+        | Item::KeepCookie(_)
+        | Item::NextRow(_) => 0.0,
         Item::Pause(pause) => of_duration(pause),
         Item::Repeat { times, items } => {
             let times = if times.is_fixed() { times.fixed_text().trim().parse().unwrap_or(1.0) } else { 1.0 };

@@ -9,7 +9,7 @@ use plan::{DataFile, PopulationDraft};
 
 use super::{Omission, Request};
 
-/// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its cookies, its time
+/// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its cookies, its time,
 /// and whether it must succeed or may fail are its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
@@ -25,8 +25,6 @@ pub struct Course {
     pub cookies: bool,
     /// Data files; their paths begin where the file is.
     pub data: Vec<DataFile>,
-    /// Whether the load ends after the last row of these; else they begin again.
-    pub ends_with_data: bool,
     /// Whether users end by what they have done, and no time is said.
     pub ends_by_itself: bool,
     /// Users without an end of their own, each told as what is left out where no duration is said.
@@ -90,7 +88,10 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
 
 /// Whether something in these gives a variable a value for what comes after.
 fn sets(items: &[Item]) -> bool {
-    items.iter().any(|item| matches!(item, Item::Set(_) | Item::Script(_)) || item.parts().iter().any(|part| sets(part)))
+    items.iter().any(|item| {
+        matches!(item, Item::Set(_) | Item::Script(_) | Item::KeepCookie(_) | Item::NextRow(_))
+            || item.parts().iter().any(|part| sets(part))
+    })
 }
 
 /// Whether there is anything to send in these.

@@ -240,6 +240,7 @@ fn step() -> impl Strategy<Value = Step> {
             redirects: rest.0,
             resources: rest.5,
             cookies: rest.4,
+            closes: rest.4 && rest.2,
             timeout: timeout.map(Nanos::from_millis),
             must_succeed: rest.2,
             may_fail: rest.3 && !rest.2,
@@ -305,6 +306,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 Item::Pacing(Pacing { pace, of, catches_up, name })
             }),
             Just(Item::ForgetCookies),
+            Just(Item::KeepCookie(template("theme={{known}}; Path=/"))),
             script().prop_map(|script| Item::Script(Box::new(script))),
             proptest::collection::vec(value(), 1..3)
                 .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
@@ -373,7 +375,14 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_) | Item::ForgetCookies | Item::Pacing(_) | Item::Set(_) | Item::Script(_) | Item::Rendezvous { .. } => {}
+            Item::Pause(_)
+            | Item::ForgetCookies
+            | Item::KeepCookie(_)
+            | Item::NextRow(_)
+            | Item::Pacing(_)
+            | Item::Set(_)
+            | Item::Script(_)
+            | Item::Rendezvous { .. } => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);
