@@ -231,7 +231,7 @@ impl TryFrom<Resolved> for Plan {
             .collect();
         let follow = r.value(FOLLOW, follow, format_args!("give a whole number up to 255, such as {FOLLOW:#} 5")).unwrap_or(0);
         let order = r.value(DATA_ORDER, data_order, format_args!("give {DATA_ORDER:#} in-order, random or per-user"));
-        let end = r.value(DATA_END, data_end, format_args!("give {DATA_END:#} wrap, stop or error"));
+        let end = r.value(DATA_END, data_end, format_args!("give {DATA_END:#} wrap, stop, stop-user, mark or error"));
         for (setting, given) in [(DATA_ORDER, order.is_some()), (DATA_END, end.is_some())] {
             if given && files.is_empty() {
                 r.wrong(setting, format!("{setting} is about data files, and there is none"), format!("name one with {DATA_FILE}"));

@@ -69,6 +69,9 @@ pub use ssh::{SSH_CONNECT_SECONDS, SshHost, sh_quoted};
 pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, server_in};
 pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};
-pub use variation::{DataEnd, DataFile, Mix, Placeholder, Route, RowOrder, RowsAt, Templating, Turns, Variation};
+pub use variation::{
+    DELIMITER_HELP, DataEnd, DataFile, Delimiter, END_MARK, Mix, Placeholder, Route, RowForm, RowOrder, RowsAt, RowsFor, Templating, Turns,
+    Variation, named_delimiter,
+};
 pub use wording::{Spelling, Wording};
 pub use written::DecodeError;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use url::Url;
 
-use crate::{percent_decoded, secret};
+use crate::{Placeholder, percent_decoded, secret};
 
 /// Plain or over TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Target {
     pub fn join(&self, location: &str) -> Result<Self, String> {
         let base = format!("{}://{}{}", self.scheme, self.authority(), self.path_and_query);
         let base = Url::parse(&base).map_err(|why| why.to_string())?;
-        Self::from_url(&base.join(location).map_err(|why| format!("is not a URL ({why})"))?)
+        with_marks_kept(location, |location| Self::from_url(&base.join(location).map_err(|why| format!("is not a URL ({why})"))?))
     }
 
     /// The same with another path and query, which may be a template.
@@ -172,9 +172,20 @@ impl FromStr for Target {
         if text.chars().any(|c| c.is_control()) {
             return Err("contains a control character".to_owned());
         }
-        let url = Url::parse(&whole).map_err(|why| format!("is not a URL ({why})"))?;
-        Self::from_url(&url)
+        with_marks_kept(&whole, |whole| Self::from_url(&Url::parse(whole).map_err(|why| format!("is not a URL ({why})"))?))
     }
+}
+
+/// What is made of a URL, with the quotation marks ' of its query as they are. The URL Standard encodes them there, where one may end an
+/// attribute of HTML; a query may hold them (RFC 3986 §3.4), and other tools send them as they are typed.
+fn with_marks_kept(url: &str, made: impl FnOnce(&str) -> Result<Target, String>) -> Result<Target, String> {
+    let from = server_in(url).end;
+    let Some(query) = url[from..].find('?').filter(|query| url[from + query..].contains('\'')) else { return made(url) };
+    let (before, query) = url.split_at(from + query);
+    let mark = Placeholder::absent_from(url).number(0);
+    let mut target = made(&format!("{before}{}", query.replace('\'', &mark)))?;
+    target.path_and_query = target.path_and_query.replace(&mark, "'");
+    Ok(target)
 }
 
 /// Whether a text is to be read as a URL, with its scheme or without.
@@ -288,6 +299,9 @@ mod tests {
         assert_eq!((target.host(), target.port(), target.path_and_query()), ("::1", 8080, "/a/b?x=1"));
         assert_eq!(target.credentials(), Some(&("user".to_owned(), "p@ss".to_owned())));
         assert_eq!(target.to_string(), "http://[::1]:8080/a/b?x=1");
+        let quoted: Target = "http://a.test/it's?q='\u{fc}'&~value0~='#it's".parse().unwrap();
+        assert_eq!(quoted.path_and_query(), "/it's?q='%C3%BC'&~value0~='");
+        assert_eq!(quoted.join("?b='").unwrap().path_and_query(), "/it's?b='");
         let target: Target = "https://api.test".parse().unwrap();
         assert_eq!((target.authority().as_str(), target.port(), target.path_and_query()), ("api.test", 443, "/"));
     }

@@ -6,12 +6,16 @@
 //!
 //! Invariant: the n-th request of a run is decided by the plan, the files and n alone, whichever thread or user sends it.
 
+mod data_file;
+
 use std::fmt;
 use std::str::FromStr;
 
-use crate::setting::{DATA_FILE, URLS};
+use crate::setting::URLS;
 use crate::template::{Mistake, Template, is_templated};
 use crate::{PlanError, Target, Wording, server_in};
+
+pub use data_file::{DELIMITER_HELP, DataFile, Delimiter, RowForm, RowsAt, RowsFor, named_delimiter};
 
 /// How the texts of a plan are filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,6 +40,14 @@ pub struct Variation {
     pub concealed: Vec<String>,
 }
 
+impl Variation {
+    /// What happens after the last row of the file at this place.
+    #[must_use]
+    pub fn end_of(&self, place: usize) -> DataEnd {
+        self.files.get(place).and_then(|file| file.end).unwrap_or(self.end)
+    }
+}
+
 /// What `{{` in texts means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Templating {
@@ -44,46 +56,6 @@ pub enum Templating {
     Template,
     /// Two braces.
     Text,
-}
-
-/// A file with rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DataFile {
-    /// How templates call it.
-    pub name: String,
-    /// The line with the names of its columns that it does not have, such as `id,name`; the names stand between the same sign as its fields.
-    pub header: Option<String>,
-    /// Where it is.
-    pub path: String,
-    /// What it held when the plan was made; `None` where nobody looked.
-    pub sha256: Option<String>,
-}
-
-/// Where rows are, and what their columns are called where the file does not say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowsAt<'a> {
-    /// The file.
-    pub path: &'a str,
-    /// The line with the names that it does not have.
-    pub header: Option<&'a str>,
-}
-
-impl<'a> From<&'a str> for RowsAt<'a> {
-    fn from(path: &'a str) -> Self {
-        Self { path, header: None }
-    }
-}
-
-impl<'a> From<&'a String> for RowsAt<'a> {
-    fn from(path: &'a String) -> Self {
-        path.as_str().into()
-    }
-}
-
-impl<'a> From<&'a DataFile> for RowsAt<'a> {
-    fn from(file: &'a DataFile) -> Self {
-        Self { path: &file.path, header: file.header.as_deref() }
-    }
 }
 
 /// Which row is a request's.
@@ -108,7 +80,14 @@ pub enum DataEnd {
     Stop,
     /// The run breaks off.
     Error,
+    /// Each user that comes for a row goes.
+    StopUser,
+    /// Every column is [`END_MARK`].
+    Mark,
 }
+
+/// What columns hold after the last row, where that is to be seen.
+pub const END_MARK: &str = "<EOF>";
 
 /// Words for values, both ways.
 macro_rules! worded {
@@ -137,7 +116,8 @@ macro_rules! worded {
 
 worded!(RowOrder, "in-order" => Self::InOrder, "random" => Self::Random, "per-user" => Self::PerUser;
     "is neither 'in-order' nor 'random' nor 'per-user'");
-worded!(DataEnd, "wrap" => Self::Wrap, "stop" => Self::Stop, "error" => Self::Error; "is neither 'wrap' nor 'stop' nor 'error'");
+worded!(DataEnd, "wrap" => Self::Wrap, "stop" => Self::Stop, "error" => Self::Error, "stop-user" => Self::StopUser, "mark" => Self::Mark;
+    "is none of 'wrap', 'stop', 'stop-user', 'mark' and 'error'");
 
 /// A list of URLs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -176,61 +156,6 @@ pub struct Route {
 
 /// Together they must be drawn from 53 bits of chance.
 const WEIGHT_MAX: u64 = 1 << 32;
-
-impl DataFile {
-    /// Reads `users.csv`, `NAME=users.csv`, or `NAME(id,name)=users.csv`.
-    ///
-    /// # Errors
-    /// If it gives no name that can stand in a template.
-    pub(crate) fn named(text: &str) -> Result<Self, PlanError> {
-        let (name, RowsAt { path, header }) = Self::parts(text);
-        if header.is_some_and(|header| header.chars().all(|letter| !letter.is_alphanumeric())) {
-            let message = format!("{DATA_FILE:#} '{text}' names no columns between its parentheses");
-            return Err(PlanError::new(DATA_FILE, message, "write their names there, as in users(id,name)=users.csv"));
-        }
-        if let Some(name) = name {
-            return Ok(Self { name: name.to_owned(), header: header.map(str::to_owned), path: path.to_owned(), sha256: None });
-        }
-        let file = path.rsplit('/').next().unwrap_or_default();
-        let name = file.split('.').next().unwrap_or_default();
-        if is_name(name) {
-            return Ok(Self { name: name.to_owned(), header: None, path: text.to_owned(), sha256: None });
-        }
-        let message = format!("{DATA_FILE:#} '{text}' has no name that can stand in a template");
-        Err(PlanError::new(DATA_FILE, message, format!("give it one of letters, digits, - and _, as in users={text}")))
-    }
-
-    /// What is typed for a data file, as the name if it gives one, and where its rows are: `users=people.csv`, `users(id,name)=people.csv`,
-    /// or `people.csv` alone.
-    #[must_use]
-    pub fn parts(text: &str) -> (Option<&str>, RowsAt<'_>) {
-        let end = text.find(|letter| !is_name_letter(letter)).unwrap_or(text.len());
-        let (name, rest) = text.split_at(end);
-        let (header, path) = match rest.strip_prefix('(').and_then(|rest| rest.split_once(")=")) {
-            Some((header, path)) => (Some(header), path),
-            None => (None, rest.strip_prefix('=').unwrap_or_default()),
-        };
-        if name.is_empty() || path.is_empty() { (None, text.into()) } else { (Some(name), RowsAt { path, header }) }
-    }
-}
-
-/// As it would be typed.
-impl fmt::Display for DataFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.header {
-            Some(header) => write!(f, "{}({header})={}", self.name, self.path),
-            None => write!(f, "{}={}", self.name, self.path),
-        }
-    }
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_name_letter)
-}
-
-fn is_name_letter(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "_-".contains(letter)
-}
 
 /// A URL whose path and query may be a template.
 ///
@@ -516,24 +441,11 @@ mod tests {
     }
 
     #[test]
-    fn a_data_file_is_called_by_its_name() {
-        let name = |text: &str| DataFile::named(text).map(|file| (file.name, file.path)).map_err(|error| error.help.spelt(Spelling::Flags));
-        assert_eq!(name("x/users.csv"), Ok(("users".to_owned(), "x/users.csv".to_owned())));
-        assert_eq!(name("u=a b.csv"), Ok(("u".to_owned(), "a b.csv".to_owned())));
-        assert!(name("a b.csv").unwrap_err().contains("users=a b.csv"));
-        let with_columns = DataFile::named("u(id;first name)=x/a=b.csv").unwrap();
-        assert_eq!((with_columns.header.as_deref(), with_columns.path.as_str()), (Some("id;first name"), "x/a=b.csv"));
-        assert_eq!(with_columns.to_string(), "u(id;first name)=x/a=b.csv");
-        assert!(name("u( ,)=a.csv").unwrap_err().contains("users(id,name)"));
-        assert_eq!(name("u=a(b)=c.csv"), Ok(("u".to_owned(), "a(b)=c.csv".to_owned())));
-    }
-
-    #[test]
     fn words_for_order_and_end_read_back() {
         for order in ["in-order", "random", "per-user"] {
             assert_eq!(order.parse::<RowOrder>().unwrap().to_string(), order);
         }
-        for end in ["wrap", "stop", "error"] {
+        for end in ["wrap", "stop", "error", "stop-user", "mark"] {
             assert_eq!(end.parse::<DataEnd>().unwrap().to_string(), end);
         }
     }

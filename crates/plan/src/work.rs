@@ -209,6 +209,10 @@ pub enum Item {
     EndLoop,
     /// More than a loop ends.
     End(Extent),
+    /// The user keeps a cookie, as if a server had set it.
+    KeepCookie(Template),
+    /// The user takes the next row of this data file.
+    NextRow(String),
 }
 
 /// What is done for some values.
@@ -275,6 +279,8 @@ pub struct Step {
     pub resources: Option<Resources>,
     /// Whether it sends the user's cookies and takes up those of its answer, where users keep any.
     pub cookies: bool,
+    /// Whether its connection is closed behind it.
+    pub closes: bool,
     /// Given up after this long, if not after the plan's time.
     pub timeout: Option<Nanos>,
     /// What a failure ends, whichever it is; `None`: nothing.
@@ -493,6 +499,16 @@ impl Work {
         names
     }
 
+    /// Whether users take rows of this data file where an item says so; else each journey has one.
+    #[must_use]
+    pub fn asks_for_rows(&self, file: &str) -> bool {
+        let mut asks = false;
+        for items in self.parts() {
+            each_item(items, &mut |item| asks |= matches!(item, Item::NextRow(name) if name == file));
+        }
+        asks
+    }
+
     /// All steps of the journeys, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<&Step> {
@@ -658,6 +674,7 @@ impl Step {
             redirects: 0,
             resources: None,
             cookies: true,
+            closes: false,
             timeout: None,
             failure_ends: None,
             may_fail: false,
@@ -743,7 +760,9 @@ impl Item {
             | Self::ForgetConnections
             | Self::EndRound
             | Self::EndLoop
-            | Self::End(_) => Vec::new(),
+            | Self::End(_)
+            | Self::KeepCookie(_)
+            | Self::NextRow(_) => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::AsLongAs { items, .. }
@@ -776,7 +795,9 @@ impl Item {
             | Self::ForgetConnections
             | Self::EndRound
             | Self::EndLoop
-            | Self::End(_) => Vec::new(),
+            | Self::End(_)
+            | Self::KeepCookie(_)
+            | Self::NextRow(_) => Vec::new(),
             Self::Repeat { items, .. }
             | Self::While { items, .. }
             | Self::AsLongAs { items, .. }
@@ -829,6 +850,8 @@ impl Item {
             | Self::EndRound
             | Self::EndLoop
             | Self::End(_)
+            | Self::KeepCookie(_)
+            | Self::NextRow(_)
             | Self::Once(_) => Vec::new(),
         }
     }
@@ -839,7 +862,7 @@ impl Item {
             Self::Step(step) => step.each_template(seen),
             Self::Set(values) => values.iter().for_each(|(_, value)| value.each_template(seen)),
             Self::Script(script) => script.given.iter().for_each(|(_, value)| seen(value)),
-            Self::Repeat { times: text, .. } | Self::Share { amount: text, .. } => seen(text),
+            Self::Repeat { times: text, .. } | Self::Share { amount: text, .. } | Self::KeepCookie(text) => seen(text),
             Self::If { condition: value, .. }
             | Self::While { condition: value, .. }
             | Self::AsLongAs { condition: value, .. }
@@ -869,6 +892,7 @@ impl Item {
             | Self::EndRound
             | Self::EndLoop
             | Self::End(_)
+            | Self::NextRow(_)
             | Self::Once(_) => {}
         }
     }

@@ -106,8 +106,8 @@ impl Reader {
     /// All its mistakes.
     pub fn data<'a>(&self, rows: impl Into<RowsAt<'a>>) -> Result<Arc<Data>, Vec<DataError>> {
         let rows = rows.into();
-        // The same file under other names of its columns is another.
-        let known_as = rows.header.map_or_else(|| rows.path.to_owned(), |header| format!("({header}){}", rows.path));
+        // The same file under other names of its columns, or read otherwise, is another.
+        let known_as = format!("({})[{}]{}", rows.header.unwrap_or_default(), rows.form, rows.path);
         self.once(&known_as, &self.data, || {
             let data = match self.data_bytes(rows.path)? {
                 Some(bytes) => Data::of_bytes(rows, &bytes),

@@ -20,7 +20,7 @@ use plan::work::{Auth, Operator, Pace, Think, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Spelling, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
-use template::{AllAnswers, AnswerNeeds, AnswerSink, RowOutcome, Rows, Text, Writing};
+use template::{AllAnswers, AnswerNeeds, AnswerSink, Rows, Text, Writing};
 
 use crate::buffers::{lend, take_back};
 use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
@@ -48,6 +48,8 @@ pub(crate) struct Place {
     pub(crate) weights: Weights,
     /// Of each step that is sent at most so often, which share of that is the worker's.
     pub(crate) limits: Vec<Share>,
+    /// Of each data file whose rows journeys ask for, which share of them is the worker's.
+    pub(crate) rows: Vec<Option<Share>>,
     /// How many journeys the worker's users begin at most.
     pub(crate) journeys_max: u64,
     /// How many each of them begins at most.
@@ -71,18 +73,20 @@ impl Place {
         let (parts, doors) = (plan.parts(), Doors::of(plan));
         let place = |part: &Part| {
             let weights = compiled.weights.only(|journey| goes(part.population, journey)).unwrap_or_else(|_| compiled.weights.clone());
-            let limit = |request: &Request| {
-                let journey = request.journey as usize;
-                let having: Vec<&Part> = parts.iter().filter(|part| goes(part.population, journey)).collect();
+            // Its share among those who go through one of these journeys.
+            let share_of = |journeys: &[u32]| {
+                let comes = |other: &&Part| journeys.iter().any(|journey| goes(other.population, *journey as usize));
+                let having: Vec<&Part> = parts.iter().filter(comes).collect();
                 let index = having.iter().position(|other| other.of_run == part.of_run);
                 index.and_then(|index| Share::new(index as u32, having.len() as u32)).unwrap_or(part.of_run)
             };
-            let limits = compiled.steps.iter().map(limit).collect();
+            let limits = compiled.steps.iter().map(|request| share_of(&[request.journey])).collect();
+            let rows = compiled.asked_rows.iter().map(|journeys| journeys.as_deref().map(share_of)).collect();
             let load = plan.of_population(part.population);
             let journeys_max = load.iterations().map_or(u64::MAX, |most| part.share.part(most.get()));
             let journeys_each_max = load.iterations_per_user().map_or(u64::MAX, NonZeroU64::get);
             let doors = doors[part.population as usize].clone();
-            Self { part: *part, seed: load.seed(), weights, limits, journeys_max, journeys_each_max, doors }
+            Self { part: *part, seed: load.seed(), weights, limits, rows, journeys_max, journeys_each_max, doors }
         };
         parts.iter().map(place).collect()
     }
@@ -138,7 +142,7 @@ pub(crate) struct Journeys {
     journeys_max: u64,
     /// So many by each user.
     journeys_each_max: u64,
-    rows: RefCell<Rows>,
+    pub(crate) rows: RefCell<Rows>,
     begun: Cell<u64>,
     sent: Cell<u64>,
     pub(crate) stopped: Cell<bool>,
@@ -148,7 +152,7 @@ pub(crate) struct Journeys {
     /// How far the loads before this one came.
     position: Arc<Position>,
     /// Whether there is no row for the next journey.
-    has_run_out: Cell<bool>,
+    pub(crate) has_run_out: Cell<bool>,
     /// The scripts of its users, or why there are none.
     pub(crate) scripts: Result<Option<Scripts>, Thrown>,
     teardowns: RefCell<Teardowns>,
@@ -166,7 +170,7 @@ impl Journeys {
         place: Place,
         position: Arc<Position>,
     ) -> Self {
-        let Place { part, seed, weights, limits, journeys_max, journeys_each_max, doors } = place;
+        let Place { part, seed, weights, limits, rows: _, journeys_max, journeys_each_max, doors } = place;
         let tools = compiled.steps.iter().map(|request| Tools {
             checks: request.checks.iter().map(|promised| promised.check.clone()).collect(),
             extractions: RefCell::new(request.extractions.clone()),
@@ -219,20 +223,9 @@ impl Journeys {
         user.is_fresh = true;
         user.begun += 1;
         let number = self.number(&self.begun);
-        match self.rows.borrow_mut().take(number, user.number, &mut user.rows) {
-            RowOutcome::Rows => {}
-            RowOutcome::Over => {
-                self.has_run_out.set(true);
-                self.stopped.set(true);
-                return Ok(());
-            }
-            RowOutcome::RanOut(path, count) => {
-                return Err(BehaviourError::new(
-                    format!("the data file {path} has run out after {count} rows"),
-                    "give it more rows, or data_end: wrap, or data_end: stop",
-                ));
-            }
-            RowOutcome::Failed(message) => return Err(BehaviourError::new(message, "mend what the message names")),
+        let taken = self.rows.borrow_mut().take(user.number, &mut user.rows);
+        if !self.has_rows(taken, user)? {
+            return Ok(());
         }
         user.sets_out();
         user.journey = self.weights.choose(user.random.unit());
@@ -331,6 +324,13 @@ impl Journeys {
                 Op::ForgetConnections => {
                     user.halts(Halt::Connections);
                     return Ok(());
+                }
+                Op::KeepCookie(cookie) => self.keep_cookie(cookie, user),
+                Op::NextRow(file) => {
+                    if !self.takes_row(user, *file)? {
+                        user.at = course.ops.len();
+                        return Ok(());
+                    }
                 }
                 Op::Jump(to) => user.at = *to,
                 Op::Times { slot, times } => {
@@ -868,6 +868,15 @@ impl Journeys {
         }
     }
 
+    /// Keeps a cookie that the scenario gives.
+    fn keep_cookie(&self, cookie: &Text, user: &mut User) {
+        let mut line = lend(&self.lent.texts);
+        self.write(cookie, user, &mut line);
+        // What is no cookie, or too large, ends the journey as other values do that cannot be sent.
+        user.is_lost |= !user.jar.give(&line, self.compiled.home.host(), now());
+        take_back(&self.lent.texts, line);
+    }
+
     /// The request that follows another of a step along a hop, with the cookies of where it leads; `None` if there is none.
     pub(crate) fn hop_to(&self, hop: &Hop<'_>, before: EncodedRef<'_>, step: usize, jar: &Jar) -> Option<Encoded> {
         let request = &self.compiled.steps[step];
@@ -944,7 +953,12 @@ impl Journeys {
         let rows = std::mem::take(&mut user.rows);
         *user = self.user(self.part.share.number(self.begun.get()));
         user.rows = rows;
-        self.begin(user)
+        self.begin(user)?;
+        if user.is_leaving() && !user.travels {
+            // Whoever arrives next would find no row either.
+            self.ends_without_rows();
+        }
+        Ok(())
     }
 
     /// Waits where the journey says so, for other users, at a pace, or for its own branches, and goes on behind that.
@@ -999,7 +1013,7 @@ impl Journeys {
                     client.refuse(user.refusal(), request.step.timeout)
                 } else {
                     client.begin(request.step.timeout);
-                    let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request));
+                    let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).closing(request.step.closes);
                     client.exchange(&outgoing.at(request.elsewhere.as_ref()), &mut user.sink).await
                 };
                 if self.goes_on(user, request, outcome.result) {
@@ -1049,7 +1063,7 @@ impl Journeys {
                 }
             }
             let place = user.led.as_ref().map(|led| &led.place).or(request.elsewhere.as_ref());
-            let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).at(place);
+            let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).closing(request.step.closes).at(place);
             outcome = client.exchange_more(&outcome, &outgoing, &mut user.sink).await;
         }
         outcome

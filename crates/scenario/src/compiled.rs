@@ -31,6 +31,7 @@ use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
+use crate::rows::asked_rows;
 use crate::scripts::{BeforeRequest, Common, Program};
 use flow::Frame;
 
@@ -73,6 +74,8 @@ pub(crate) struct Compiled {
     pub(crate) names: Vec<String>,
     /// Variables that the setup left, and their values.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
+    /// Of each data file the journeys that ask for its rows; `None`: each journey has one.
+    pub(crate) asked_rows: Vec<Option<Vec<u32>>>,
     /// Whether variables keep their values from journey to journey.
     pub(crate) keeps_variables: bool,
     /// Whether users do without their pauses.
@@ -116,6 +119,10 @@ pub(crate) enum Op {
     ForgetCookies,
     /// Its connections are closed.
     ForgetConnections,
+    /// The user keeps a cookie.
+    KeepCookie(Text),
+    /// The user takes the next row of the data file at this place.
+    NextRow(usize),
     /// A program is run.
     Script(usize),
     /// Go there unless it holds.
@@ -344,13 +351,13 @@ pub(crate) enum Content {
     Written(Text),
 }
 
-struct Compiling<'a> {
-    scenario: &'a Scenario,
+pub(crate) struct Compiling<'a> {
+    pub(crate) scenario: &'a Scenario,
     /// Every variable, by its place.
     names: &'a [String],
     plan: &'a Plan,
     compiler: Compiler<'a>,
-    errors: PlanErrors,
+    pub(crate) errors: PlanErrors,
     steps: Vec<Request>,
     onces: usize,
     slots: usize,
@@ -450,6 +457,7 @@ pub(crate) fn compile(
         return Err(errors);
     }
     let home = plan.target().clone();
+    let asked_rows = asked_rows(scenario, &journeys);
     Ok(Compiled {
         witness: None,
         steps,
@@ -469,6 +477,7 @@ pub(crate) fn compile(
         scripts,
         common: Arc::default(),
         inherited: Vec::new(),
+        asked_rows,
         keeps_variables: scenario.work.keeps_variables,
         hurried: false,
         is_setup: false,
@@ -577,6 +586,8 @@ impl Compiling<'_> {
                 Item::EndRound => self.end_loop(true, ops),
                 Item::EndLoop => self.end_loop(false, ops),
                 Item::End(extent) => self.end(*extent, ops),
+                Item::KeepCookie(cookie) => ops.push(Op::KeepCookie(self.compiler.text(cookie, Place::Plain))),
+                Item::NextRow(name) => ops.extend(self.next_row(name)),
                 Item::Script(script) => {
                     let place = self.script(script, None);
                     ops.push(Op::Script(place));
@@ -869,6 +880,9 @@ impl Compiling<'_> {
         {
             self.wrong(step, "a template stands after #, which is not sent");
             return None;
+        }
+        if step.closes {
+            headers.push(("Connection".to_owned(), Template::fixed("close")));
         }
         let lines: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value))).collect();
         templates.extend(headers.iter().map(|(_, value)| (value, Place::Header)));

@@ -32,6 +32,7 @@ mod print;
 mod read;
 mod ready;
 mod resources;
+mod rows;
 pub mod schema;
 mod scripts;
 mod series;

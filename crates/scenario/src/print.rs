@@ -6,6 +6,7 @@
 //!
 //! Invariant: what is printed is read back as the same scenario.
 
+mod data;
 mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
@@ -31,7 +32,7 @@ pub fn print(scenario: &Scenario, notes: &Notes) -> String {
     let mut load = load(scenario);
     load.note(notes.load.iter().cloned());
     top.put_all("load", load);
-    top.put_all("data", Value::List(draft.data_file.iter().cloned().map(Value::from).collect()));
+    top.put_all("data", Value::List(draft.data_file.iter().map(|text| data::file(text)).collect()));
     top.put_some("data_order", draft.data_order.as_ref().map(ToString::to_string));
     top.put_some("data_end", draft.data_end.as_ref().map(ToString::to_string));
     let mut variables = Map::default();
@@ -366,6 +367,8 @@ impl Steps<'_> {
             Item::EndRound => map.put("end", "round"),
             Item::EndLoop => map.put("end", "loop"),
             Item::End(extent) => map.put("end", extent.to_string()),
+            Item::KeepCookie(cookie) => map.put("cookie", cookie.to_string()),
+            Item::NextRow(file) => map.put("next_row", file.clone()),
             Item::Rendezvous { users, within } => {
                 map.put("rendezvous", Value::Bare(users.to_string()));
                 map.put_some("within", within.map(|within| within.to_string()));
@@ -434,6 +437,9 @@ impl Steps<'_> {
         }
         if !step.cookies {
             map.put("cookies", Value::Bare("false".to_owned()));
+        }
+        if step.closes {
+            map.put("keep_alive", Value::Bare("false".to_owned()));
         }
         map.put_some("timeout", step.timeout.filter(|_| step.timeout != defaults.timeout).map(|timeout| timeout.to_string()));
         map.put_some("maximum_requests", step.requests_max.map(|most| Value::Bare(most.to_string())));

@@ -3,6 +3,7 @@
 //! A reader that stops at the first mistake makes its user run it once for each. So nothing here fails: what cannot be read is
 //! noted with its place and left out, and the scenario is given only if nothing was noted.
 
+mod data;
 mod ends;
 mod items;
 mod load;
@@ -21,10 +22,10 @@ use plan::work::{
     Auth, Extent, Item, JOURNEY_NUMBER, Journey, LAST_SUCCEEDED, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work,
     is_variable_name,
 };
-use plan::{DataFile, Draft, Nanos, PopulationDraft, RowsAt, Spelling, Target, Wording};
+use plan::{Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
-use crate::keys::{CHOICE, DATA, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
+use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
 use crate::mistake::Mistake;
 use crate::yaml::{self, Key as Word, Node, Spot, Style, Value};
 
@@ -441,108 +442,6 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn data(&mut self, top: &mut Entries<'_>, draft: &mut Draft) {
-        let data = top.value("data");
-        for node in data.map_or_else(Vec::new, |node| self.each(node)) {
-            self.reaches_out(node.spot, "this names a file of the machine that serves");
-            let written = if let Value::Map(_) = &node.value { self.described_data(node) } else { self.plain(node) };
-            let Some(text) = written else { continue };
-            if self.files.len() == OTHERS_MAX {
-                self.wrong(node.spot, format!("the scenario has more than {OTHERS_MAX} data files"), "put rows together into one");
-                break;
-            }
-            let (name, path, header) = match (DataFile::parts(&text), text.split_once('=')) {
-                ((Some(name), rows), _) => (name.to_owned(), rows.path, rows.header),
-                (_, Some((name, path))) if !path.is_empty() => (name.to_owned(), path, None),
-                _ => (text.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned(), text.as_str(), None),
-            };
-            let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
-            if !is_name || self.names.contains(&name) || words().any(|word| word == name) {
-                let message = format!("the data file '{text}' gives no name that templates can call it by");
-                self.wrong(node.spot, message, format!("give it one, as in rows={path}"));
-            } else if self.files.contains(&name) {
-                self.wrong(
-                    node.spot,
-                    format!("two data files are called '{name}'"),
-                    format!("give one another name, as in {name}2={path}"),
-                );
-            } else {
-                let path = self.beside(path);
-                let columns = self.columns_of(node.spot, RowsAt { path: &path, header });
-                self.columns.push(columns);
-                let file = DataFile { name: name.clone(), header: header.map(str::to_owned), path, sha256: None };
-                draft.data_file.push(file.to_string());
-                self.files.push(name);
-            }
-        }
-        for (key, setting) in [("data_order", "data-order"), ("data_end", "data-end")] {
-            let Some((word, node)) = top.take(key) else { continue };
-            if data.is_none() {
-                self.wrong(word.spot, format!("'{key}' is about data files, and there is none"), "name one under data");
-                continue;
-            }
-            let Some(text) = self.plain(node) else { continue };
-            let wrong = match setting {
-                "data-order" => {
-                    draft.data_order = text.parse().ok();
-                    text.parse::<plan::RowOrder>().err()
-                }
-                _ => {
-                    draft.data_end = text.parse().ok();
-                    text.parse::<plan::DataEnd>().err()
-                }
-            };
-            if let Some(why) = wrong {
-                let help = if setting == "data-order" { "write in-order, random or per-user" } else { "write wrap, stop or error" };
-                self.wrong(node.spot, format!("'{}' {why}", text.escape_debug()), help);
-            }
-        }
-    }
-
-    /// A data file as it is typed, from what is said of it key by key.
-    fn described_data(&mut self, node: &Node) -> Option<String> {
-        let mut entries = self.shape(node, &DATA)?;
-        let columns: Option<Vec<(Spot, String)>> = entries
-            .value("columns")
-            .map(|node| self.each(node).into_iter().filter_map(|node| Some((node.spot, self.plain(node)?))).collect());
-        let delimiter = entries.take("delimiter").and_then(|(word, node)| Some((word.spot, self.plain(node)?)));
-        let name = entries.value("name").and_then(|node| self.plain(node));
-        let Some(path) = entries.value("file").and_then(|node| self.plain(node)).filter(|path| !path.is_empty()) else {
-            self.wrong(entries.spot, "the data file has no 'file'", "write file: PATH");
-            return None;
-        };
-        let between = match &delimiter {
-            None => ",",
-            Some((spot, _)) if columns.is_none() => {
-                self.wrong(*spot, "'delimiter' is about 'columns', and there are none", "leave it out: it is seen in the first line");
-                ","
-            }
-            Some((_, text)) if text.len() == 1 && ",;|:^~#\t".contains(text.as_str()) => text.as_str(),
-            Some((spot, text)) => {
-                let message = format!("'{}' is no sign that stands between fields", text.escape_debug());
-                self.wrong(*spot, message, "write one of , ; | : ^ ~ # or \"\\t\"");
-                ","
-            }
-        };
-        for (spot, column) in columns.iter().flatten() {
-            if column.contains([')', '\n']) || column.contains(between) {
-                self.wrong(*spot, format!("'{}' cannot be the name of a column here", column.escape_debug()), "call it otherwise");
-            }
-        }
-        let named = name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned());
-        let columns: Option<Vec<String>> = columns.map(|columns| columns.into_iter().map(|(_, column)| column).collect());
-        match columns.as_deref() {
-            None => Some(format!("{named}={path}")),
-            Some([]) => {
-                self.wrong(entries.spot, "there are no columns here", "name them, as in columns: [id, name]");
-                None
-            }
-            // A sign behind the only name says that fields are cut there at all.
-            Some([only]) => Some(format!("{named}({only}{between})={path}")),
-            Some(columns) => Some(format!("{named}({})={path}", columns.join(between))),
-        }
-    }
-
     fn variables(&mut self, node: &Node) -> Vec<Variable> {
         let mut variables = Vec::new();
         for (word, node) in self.named(node) {
@@ -619,7 +518,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 29] = [
+        const KINDS: [&str; 31] = [
             "get",
             "post",
             "put",
@@ -629,8 +528,10 @@ impl<'a> Reading<'a> {
             "options",
             "method",
             "set",
+            "cookie",
             "forget",
             "end",
+            "next_row",
             "script",
             "pacing",
             "group",
@@ -699,6 +600,14 @@ impl<'a> Reading<'a> {
             ["end"] => {
                 let (_, node) = entries.take("end").expect("it was looked for");
                 found.extend(self.end(node));
+            }
+            ["cookie"] => {
+                let (_, node) = entries.take("cookie").expect("it was looked for");
+                found.extend(self.template(node).map(Item::KeepCookie));
+            }
+            ["next_row"] => {
+                let (_, node) = entries.take("next_row").expect("it was looked for");
+                found.extend(self.next_row(node));
             }
             ["script"] => {
                 let (_, node) = entries.take("script").expect("it was looked for");

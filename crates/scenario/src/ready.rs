@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, conclude};
 use measure::{IntervalCounts, Leftovers, Position, SummaryBuilder, Tick};
 use plan::work::{Item, Weights};
-use plan::{DataEnd, Part, Plan, PlanErrors, RowOrder, Target};
-use template::{Data, Exchange, Rows, Witness, too_few_rows};
+use plan::{DataEnd, Load, Part, Plan, PlanErrors, RowOrder, RowsFor, Target};
+use template::{Data, Dealing, Exchange, Rows, Witness, too_few_rows, too_large_for_each_user};
 
 use crate::behaviour::{Journeys, Place, WalkRecord};
 use crate::compiled::{Compiled, compile};
@@ -49,13 +49,13 @@ impl Ready {
                 None
             }
         };
-        let short = too_few_rows(plan, files);
+        let unfit = too_few_rows(plan, files).into_iter().chain(too_large_for_each_user(plan, files));
         let mut single = |name: &str, items: &[Item]| {
             if items.is_empty() { None } else { take(compile(scenario, plan, files, Some((name, items)))) }
         };
         let (setup, teardown) = (single("setup", &scenario.work.setup), single("teardown", &scenario.work.teardown));
         let compiled = take(compile(scenario, plan, files, None));
-        short.into_iter().for_each(|mistake| errors.push(mistake));
+        unfit.for_each(|mistake| errors.push(mistake));
         match compiled {
             Some(journeys) if errors.is_empty() => {
                 // What scripts share, they share with those of the setup.
@@ -268,26 +268,34 @@ fn start(
 pub(crate) struct Workers {
     compiled: Arc<Compiled>,
     single: Option<Arc<Mutex<WalkRecord>>>,
-    files: Vec<Arc<Data>>,
-    order: (RowOrder, DataEnd),
+    files: Vec<(Arc<Data>, RowsFor, DataEnd)>,
+    order: RowOrder,
     seed: u64,
     /// So many journeys were begun by the loads before this one.
     taken: u64,
     places: Vec<Place>,
-    /// How many users each population has at most.
-    users: Vec<u64>,
+    /// How many users each population has at most, and whether each is another one.
+    users: Vec<(u64, bool)>,
 }
 
 impl Workers {
     pub(crate) fn new(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, single: Option<Arc<Mutex<WalkRecord>>>, taken: u64) -> Self {
         let populations = (0..plan.populations().len().max(1) as u32).map(|place| plan.of_population(place));
+        let variation = plan.variation();
         Self {
             places: Place::all(plan, &compiled),
-            users: populations.map(|load| load.connections_max().get().into()).collect(),
+            users: populations.map(|load| (load.connections_max().get().into(), matches!(load.load(), Load::Open { .. }))).collect(),
             compiled: Arc::new(compiled),
             single,
-            files: files.to_vec(),
-            order: (plan.variation().order, plan.variation().end),
+            files: files
+                .iter()
+                .enumerate()
+                .map(|(place, data)| {
+                    let rows_for = variation.files.get(place).map_or(RowsFor::AllUsers, |file| file.rows_for);
+                    (data.clone(), rows_for, variation.end_of(place))
+                })
+                .collect(),
+            order: variation.order,
             seed: plan.seed(),
             taken,
         }
@@ -295,9 +303,15 @@ impl Workers {
 
     /// The journeys of one worker.
     pub(crate) fn journeys(&self, part: Part, position: &Arc<Position>) -> Journeys {
-        let users = self.users[part.population as usize];
-        let rows = Rows::new(&self.files, self.order, self.seed, part, users, self.taken);
+        let (users, are_others) = self.users[part.population as usize];
         let place = self.places[part.of_run.index() as usize].clone();
+        let asked = place.rows.iter().copied().chain(std::iter::repeat(None));
+        let dealt = self.files.iter().zip(asked).map(|((data, rows_for, end), asked)| {
+            // Users that do not come again take rows together.
+            let rows_for = if are_others && *rows_for == RowsFor::EachUser { RowsFor::AllUsers } else { *rows_for };
+            (data.clone(), Dealing { rows_for, end: *end, asked })
+        });
+        let rows = Rows::new(&dealt.collect::<Vec<_>>(), self.order, self.seed, part, users, self.taken);
         Journeys::new(self.compiled.clone(), self.single.clone(), rows, place, position.clone())
     }
 }

@@ -23,6 +23,7 @@ mod leaving;
 mod parallel;
 mod populations;
 mod resources;
+mod rows;
 mod scripts;
 mod words;
 

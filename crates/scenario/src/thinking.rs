@@ -37,7 +37,9 @@ fn of_item(item: &Item) -> f64 {
         | Item::ForgetConnections
         | Item::EndRound
         | Item::EndLoop
-        | Item::End(_) => 0.0,
+        | Item::End(_)
+        | Item::KeepCookie(_)
+        | Item::NextRow(_) => 0.0,
         Item::Pause(pause) => of_duration(pause),
         Item::Repeat { times, items } => {
             let times = if times.is_fixed() { times.fixed_text().trim().parse().unwrap_or(1.0) } else { 1.0 };

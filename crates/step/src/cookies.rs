@@ -89,15 +89,18 @@ impl Jar {
         self.keep(Cookie::new(set.name, set.value, domain, path, Reach { host_only, secure: set.secure }, expires), now)
     }
 
-    /// Adds a cookie that the user's scenario gives, for this host alone and all its paths. Gives whether it was taken: not if it is
-    /// too large or has letters that no cookie may have.
-    pub fn put(&mut self, name: &str, value: &str, host: &str) -> bool {
-        let is_sound = |text: &str| !text.bytes().any(|byte| byte.is_ascii_control() || byte == b';');
-        if name.is_empty() || name.contains('=') || !is_sound(name) || !is_sound(value) || name.len() + value.len() > COOKIE_BYTES_MAX {
+    /// Takes up a cookie that the user's scenario gives, written as in `Set-Cookie`: for the host and the paths that it names, else for this
+    /// host alone and all its paths. Gives whether it was taken.
+    pub fn give(&mut self, line: &[u8], host: &str, now: UnixSeconds) -> bool {
+        let Some(set) = SetCookie::read(line).filter(|set| set.name.len() + set.value.len() <= COOKIE_BYTES_MAX) else { return false };
+        let is_odd = |text: &[u8]| text.iter().any(u8::is_ascii_control);
+        if is_odd(set.name) || is_odd(set.value) {
             return false;
         }
-        let reach = Reach { host_only: true, secure: false };
-        self.keep(Cookie::new(name.as_bytes(), value.as_bytes(), host.as_bytes(), b"/", reach, SESSION), UnixSeconds(i64::MIN))
+        let host_only = set.domain.is_none_or(|domain| std::str::from_utf8(domain).is_ok_and(is_address));
+        let (domain, path) = (set.domain.unwrap_or(host.as_bytes()), set.path.unwrap_or("/").as_bytes());
+        let expires = set.expires(now);
+        self.keep(Cookie::new(set.name, set.value, domain, path, Reach { host_only, secure: set.secure }, expires), now)
     }
 
     fn keep(&mut self, cookie: Option<Cookie>, now: UnixSeconds) -> bool {
@@ -508,12 +511,18 @@ mod tests {
     #[test]
     fn a_scenario_may_put_cookies_into_a_jar() {
         let mut jar = Jar::new();
-        assert!(jar.put("lang", "de", "A.test"));
+        let give = |jar: &mut Jar, line: &str| jar.give(line.as_bytes(), "A.test", NOW);
+        assert!(give(&mut jar, "lang=de"));
         assert_eq!(sent(&jar, "https://a.test/any/where", UnixSeconds(i64::MAX)), "lang=de");
-        assert!(jar.put("lang", "en", "a.test"), "a later one replaces it");
+        assert!(give(&mut jar, "lang=en"), "a later one replaces it");
         assert_eq!(sent(&jar, "http://a.test/", NOW), "lang=en");
-        for (name, value) in [("", "x"), ("a=b", "x"), ("a", "x;y"), ("a", "x\r\ny"), ("a;", "x")] {
-            assert!(!jar.put(name, value, "a.test"), "{name}={value}");
+        // For whichever host it names.
+        assert!(give(&mut jar, "theme=dark; Domain=.cdn.test; Path=/img; Secure") && give(&mut jar, "ip=1; Domain=127.0.0.1"));
+        assert_eq!(sent(&jar, "https://x.cdn.test/img/a.png", NOW), "theme=dark");
+        assert_eq!((sent(&jar, "http://cdn.test/img/", NOW), sent(&jar, "https://cdn.test/", NOW)), (String::new(), String::new()));
+        assert_eq!(sent(&jar, "http://127.0.0.1/", NOW), "ip=1");
+        for line in ["", "=x", "novalue", "a=x\r\ny", &format!("a={}", "x".repeat(COOKIE_BYTES_MAX))] {
+            assert!(!give(&mut jar, line), "{line}");
         }
         jar.clear();
         assert_eq!((jar.is_empty(), jar.heap_bytes()), (true, 0));

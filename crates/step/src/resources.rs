@@ -2,7 +2,9 @@
 //!
 //! Which elements and attributes these are is what JMeter takes for "embedded resources" (its parser of pages, 5.6.3): browsers load more
 //! (`srcset`, `video`, what scripts ask for), but which of it depends on a screen, and two tools that load the same page are to send
-//! the same requests. Style sheets are looked through for `url(…)` and `@import` (CSS Syntax Level 3 §4.3.6), comments left out.
+//! the same requests. Style sheets are looked through for `@import` alone (CSS Syntax Level 3 §4.3.6), comments left out: pictures and fonts
+//! that they name are loaded where a rule is about something on the page, which nobody knows here. What stands in a `style` of an
+//! element is about that.
 //!
 //! Invariant: each name comes once, in the order of the page; so many at most.
 
@@ -79,7 +81,7 @@ impl Resources {
                 _ => add("background", ResourceKind::Other),
             }
             if let Some(style) = element.attribute("style") {
-                found.add_style(style, &mut names);
+                found.add_style(style, false, &mut names);
             }
         }
         found
@@ -89,7 +91,7 @@ impl Resources {
     #[must_use]
     pub fn of_style(bytes: &[u8]) -> Self {
         let mut found = Self::default();
-        found.add_style(&String::from_utf8_lossy(bytes), &mut HashSet::new());
+        found.add_style(&String::from_utf8_lossy(bytes), true, &mut HashSet::new());
         found
     }
 
@@ -101,7 +103,7 @@ impl Resources {
         }
     }
 
-    fn add_style(&mut self, text: &str, names: &mut HashSet<String>) {
+    fn add_style(&mut self, text: &str, only_imports: bool, names: &mut HashSet<String>) {
         let mut rest = text;
         let mut is_imported = false;
         while let Some(letter) = rest.chars().next() {
@@ -111,7 +113,9 @@ impl Resources {
                 (rest, is_imported) = (behind.trim_start(), true);
             } else if let Some(behind) = without_word(rest, "url(") {
                 let (url, behind) = address(behind.trim_start());
-                self.add(url, if is_imported { ResourceKind::Style } else { ResourceKind::Other }, names);
+                if is_imported || !only_imports {
+                    self.add(url, if is_imported { ResourceKind::Style } else { ResourceKind::Other }, names);
+                }
                 (rest, is_imported) = (behind, false);
             } else if matches!(letter, '"' | '\'') {
                 let (text, behind) = quoted(&rest[1..], letter);
@@ -207,15 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn a_style_sheet_names_pictures_and_other_style_sheets() {
+    fn a_style_sheet_names_others_and_the_style_of_an_element_pictures() {
         use ResourceKind::{Other, Style};
         let found = Resources::of_style(
             b"@import 'a.css'; @IMPORT url(b.css) screen;/* url(no.png) */ p { background: URL( \"c d.png\" ); content: 'url(no.png)' }\n\
               @font-face { src: url(e.woff2) format('woff2'), url('f.woff') } q { background: url(c\\ d.png",
         );
-        let expected =
-            [("a.css", Style), ("b.css", Style), ("c d.png", Other), ("e.woff2", Other), ("f.woff", Other), ("c\\ d.png", Other)];
-        assert_eq!(names(&found), expected);
+        assert_eq!(names(&found), [("a.css", Style), ("b.css", Style)]);
+        let found = Resources::of_page(b"<p style='background: URL( \"c d.png\" ); src: url(e.woff2) format(), url(f.woff)'>x</p>");
+        assert_eq!(names(&found), [("c d.png", Other), ("e.woff2", Other), ("f.woff", Other)]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::expectations::Expectations;
 use crate::feed::{Next, Order, Source, waits};
 use crate::kept::{UserRows, too_few_rows};
 use crate::record::Fields;
+use crate::rows::for_users_on_journeys;
 use crate::sink::{AllAnswers, AnswerNeeds, AnswerSink};
 use crate::witness::{Exchange, Witness};
 use crate::write::{Writing, digits, write};
@@ -58,7 +59,7 @@ impl Ready {
         let variation = plan.variation();
         let compiled = compile(plan, files);
         let mut errors = PlanErrors::default();
-        too_few_rows(plan, files).into_iter().for_each(|error| errors.push(error));
+        too_few_rows(plan, files).into_iter().chain(for_users_on_journeys(plan)).for_each(|error| errors.push(error));
         let expected = Expectations::of(plan, &mut errors);
         let routes = match compiled {
             Ok(routes) if errors.is_empty() => routes,
@@ -81,7 +82,7 @@ impl Ready {
         };
         let order = |(file, data): (u64, &Arc<Data>)| Order {
             order: variation.order,
-            end: variation.end,
+            end: variation.end_of(file as usize),
             seed: plan.seed(),
             file,
             count: data.count(),
@@ -236,7 +237,7 @@ impl TemplateBehaviour {
         for (file, source) in sources.iter_mut().enumerate() {
             match source.advance(number) {
                 Next::Row => {}
-                Next::Over => return Ok(false),
+                Next::Over | Next::UserOver => return Ok(false),
                 Next::RanOut => return Err(self.ran_out(file)),
                 Next::Failed(why) => return Err(broken(why)),
             }
@@ -310,7 +311,7 @@ impl Behaviour for TemplateBehaviour {
     }
 
     fn leftovers(&self) -> Leftovers {
-        Leftovers { data_waits: waits(&self.sources.borrow()), ..Leftovers::default() }
+        Leftovers { data_waits: waits(self.sources.borrow().iter()), ..Leftovers::default() }
     }
 
     fn tally(&self) -> Tally {

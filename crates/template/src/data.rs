@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use engine::StoredFile;
 use plan::template::nearest;
-use plan::{LargeFile, ReadFrom, RowsAt, plainly};
+use plan::{Delimiter, END_MARK, LargeFile, ReadFrom, RowForm, RowsAt, named_delimiter, plainly};
 use ring::digest;
 
-use crate::record::{Fields, Form, Names, Record, Records, Wrong};
+use crate::record::{Fields, Form, Names, Record, Records, Wrong, is_uneven};
 
 /// Rows of at most so many bytes are taken into memory, with what it takes to find them.
 pub const MEMORY_BYTES_MAX: usize = 64 << 20;
@@ -119,9 +119,13 @@ impl Data {
     fn read(at: RowsAt<'_>, source: impl Read, large: Option<(usize, &Arc<dyn LargeFile>)>) -> Result<Self, Vec<DataError>> {
         let path = at.path;
         let wrong = |why: String, help: &str| vec![DataError { message: format!("the data file {path} {why}"), help: help.to_owned() }];
-        let in_line = |wrong: &Wrong| DataError {
-            message: format!("the data file {path}, line {}: {}", wrong.line, wrong.why),
-            help: "give CSV with the names of its columns in the first line, or a JSON object a line".to_owned(),
+        let in_line = |wrong: &Wrong| {
+            let help = if is_uneven(&wrong.why) {
+                "give each row as many fields as there are columns, or say of the file uneven: true in a scenario"
+            } else {
+                "give CSV with the names of its columns in the first line, or a JSON object a line"
+            };
+            DataError { message: format!("the data file {path}, line {}: {}", wrong.line, wrong.why), help: help.to_owned() }
         };
         let hashed = HashedFile { source, context: digest::Context::new(&digest::SHA256), read: 0 };
         let mut records = Records::new(hashed, Form::JsonLines, 0, 64 << 10);
@@ -268,6 +272,11 @@ impl Data {
         Ok(())
     }
 
+    /// Adds a row that says in each column that there are no more.
+    pub(crate) fn add_marks(&self, into: &mut Fields) {
+        self.columns.iter().for_each(|_| into.push(END_MARK.as_bytes()));
+    }
+
     /// Reads rows of a large file.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { data: self, at: None }
@@ -337,12 +346,13 @@ fn beginning<R: Read>(at: RowsAt<'_>, records: &mut Records<R>) -> Result<(Form,
     }
     let start = records.peek().map_err(Beginning::Wrong)?;
     let ending = at.path.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-    let is_json = matches!(ending.as_str(), "jsonl" | "ndjson" | "json") || start.trim_ascii_start().first() == Some(&b'{');
+    let seems_json = matches!(ending.as_str(), "jsonl" | "ndjson" | "json") || start.trim_ascii_start().first() == Some(&b'{');
+    let is_json = seems_json && at.form == RowForm::default();
     if let Some(header) = at.header {
         if is_json {
             return Err(Beginning::Columns("holds JSON lines, which name their columns themselves".to_owned()));
         }
-        return named(header, records);
+        return named(header, at.form, records);
     }
     if is_json {
         // The names are those of the first object, which is a row as well.
@@ -354,13 +364,14 @@ fn beginning<R: Read>(at: RowsAt<'_>, records: &mut Records<R>) -> Result<(Form,
     }
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();
-    let delimiter = [b',', b'\t', b';'].into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',');
-    let form = Form::Csv { delimiter, names: Names::FirstRecord };
+    let seen = || Delimiter::byte([b',', b'\t', b';'].into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b','));
+    let delimiter = at.form.delimiter.unwrap_or_else(seen);
+    let form = Form::csv(delimiter, Names::FirstRecord, at.form);
     records.set_form(form);
     let Some(first) = records.next().map_err(Beginning::Wrong)? else { return Err(Beginning::Empty) };
     let line = first.line;
     let mut names = Fields::default();
-    names.add_csv(first.bytes, delimiter).map_err(|why| Beginning::Wrong(Wrong { line, why }))?;
+    names.add_csv(first.bytes, delimiter, at.form.quotes).map_err(|why| Beginning::Wrong(Wrong { line, why }))?;
     let mut columns: Vec<String> = Vec::new();
     for number in 0..names.count() {
         let Ok(name) = std::str::from_utf8(names.field(number)) else {
@@ -380,23 +391,22 @@ fn beginning<R: Read>(at: RowsAt<'_>, records: &mut Records<R>) -> Result<(Form,
 
 const NAMED_ONCE: &str = "name each column of CSV once, as in users(id,name)=users.csv, or leave the names out";
 
-/// The columns of a file that does not name them, by the line that it would have. One that it has all the same is no row.
-fn named<R: Read>(header: &str, records: &mut Records<R>) -> Result<(Form, Vec<String>), Beginning> {
-    let count = |delimiter: &u8| header.bytes().filter(|byte| byte == delimiter).count();
+/// The columns of a file that does not name them, by the line that it would have. One that it has all the same is no row, nor is the first
+/// where it names them otherwise.
+fn named<R: Read>(header: &str, written: RowForm, records: &mut Records<R>) -> Result<(Form, Vec<String>), Beginning> {
     // Of one column alone, the whole line is the field: no line holds this byte.
-    let delimiter = b",;\t|:^~#".iter().rev().filter(|delimiter| count(delimiter) > 0).max_by_key(|delimiter| count(delimiter)).copied();
-    let delimiter = delimiter.unwrap_or(0);
-    let columns: Vec<String> = header.split(char::from(delimiter)).map(|name| name.trim().to_owned()).collect();
+    let delimiter = written.delimiter.or_else(|| named_delimiter(header)).unwrap_or(Delimiter::byte(0));
+    let columns: Vec<String> = header.split(delimiter.as_str()).map(|name| name.trim().to_owned()).collect();
     for (place, name) in columns.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
         if columns[..place].contains(name) {
             return Err(Beginning::Columns(format!("has two columns '{}' by their names", name.escape_debug())));
         }
     }
-    let form = Form::Csv { delimiter, names: Names::User };
+    let form = Form::csv(delimiter, Names::User, written);
     records.set_form(form);
     let start = records.peek().map_err(Beginning::Wrong)?;
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if line.trim_ascii() == header.trim().as_bytes() {
+    if written.has_header || line.trim_ascii() == header.trim().as_bytes() {
         records.next().map_err(Beginning::Wrong)?;
     }
     Ok((form, columns))
@@ -457,6 +467,7 @@ impl<R: Read> Read for HashedFile<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::DataFile;
     use std::fmt::Write as _;
     use std::fs;
 
@@ -491,7 +502,8 @@ mod tests {
     #[test]
     fn columns_are_named_where_the_file_does_not() {
         let named = |header: &str, content: &str| {
-            Data::of_bytes(RowsAt { path: "u.csv", header: Some(header) }, content.as_bytes()).map_err(|errors| errors[0].message.clone())
+            Data::of_bytes(RowsAt { header: Some(header), ..RowsAt::from("u.csv") }, content.as_bytes())
+                .map_err(|errors| errors[0].message.clone())
         };
         let data = named("id;name", "1;\"a;b\"\n2;c;more\n").unwrap();
         assert_eq!((data.columns().len(), data.count(), row(&data, 0), row(&data, 1)), (2, 2, own(&["1", "a;b"]), own(&["2", "c"])));
@@ -508,9 +520,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("u.csv");
         fs::write(&path, "1,a,x\n2,b\n").unwrap();
-        let data = Data::open_within(RowsAt { path: path.to_str().unwrap(), header: Some("id,name") }, 1).unwrap();
+        let data = Data::open_within(RowsAt { header: Some("id,name"), ..RowsAt::from(path.to_str().unwrap()) }, 1).unwrap();
         assert!(!data.is_in_memory());
         assert_eq!((row(&data, 0), row(&data, 1)), (own(&["1", "a"]), own(&["2", "b"])));
+    }
+
+    #[test]
+    fn rows_are_read_as_they_are_said_to_be_written() {
+        let read = |text: &str, content: &str| {
+            let data = Data::of_bytes(DataFile::parts(text).1, content.as_bytes()).map_err(|errors| errors[0].clone())?;
+            Ok::<_, DataError>((data.columns().join(" "), (0..data.count()).map(|number| row(&data, number).join(" ")).collect::<Vec<_>>()))
+        };
+        let rows = |columns: &str, rows: &[&str]| Ok((columns.to_owned(), own(rows)));
+        assert_eq!(read("u(who,years)[header]=u.csv", "name,age\nAnn,30\n"), rows("who years", &["Ann 30"]));
+        assert_eq!(read("u[delimiter=%7C]=u.csv", "name|age\nAnn|\"a|b\"\n"), rows("name age", &["Ann a|b"]));
+        assert_eq!(read("u(a::b)[delimiter=%3A%3A]=u.csv", "1::2\n:::\n"), rows("a b", &["1 2", " :"]));
+        assert_eq!(read("u(a,b)[no-quotes]=u.csv", "\"x,y\"\nIt's 6\",z\n"), rows("a b", &["\"x y\"", "It's 6\" z"]));
+        assert_eq!(read("u[uneven]=u.csv", "a,b\n1\n1,2,3\n"), rows("a b", &["1 ", "1 2"]));
+        let told = read("u=u.csv", "a,b\n1\n").unwrap_err();
+        assert!(told.message.contains("line 2: it has 1 field") && told.help.contains("uneven: true"), "{told:?}");
     }
 
     fn own(fields: &[&str]) -> Vec<String> {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Instant;
 
 use measure::DataWaits;
-use plan::{DataEnd, Random, RowOrder, Share};
+use plan::{DataEnd, END_MARK, Random, RowOrder, Share};
 
 use crate::data::Data;
 use crate::record::Fields;
@@ -44,9 +44,16 @@ pub(crate) enum Turn {
     Row(u64),
     /// There are none left, and the load ends.
     Over,
+    /// There are none left, and whoever wants one goes.
+    UserOver,
+    /// There are none left, and that is to be seen in the columns.
+    Mark,
     /// There are none left, and the run breaks off.
     RanOut,
 }
+
+/// In the place of a row's number: each of its columns says that there are no more rows.
+const MARK: u64 = u64::MAX;
 
 impl Order {
     /// The row of the request with this number.
@@ -59,6 +66,8 @@ impl Order {
             _ => match self.end {
                 DataEnd::Wrap => Turn::Row(number % self.count),
                 DataEnd::Stop => Turn::Over,
+                DataEnd::StopUser => Turn::UserOver,
+                DataEnd::Mark => Turn::Mark,
                 DataEnd::Error => Turn::RanOut,
             },
         }
@@ -86,6 +95,8 @@ pub(crate) struct Feed {
     at: usize,
     columns: usize,
     waits: DataWaits,
+    /// Whether each user goes that wants another row.
+    ends_users: bool,
 }
 
 #[derive(Default)]
@@ -97,6 +108,7 @@ struct Block {
 /// Why no more blocks come.
 enum FeedEnd {
     Over,
+    UserOver,
     RanOut,
     Failed(String),
 }
@@ -106,6 +118,7 @@ enum FeedEnd {
 pub(crate) enum Next {
     Row,
     Over,
+    UserOver,
     RanOut,
     Failed(String),
 }
@@ -130,7 +143,12 @@ impl Source {
                     *row = next;
                     Next::Row
                 }
+                Turn::Mark => {
+                    *row = MARK;
+                    Next::Row
+                }
                 Turn::Over => Next::Over,
+                Turn::UserOver => Next::UserOver,
                 Turn::RanOut => Next::RanOut,
             },
             Self::Ahead(feed) => feed.advance(),
@@ -142,6 +160,7 @@ impl Source {
     #[inline]
     pub(crate) fn field(&self, column: usize) -> Option<&[u8]> {
         match self {
+            Self::Memory { row: MARK, .. } => Some(END_MARK.as_bytes()),
             Self::Memory { data, row, .. } => Some(data.field(*row, column)),
             Self::Ahead(feed) => Some(feed.block.fields.field(feed.at * feed.columns + column)),
             Self::User => None,
@@ -164,7 +183,8 @@ impl Feed {
                 "the system gives no thread to read rows ahead ({why}): raise the limit on processes (ulimit -u)"
             )))),
         };
-        Self { data, blocks, first, block: Block::default(), at: 0, columns, waits: DataWaits::default() }
+        let ends_users = order.end == DataEnd::StopUser;
+        Self { data, blocks, first, block: Block::default(), at: 0, columns, waits: DataWaits::default(), ends_users }
     }
 
     fn advance(&mut self) -> Next {
@@ -180,6 +200,9 @@ impl Feed {
             }
             Some(Err(FeedEnd::Failed(why))) => Next::Failed(why),
             Some(Err(FeedEnd::RanOut)) => Next::RanOut,
+            Some(Err(FeedEnd::UserOver)) => Next::UserOver,
+            // Nothing comes behind its end.
+            None if self.ends_users => Next::UserOver,
             Some(Err(FeedEnd::Over)) | None => Next::Over,
         }
     }
@@ -203,7 +226,7 @@ impl Feed {
 }
 
 /// The waits for rows of these sources, by their files' paths.
-pub(crate) fn waits(sources: &[Source]) -> BTreeMap<String, DataWaits> {
+pub(crate) fn waits<'a>(sources: impl IntoIterator<Item = &'a Source>) -> BTreeMap<String, DataWaits> {
     let mut waits = BTreeMap::<String, DataWaits>::new();
     for source in sources {
         if let Source::Ahead(Feed { data, waits: DataWaits { count: count @ 1.., total }, .. }) = source {
@@ -223,7 +246,12 @@ fn read_ahead(data: &Data, order: Order, share: Share, sender: &SyncSender<Resul
     loop {
         let ended = match order.turn(number) {
             Turn::Row(row) => reader.read(row, &mut block.fields).err().map(FeedEnd::Failed),
+            Turn::Mark => {
+                data.add_marks(&mut block.fields);
+                None
+            }
             Turn::Over => Some(FeedEnd::Over),
+            Turn::UserOver => Some(FeedEnd::UserOver),
             Turn::RanOut => Some(FeedEnd::RanOut),
         };
         if ended.is_none() {
@@ -288,6 +316,8 @@ mod tests {
             assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Wrap, 5), ["0", "1", "2", "0", "1"]);
             assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Stop, 5), ["0", "1", "2", "Over", "Over"]);
             assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Error, 5), ["0", "1", "2", "RanOut", "RanOut"]);
+            assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::StopUser, 7)[3..], ["UserOver"; 4]);
+            assert_eq!(taken(&data, RowOrder::InOrder, DataEnd::Mark, 7)[2..], ["2", "<EOF>", "<EOF>", "<EOF>", "<EOF>"]);
         }
     }
 

@@ -23,7 +23,7 @@ pub use behaviour::Ready;
 pub use data::{Data, DataError, MEMORY_BYTES_MAX};
 pub use kept::too_few_rows;
 pub use record::Fields;
-pub use rows::{RowOutcome, Rows};
+pub use rows::{Dealing, RowOutcome, Rows, too_large_for_each_user};
 pub use sink::{AllAnswers, AnswerNeeds, AnswerSink};
 pub use text::{Compiler, Text};
 pub use witness::{Exchange, Witness};

@@ -8,8 +8,8 @@
 
 use std::io::Read;
 
-use memchr::{memchr, memchr2};
-use plan::plainly;
+use memchr::{memchr, memchr2, memmem};
+use plan::{Delimiter, RowForm, plainly};
 use serde_json::{Map, Value};
 
 /// The most bytes of one record: a body larger than this is a file of its own.
@@ -21,12 +21,23 @@ pub(crate) enum Form {
     /// Fields between delimiters.
     Csv {
         /// Between two fields.
-        delimiter: u8,
+        delimiter: Delimiter,
         /// Who names them.
         names: Names,
+        /// Whether a field may stand in quotation marks.
+        quotes: bool,
+        /// Whether a row may have fewer fields than there are columns, or more.
+        uneven: bool,
     },
     /// An object a line.
     JsonLines,
+}
+
+impl Form {
+    /// CSV that is written so.
+    pub(crate) const fn csv(delimiter: Delimiter, names: Names, RowForm { quotes, uneven, .. }: RowForm) -> Self {
+        Self::Csv { delimiter, names, quotes, uneven }
+    }
 }
 
 /// Who names the columns of a file.
@@ -36,6 +47,11 @@ pub(crate) enum Names {
     FirstRecord,
     /// The user: what has no name is not used, and fields behind the last name have none.
     User,
+}
+
+/// Whether what is wrong with a row is that it has not as many fields as there are columns.
+pub(crate) fn is_uneven(why: &str) -> bool {
+    why.starts_with("it has ") && !why.starts_with("it has no ")
 }
 
 /// What is no record, and in which line.
@@ -146,8 +162,8 @@ impl<R: Read> Records<R> {
         loop {
             let rest = &self.buffer[self.start + seen..self.end];
             let found = match self.form {
-                Form::Csv { .. } => memchr2(b'\n', b'"', rest),
-                Form::JsonLines => memchr(b'\n', rest),
+                Form::Csv { quotes: true, .. } => memchr2(b'\n', b'"', rest),
+                Form::Csv { .. } | Form::JsonLines => memchr(b'\n', rest),
             };
             match found {
                 Some(at) if rest[at] == b'"' => {
@@ -252,10 +268,11 @@ impl Fields {
     pub(crate) fn add(&mut self, record: &[u8], form: Form, columns: &[String]) -> Result<(), String> {
         let before = self.count();
         let added = match form {
-            Form::Csv { delimiter, names } => self.add_csv(record, delimiter).and_then(|()| {
+            Form::Csv { delimiter, names, quotes, uneven } => self.add_csv(record, delimiter, quotes).and_then(|()| {
                 let count = self.count() - before;
                 let is_named = names == Names::User;
-                if is_named && columns.get(count..).is_none_or(|missing| missing.iter().all(String::is_empty)) {
+                let misses_nothing = || columns.get(count..).is_none_or(|missing| missing.iter().all(String::is_empty));
+                if uneven || is_named && misses_nothing() {
                     self.shorten(self.count().min(before + columns.len()));
                     (count..columns.len()).for_each(|_| self.push(b""));
                 }
@@ -276,10 +293,11 @@ impl Fields {
     }
 
     /// Adds the fields of a record of CSV.
-    pub(crate) fn add_csv(&mut self, record: &[u8], delimiter: u8) -> Result<(), String> {
+    pub(crate) fn add_csv(&mut self, record: &[u8], delimiter: Delimiter, quotes: bool) -> Result<(), String> {
+        let sign = delimiter.as_bytes();
         let mut rest = record;
         loop {
-            let after = if let Some(mut inside) = rest.strip_prefix(b"\"") {
+            let after = if let Some(mut inside) = rest.strip_prefix(b"\"").filter(|_| quotes) {
                 loop {
                     let Some(at) = memchr(b'"', inside) else { return Err("a quotation mark opens in it that is not closed".to_owned()) };
                     self.bytes.extend_from_slice(&inside[..at]);
@@ -289,19 +307,19 @@ impl Fields {
                     inside = doubled;
                 }
             } else {
-                let length = memchr(delimiter, rest).unwrap_or(rest.len());
-                if memchr(b'"', &rest[..length]).is_some() {
+                let end = if let [byte] = sign { memchr(*byte, rest) } else { memmem::find(rest, sign) };
+                let length = end.unwrap_or(rest.len());
+                if quotes && memchr(b'"', &rest[..length]).is_some() {
                     return Err("a quotation mark stands inside a field that does not begin with one".to_owned());
                 }
                 self.bytes.extend_from_slice(&rest[..length]);
                 &rest[length..]
             };
             self.end();
-            match after.split_first() {
-                None => return Ok(()),
-                Some((byte, next)) if *byte == delimiter => rest = next,
-                Some(_) => return Err("something follows a closing quotation mark".to_owned()),
+            if after.is_empty() {
+                return Ok(());
             }
+            rest = after.strip_prefix(sign).ok_or("something follows a closing quotation mark")?;
         }
     }
 
@@ -331,7 +349,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CSV: Form = Form::Csv { delimiter: b',', names: Names::FirstRecord };
+    const COMMA: Delimiter = Delimiter::byte(b',');
+    const CSV: Form = Form::Csv { delimiter: COMMA, names: Names::FirstRecord, quotes: true, uneven: false };
 
     /// A reader that gives a few bytes at a time.
     struct Slow<'a>(&'a [u8], usize);
@@ -356,7 +375,7 @@ mod tests {
 
     fn fields(record: &str) -> Result<Vec<String>, String> {
         let mut fields = Fields::default();
-        fields.add_csv(record.as_bytes(), b',')?;
+        fields.add_csv(record.as_bytes(), COMMA, true)?;
         Ok((0..fields.count()).map(|number| String::from_utf8_lossy(fields.field(number)).into_owned()).collect())
     }
 

@@ -44,6 +44,8 @@ pub struct Request<'a> {
     pub(super) encoded: EncodedRef<'a>,
     pub(super) to: Option<&'a Target>,
     pub(super) is_judged: bool,
+    /// Whether its connection is closed behind it.
+    pub(super) closes: bool,
     /// Never, if it has none of its own.
     limit: Nanos,
 }
@@ -53,7 +55,7 @@ impl<'a> Request<'a> {
     #[inline]
     #[must_use]
     pub const fn new(encoded: EncodedRef<'a>) -> Self {
-        Self { encoded, to: None, is_judged: false, limit: Nanos::NEVER }
+        Self { encoded, to: None, is_judged: false, closes: false, limit: Nanos::NEVER }
     }
 
     /// To the server of this target.
@@ -75,6 +77,13 @@ impl<'a> Request<'a> {
     #[must_use]
     pub const fn judged(self, is_judged: bool) -> Self {
         Self { is_judged, ..self }
+    }
+
+    /// Whether its connection is closed behind it, as its head says.
+    #[inline]
+    #[must_use]
+    pub const fn closing(self, closes: bool) -> Self {
+        Self { closes, ..self }
     }
 
     /// How long its answer may take, from when it could be sent; `None`: as long as the plan says, from when it fell due.

@@ -241,7 +241,7 @@ impl<T: Transport> Lane<T> {
             }
             Err(failure) => note_failure(shared, failure, (sample, encoded.bytes()), self.place_on(to).past(), done),
         }
-        let reuses = shared.task.keepalive == Keepalive::Reuse;
+        let reuses = shared.task.keepalive == Keepalive::Reuse && !request.closes;
         let closer = match self.place_on(to).end(encoded, exchange, result, done) {
             Ok(()) if reuses => return,
             Err(closer) if reuses || result.is_err() => closer,

@@ -25,8 +25,6 @@ pub struct Course {
     pub cookies: bool,
     /// Data files; their paths begin where the file is.
     pub data: Vec<DataFile>,
-    /// Whether the load ends after the last row of these; else they begin again.
-    pub ends_with_data: bool,
     /// Whether users end by what they have done, and no time is said.
     pub ends_by_itself: bool,
     /// Users without an end of their own, each told as what is left out where no duration is said.
@@ -91,8 +89,10 @@ pub(super) fn filled(items: Vec<Item>, step: &mut dyn FnMut(&Step) -> Option<Ste
 /// Whether something in these gives a variable a value for what comes after, or keeps that from being done.
 fn sets(items: &[Item]) -> bool {
     items.iter().any(|item| {
-        matches!(item, Item::Set(_) | Item::Script(_) | Item::EndRound | Item::EndLoop | Item::End(_))
-            || item.parts().iter().any(|part| sets(part))
+        matches!(
+            item,
+            Item::Set(_) | Item::Script(_) | Item::EndRound | Item::EndLoop | Item::End(_) | Item::KeepCookie(_) | Item::NextRow(_)
+        ) || item.parts().iter().any(|part| sets(part))
     })
 }
 

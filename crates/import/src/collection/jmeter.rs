@@ -9,6 +9,7 @@
 mod answer;
 mod controllers;
 mod counters;
+mod data;
 mod expressions;
 mod flow;
 mod functions;
@@ -133,7 +134,7 @@ pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
     for root in reading.roots() {
         each(root, &mut |element| {
             let included = (element.class == "IncludeController").then(|| element.text(controllers::INCLUDED));
-            let path = included.or_else(|| scripts::file_of(element));
+            let path = included.or_else(|| scripts::file_of(element)).or_else(|| data::file_of(element));
             paths.extend(path.and_then(|path| reading.names.literal(path)).filter(|path| !path.is_empty()));
         });
     }
@@ -181,6 +182,10 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     }
     if wishes.comes_at_a_rate {
         course.come_at_a_rate();
+    }
+    for path in names.unwritten.into_inner() {
+        let why = "a load writes no files of its own: have its results written, and send the value where it is wanted";
+        collection.leave_out(format!("the file '{path}' that __StringToFile writes"), "the whole plan", why);
     }
     for name in names.unknown.into_inner() {
         let why = "nothing in the plan gives it a value, so it is sent with its braces, as JMeter does";
@@ -423,8 +428,8 @@ impl<'e> Reading<'e> {
                         continue;
                     }
                 };
-                if !self.names.scripts.take().is_empty() {
-                    let why = "its value is what a script computes; compute it in a script before the first request";
+                if !self.names.between.take().is_empty() {
+                    let why = "its value is what a script computes or a line of a file; give it a value before the first request";
                     self.names.computed.take();
                     self.names.lost.insert(name.to_owned(), why.to_owned());
                     let place = self.place(element, &Scope::default());
@@ -512,13 +517,6 @@ impl<'e> Reading<'e> {
             }
             _ => {}
         }
-        if said.closes {
-            self.collection.leave_out(
-                "that it opens a connection of its own",
-                place.clone(),
-                "a load keeps its connections, or none of them",
-            );
-        }
         let mut request = said.request;
         let times = self.places.entry(place.clone()).or_default();
         *times += 1;
@@ -542,6 +540,7 @@ impl<'e> Reading<'e> {
             before: before.of_request,
             after,
             cookies: keeper.is_some() || !self.course.cookies,
+            closes: said.closes,
             timeout: said.timeout,
             failure_ends: scope.step_ends(),
             may_fail: scope.step_ends().is_none(),

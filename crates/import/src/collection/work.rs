@@ -53,7 +53,6 @@ impl Collection {
             if course.ends_by_itself && course.endless.is_empty() {
                 settings.duration = UNTIL_THROUGH.parse().ok();
             }
-            settings.data_end = if course.ends_with_data { "stop".parse().ok() } else { None };
             let files = course.data.iter().map(|data| data.name.clone()).collect();
             return Import { name, settings, work, populations: course.populations.clone(), files, left_out: common.unsaid };
         }
@@ -83,9 +82,9 @@ impl Collection {
             self.requests.iter().zip(names(&self.requests)).map(|(request, name)| (request.place.as_str(), (request, name))).collect();
         let mut step = |mark: &Step| {
             let (request, name) = named.get(mark.name.as_str())?;
-            let Step { cookies, timeout, failure_ends, may_fail, .. } = *mark;
+            let Step { cookies, closes, timeout, failure_ends, may_fail, .. } = *mark;
             let (before, after) = (mark.before.clone(), mark.after.clone());
-            Some(Step { before, after, cookies, timeout, failure_ends, may_fail, ..common.step(request, name, "") })
+            Some(Step { before, after, cookies, closes, timeout, failure_ends, may_fail, ..common.step(request, name, "") })
         };
         let mut of = |items: &Vec<Item>| {
             let mut items = course::filled(items.clone(), &mut step);

@@ -243,6 +243,7 @@ fn step() -> impl Strategy<Value = Step> {
             redirects: rest.0,
             resources: rest.5,
             cookies: rest.4,
+            closes: rest.4 && rest.2,
             timeout: timeout.map(Nanos::from_millis),
             failure_ends: rest.2,
             may_fail: rest.3 && rest.2.is_none(),
@@ -314,6 +315,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 items.push(if is_round { Item::EndRound } else { Item::EndLoop });
                 Item::Repeat { times: template("3"), items }
             }),
+            Just(Item::KeepCookie(template("theme={{known}}; Path=/"))),
             script().prop_map(|script| Item::Script(Box::new(script))),
             proptest::collection::vec(value(), 1..3)
                 .prop_map(|values| { Item::Set(["each", "other"].into_iter().map(str::to_owned).zip(values).collect()) }),
@@ -397,6 +399,8 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
             | Item::EndRound
             | Item::EndLoop
             | Item::End(_)
+            | Item::KeepCookie(_)
+            | Item::NextRow(_)
             | Item::Pacing(_)
             | Item::Set(_)
             | Item::Script(_)

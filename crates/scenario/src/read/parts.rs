@@ -58,6 +58,7 @@ impl Reading<'_> {
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let resources = entries.value("resources").map_or_else(|| defaults.resources.clone(), |node| self.resources(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
+        let closes = !entries.value("keep_alive").and_then(|node| self.truth(node)).unwrap_or(true);
         let (failure_ends, may_fail) = self.on_failure(entries, (defaults.failure_ends, defaults.may_fail));
         let timeout = entries.value("timeout").and_then(|node| self.timeout(node)).or(defaults.timeout);
         let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
@@ -83,6 +84,7 @@ impl Reading<'_> {
             redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),
             resources,
             cookies,
+            closes,
             timeout,
             failure_ends,
             may_fail,

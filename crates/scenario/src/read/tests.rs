@@ -1,5 +1,6 @@
 //! Scenarios that are read, and every mistake that is told.
 
+use plan::RowsAt;
 use plan::work::{AnswerCheck, Body, Expression, Operator, Step};
 use proptest::prelude::*;
 use step::Check;
@@ -174,8 +175,9 @@ steps: [{get: '/{{u.id}}/{{more.a}}/{{single.line}}'}]
     );
     for (data, told) in [
         ("{columns: [a]}", "has no 'file'"),
-        ("{file: a.csv, delimiter: ';'}", "'delimiter' is about 'columns'"),
-        ("{file: a.csv, columns: [a], delimiter: '=='}", "is no sign that stands between fields"),
+        ("{file: a.csv, header: false}", "the columns have no names"),
+        ("{file: a.csv, columns: [a], delimiter: '\"'}", "cannot stand between fields"),
+        ("'a[heather]=a.csv'", "'heather' says nothing about rows"),
         ("{file: a.csv, columns: ['a,b', c]}", "'a,b' cannot be the name of a column"),
         ("{file: a.csv, columns: []}", "there are no columns"),
         ("{file: a.csv, colums: [a]}", "the key 'colums' is unknown"),
@@ -183,6 +185,29 @@ steps: [{get: '/{{u.id}}/{{more.a}}/{{single.line}}'}]
         let mistakes = read("s.yaml", &format!("data: [{data}]\nsteps: [{{get: /}}]\n")).unwrap_err();
         assert!(mistakes.iter().any(|mistake| mistake.message.contains(told)), "{data}: {mistakes:#?}");
     }
+}
+
+#[test]
+fn data_files_may_be_told_how_their_rows_are_written() {
+    let text = "data:
+  - {file: users.csv, columns: [who, years], header: true, uneven: true}
+  - {file: /abs/more.csv, delimiter: '::', quotes: false}
+  - {file: one.csv, columns: [a], delimiter: '::'}
+  - {file: bars.csv, delimiter: '|'}
+steps: [{get: '/{{users.who}}/{{more.a}}/{{one.a}}/{{bars.a}}'}]
+";
+    let scenario = read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    assert_eq!(
+        scenario.draft.data_file,
+        [
+            "users(who,years)[header,uneven]=users.csv",
+            "more[no-quotes,delimiter=%3A%3A]=/abs/more.csv",
+            "one(a::)[delimiter=%3A%3A]=one.csv",
+            "bars[delimiter=%7C]=bars.csv"
+        ]
+    );
+    let again = read("s.yaml", &crate::print(&scenario, &plan::work::Notes::default())).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
+    assert_eq!(again, scenario);
 }
 
 fn understood(check: &AnswerCheck) -> Check {

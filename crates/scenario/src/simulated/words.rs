@@ -214,6 +214,24 @@ steps: [{get: /a}, {get: /b, cookies: false}, {get: /c}, {forget: cookies}, {get
 }
 
 #[test]
+fn cookies_may_be_given_and_connections_closed_behind_a_request() {
+    let (server, log) = serving(shop);
+    let text = "\
+load: {users: 1, requests: 4}
+variables: {color: dark}
+steps:
+  - {cookie: 'theme={{color}}; Path=/b', once: true}
+  - {get: /a, keep_alive: false, cookies: false}
+  - {get: /b, cookies: true}
+";
+    run(&server, text);
+    let seen = log.borrow();
+    let shown: Vec<_> = seen.iter().map(|seen| (seen.connection, seen.header("cookie"), seen.header("connection"))).collect();
+    // That which is open before the load and the first one that is opened in it have the same number.
+    assert_eq!(shown, [(0, "", "close"), (0, "theme=dark", ""), (0, "", "close"), (1, "theme=dark; crumb=k1", "")]);
+}
+
+#[test]
 fn a_field_of_a_form_may_have_headers_of_its_own_and_the_form_a_type() {
     let (server, log) = serving(|_| plain(1, ""));
     let text = "\

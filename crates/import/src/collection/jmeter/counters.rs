@@ -22,10 +22,14 @@ impl<'e> Reading<'e> {
         let of_plan: &'e [Element] = if is_group(&group.class) { &self.plan.children } else { &[] };
         // What stands in a sampler belongs to what the sampler stands in.
         let in_samplers = group.children.iter().filter(|child| controllers::is_sampler(&child.class)).flat_map(|child| &child.children);
-        let is_counted = |element: &&'e Element| is_counter(&element.class) || is_for_iterations(element);
+        let is_counted = |element: &&'e Element| is_counter(&element.class) || is_for_iterations(element) || element.class == "CSVDataSet";
         let counted: Vec<&'e Element> = of_plan.iter().chain(&group.children).chain(in_samplers).filter(is_counted).collect();
         let (mut set, mut items) = (Vec::new(), Vec::new());
         for element in counted {
+            if element.class == "CSVDataSet" {
+                items.extend(self.row_taken(element));
+                continue;
+            }
             if element.class == "UserParameters" {
                 // What is wrong with it was told.
                 items.extend(self.user_parameters(element).unwrap_or_default());
@@ -89,7 +93,7 @@ impl<'e> Reading<'e> {
                 return Err("its numbers go from the least to the greatest, at most 2^53 of them".to_owned());
             }
             let drawn = Expression::Text(Value::Random { low, high }.into());
-            return self.formed(name, drawn, element.text("outputFormat"));
+            return self.formed((name, low < 0), drawn, element.text("outputFormat"));
         }
         let of = |name: &str| element.text(&format!("CounterConfig.{name}"));
         let (start, step) = (whole(of("start"), 0)?, whole(of("incr"), 1)?);
@@ -100,7 +104,8 @@ impl<'e> Reading<'e> {
             let next = Expression::Call(Function::Next, vec![fixed(self.counter_of(element, &name).as_str())]);
             let before = two(next, Operator::Minus, fixed(1));
             let before = count.map_or(before.clone(), |count| two(before, Operator::Modulo, fixed(count)));
-            return self.formed(name, two(fixed(start), Operator::Plus, two(before, Operator::Times, fixed(step))), of("format"));
+            let value = two(fixed(start), Operator::Plus, two(before, Operator::Times, fixed(step)));
+            return self.formed((name, start < 0 || step < 0), value, of("format"));
         }
         // With a form, the number is counted by itself.
         let counted = if of("format").trim().is_empty() { name.clone() } else { format!("{name}_number") };
@@ -123,7 +128,7 @@ impl<'e> Reading<'e> {
             return Ok(vec![(name, next)]);
         }
         let mut set = vec![(counted.clone(), next)];
-        set.extend(self.formed(name, held(&counted), of("format"))?);
+        set.extend(self.formed((name, start < 0 || step < 0), held(&counted), of("format"))?);
         Ok(set)
     }
 
@@ -139,33 +144,47 @@ impl<'e> Reading<'e> {
         counter
     }
 
-    /// A variable that becomes a number in a form such as `user_000`.
-    fn formed(&self, name: String, value: Expression, form: &str) -> Result<Vec<(String, Expression)>, String> {
+    /// A variable that becomes a number in a form such as `user_000`; whether the number may be below 0.
+    fn formed(&self, (name, is_signed): (String, bool), value: Expression, form: &str) -> Result<Vec<(String, Expression)>, String> {
         let form = form.trim();
         if form.is_empty() {
             return Ok(vec![(name, value)]);
         }
         let (from, to) = (form.find('0').unwrap_or(form.len()), form.rfind('0').map_or(form.len(), |at| at + 1));
         let (before, zeros, behind) = (&form[..from], &form[from..to], &form[to..]);
-        let is_odd = |text: &str| text.contains(['#', ',', '.', ';', '%', '\'', '-', 'E', '\u{a4}', '\u{2030}']);
-        if zeros.is_empty() || !zeros.bytes().all(|byte| byte == b'0') || is_odd(before) || is_odd(behind) {
+        // An E is an exponent behind the digits alone.
+        let is_odd = |text: &str| text.contains(['#', ',', '.', ';', '%', '\'', '\u{a4}', '\u{2030}']);
+        if zeros.is_empty() || !zeros.bytes().all(|byte| byte == b'0') || is_odd(before) || is_odd(behind) || behind.starts_with('E') {
             return Err(format!("its form '{form}' is not one of zeros, such as 000"));
         }
         let plain = format!("{name}_number");
+        let mut set = if value == held(&plain) { Vec::new() } else { vec![(plain.clone(), value)] };
+        let mut size = plain.clone();
+        if is_signed {
+            size = format!("{name}_size");
+            let is_below = two(held(&plain), Operator::Less, fixed(0));
+            let sign = |below: Expression, else_: Expression| Expression::Call(Function::If, vec![is_below.clone(), below, else_]);
+            set.push((size.clone(), sign(two(fixed(0), Operator::Minus, held(&plain)), held(&plain))));
+            set.push((format!("{name}_sign"), sign(fixed("-"), fixed(""))));
+        }
         let mut padded = Template::fixed(zeros);
-        padded.push_piece(plan::template::Piece::Value(Value::Variable(plain.clone())));
+        padded.push_piece(plan::template::Piece::Value(Value::Variable(size.clone())));
         let padded = Expression::Text(padded);
         // As many of its last digits as there are zeros, and all of a longer number.
         let length = |of: Expression| Expression::Call(Function::Length, vec![of]);
-        let kept = Expression::Call(Function::Max, vec![fixed(zeros.len()), length(held(&plain))]);
+        let kept = Expression::Call(Function::Max, vec![fixed(zeros.len()), length(held(&size))]);
         let digits = Expression::Call(Function::Substring, vec![padded.clone(), two(length(padded), Operator::Minus, kept)]);
-        let mut set = if value == held(&plain) { Vec::new() } else { vec![(plain.clone(), value)] };
-        if before.is_empty() && behind.is_empty() {
+        if before.is_empty() && behind.is_empty() && !is_signed {
             set.push((name, digits));
             return Ok(set);
         }
-        let mut whole = Template::fixed(before);
-        whole.push_piece(plan::template::Piece::Value(Value::Variable(format!("{name}_digits"))));
+        let named = |part: &str| plan::template::Piece::Value(Value::Variable(format!("{name}_{part}")));
+        let mut whole = Template::default();
+        if is_signed {
+            whole.push_piece(named("sign"));
+        }
+        whole.push(before);
+        whole.push_piece(named("digits"));
         whole.push(behind);
         set.extend([(format!("{name}_digits"), digits), (name, Expression::Text(whole))]);
         Ok(set)

@@ -12,8 +12,10 @@ use std::collections::BTreeMap;
 
 use groovy::Language;
 use plan::template::{Day, Form, LETTERS_AND_DIGITS, Moment, Piece, RANDOM_LETTERS_MAX, Template, TimeForm, Value};
-use plan::work::{Expression, Function, Operator, Script, USER_NUMBER};
+use plan::work::{Expression, Function, Item, Operator, Script, USER_NUMBER};
+use plan::{DataFile, RowForm};
 
+use super::data::free_file_name;
 use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
 use super::{scripts, times};
@@ -110,7 +112,7 @@ impl Names<'_> {
             (Outcome::Script(script), into) => {
                 let into = into.map_or_else(|| self.fresh("script"), variable_name);
                 let script = Script { name: format!("the script of {name}"), into: Some(into.clone()), may_fail: true, ..*script };
-                self.scripts.borrow_mut().push((self.computed.borrow().len(), script));
+                self.do_before(Item::Script(Box::new(script)));
                 Value::Variable(into).into()
             }
         })
@@ -277,15 +279,25 @@ impl Call<'_, '_> {
                 if !self.raw(2).trim().is_empty() || !self.raw(3).trim().is_empty() {
                     return self.unfit("it reads several files, one after the other; put them together into one");
                 }
-                self.row_of("line".to_owned())
+                self.next_line()
             }
             "__CSVRead" => match self.fixed(1)?.as_str() {
-                "next" | "next()" => Ok(Template::default().into()),
+                "next" | "next()" => {
+                    names.do_before(Item::NextRow(self.file_read()?));
+                    Ok(Template::default().into())
+                }
                 column => match column.parse::<usize>() {
-                    Ok(column) => self.row_of(format!("column_{column}")),
+                    Ok(column) => Ok(Value::Column { file: self.file_read()?, column: format!("column_{column}") }.into()),
                     Err(_) => self.unfit(&format!("'{column}' is neither the number of a column nor next")),
                 },
             },
+            "__StringToFile" => {
+                let path = self.known(0)?.unwrap_or_else(|| self.raw(0).to_owned());
+                names.unwritten.borrow_mut().insert(path.trim().to_owned());
+                // What is written may be worth computing for what it gives to variables.
+                self.text(1)?;
+                Ok("true".to_owned().into())
+            }
             "__char" => {
                 let codes: Option<Vec<String>> = (0..self.arguments.len()).map(|place| self.known(place).ok().flatten()).collect();
                 let Some(codes) = codes else { return self.unfit("it wants codes of letters that are known before the load") };
@@ -315,12 +327,31 @@ impl Call<'_, '_> {
         }
     }
 
-    /// A column of the file that a function reads.
-    fn row_of(&self, column: String) -> Result<Outcome, String> {
-        match self.names.read_files.get(&(self.name.to_owned(), self.fixed(0)?)) {
-            Some(file) => Ok(Value::Column { file: file.clone(), column }.into()),
-            None => self.unfit("the name of its file is not known before the load"),
+    /// The file of which the function reads columns.
+    fn file_read(&self) -> Result<String, String> {
+        let Some(file) = self.names.read_files.get(&self.fixed(0)?) else {
+            return self.unfit("the name of its file is not known before the load");
+        };
+        self.names.rows_used.borrow_mut().insert(file.clone());
+        Ok(file.clone())
+    }
+
+    /// The next line of a file, which each place that calls the function reads by itself, for all users together.
+    fn next_line(&self) -> Result<Outcome, String> {
+        let path = self.fixed(0)?;
+        if path.is_empty() {
+            return self.unfit("the name of its file is not known before the load");
         }
+        let names = self.names;
+        let is_taken = |name: &str| {
+            let is_called = |file: &DataFile| file.name == name;
+            names.files.iter().any(|known| known == name) || names.is_called(name) || names.called_files.borrow().iter().any(is_called)
+        };
+        let file = free_file_name(&path, is_taken);
+        let form = RowForm { quotes: false, ..RowForm::default() };
+        names.called_files.borrow_mut().push(DataFile { header: Some("line".to_owned()), form, ..DataFile::of(&file, &path) });
+        names.do_before(Item::NextRow(file.clone()));
+        Ok(Value::Column { file, column: "line".to_owned() }.into())
     }
 
     /// An argument as the only piece of a text.

@@ -1,20 +1,17 @@
 //! Thread groups of a test plan as populations, and what holds for all their users: data files, cookies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use plan::PopulationDraft;
 use plan::template::Template;
 use plan::work::{Expression, Extent, Item, Journey, Operator, each_item};
-use plan::{DataFile, PopulationDraft};
 
 use super::expressions::{fixed, held, two};
 use super::functions::ITERATION;
-use super::tree::Element;
+use super::tree::{Element, Property, text_of, truth};
 use super::{Reading, Scope, answer, controllers, scripts};
 use crate::collection::Omission;
 use crate::collection::url::variable_name;
-
-/// A function reads so many columns of a file at most.
-const COLUMNS_MAX: usize = 1000;
 
 impl<'e> Reading<'e> {
     /// Reads the groups of a plan and what holds for them.
@@ -26,7 +23,7 @@ impl<'e> Reading<'e> {
                 groups.push(element);
             }
         });
-        self.read_data(groups.len());
+        self.read_data(&groups);
         self.read_files_of_functions();
         for root in self.roots() {
             super::each(root, &mut |element| self.course.cookies |= keeps_cookies(element));
@@ -38,6 +35,7 @@ impl<'e> Reading<'e> {
         for group in groups {
             self.group(group, &scope);
         }
+        self.course.data.extend(self.names.called_files.take());
         self.begin_with_variables();
         self.forget();
     }
@@ -64,6 +62,7 @@ impl<'e> Reading<'e> {
             _ => Some(Extent::LoadAtOnce),
         };
         group.name.clone_into(&mut self.names.group);
+        self.know_columns_in(group);
         (self.names.is_before, self.jar) = (is_before, None);
         let requests = self.collection.requests.len();
         let inner = Scope { failure_ends, is_apart: is_before || is_after, users: load.users, ..scope.within(group) };
@@ -73,13 +72,14 @@ impl<'e> Reading<'e> {
         if !reset.is_empty() {
             items.insert(0, Item::Set(reset));
         }
+        items.splice(0..0, self.rows_of_functions_taken());
         if self.names.counts_iterations.take() {
             items.insert(0, self.iteration_counted());
         }
-        if self.jar.is_some_and(|manager| is_emptied(manager, group)) {
-            items.insert(0, Item::ForgetCookies);
+        if let Some(manager) = self.jar {
+            items.splice(0..0, self.cookies_at_the_beginning(manager, group, scope));
         }
-        if !super::tree::truth(of("same_user_on_next_iteration"), true) {
+        if !truth(of("same_user_on_next_iteration"), true) {
             items.insert(0, Item::ForgetConnections);
         }
         let mut sends = false;
@@ -133,6 +133,7 @@ impl<'e> Reading<'e> {
         }
         match (load.is_timed, load.loops) {
             (false, Some(_)) => self.course.ends_by_itself = true,
+            (false, None) if self.ends_with_rows(group) => self.course.ends_by_itself = true,
             (false, None) => {
                 let why = "it has no end of its own, so the load ends after 10 s; say how long with the setting duration";
                 self.course.endless.push(Omission { what: group.said(), place: self.place(group, scope), why: why.into() });
@@ -142,6 +143,48 @@ impl<'e> Reading<'e> {
         let population = PopulationDraft { name: journey.name.clone(), journeys: vec![journey.name.clone()], ..load.draft };
         self.course.journeys.push(journey);
         self.course.populations.push(population);
+    }
+
+    /// What a cookie manager does with each iteration of a group, or with a user's first: it forgets what it has kept, and keeps what is
+    /// written down in it.
+    fn cookies_at_the_beginning(&mut self, manager: &'e Element, group: &Element, scope: &Scope<'e>) -> Vec<Item> {
+        let mut kept = Vec::new();
+        for cookie in manager.list("CookieManager.cookies") {
+            match self.written_down(cookie) {
+                Ok(cookie) => kept.push(Item::KeepCookie(cookie)),
+                Err(why) => self.leave_out(manager, scope, format!("its cookie '{}' is not sent: {why}", cookie.name)),
+            }
+        }
+        if is_emptied(manager, group) {
+            kept.insert(0, Item::ForgetCookies);
+            kept
+        } else if kept.is_empty() {
+            kept
+        } else {
+            vec![Item::Once(kept)]
+        }
+    }
+
+    /// A cookie of a plan, as a server would set it.
+    fn written_down(&self, cookie: &Property) -> Result<Template, String> {
+        let of = |name: &str| self.names.template(text_of(cookie.own(), &format!("Cookie.{name}")).trim());
+        let own = text_of(cookie.own(), "Cookie.name");
+        let mut written = Template::fixed(if own.is_empty() { &cookie.name } else { own });
+        written.push("=");
+        written.append(of("value")?);
+        for (attribute, value) in [("Domain", of("domain")?), ("Path", of("path")?)] {
+            if !value.is_empty() {
+                written.push(&format!("; {attribute}="));
+                written.append(value);
+            }
+        }
+        if truth(text_of(cookie.own(), "Cookie.secure"), false) {
+            written.push("; Secure");
+        }
+        match text_of(cookie.own(), "Cookie.expires").trim() {
+            "" | "0" => Ok(written),
+            _ => Err("it ends at a time of its own".to_owned()),
+        }
     }
 
     /// What counts a user's iterations.
@@ -179,122 +222,6 @@ impl<'e> Reading<'e> {
         }
     }
 
-    /// Data files, whose rows are those of all users.
-    fn read_data(&mut self, groups: usize) {
-        let mut files: Vec<(&'e Element, bool)> = Vec::new();
-        self.roots().into_iter().for_each(|root| data_sets(root, false, &mut files));
-        let several = files.len() > 1;
-        for (element, is_in_loop) in files {
-            let of = |name: &str| element.text(name);
-            let columns: Vec<&str> = of("variableNames").split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
-            let (path, header) = match self.data_file(element, &columns) {
-                Ok(file) => file,
-                Err(why) => {
-                    for name in &columns {
-                        self.names.lost.insert((*name).to_owned(), format!("{} is not carried over", element.said()));
-                    }
-                    self.leave_out(element, &Scope::default(), why);
-                    continue;
-                }
-            };
-            let name = self.data_name(&path);
-            for column in &columns {
-                self.names.columns.insert((*column).to_owned(), (name.clone(), (*column).to_owned()));
-            }
-            if columns.is_empty() {
-                self.names.open_files.push(name.clone());
-            }
-            self.names.files.push(name.clone());
-            self.course.data.push(DataFile { name, header, path, sha256: None });
-            let (again, ends) = (element.is_on("recycle", true), element.is_on("stopThread", false));
-            self.course.ends_with_data |= !again;
-            if !again && !ends {
-                self.leave_out(element, &Scope::default(), "after its last row the load ends, and users do not go on with <EOF>");
-            } else if !again {
-                self.leave_out(element, &Scope::default(), "after its last row the load ends, for all users at once");
-            }
-            if of("shareMode").trim() == "shareMode.thread" {
-                self.leave_out(element, &Scope::default(), "its rows are divided among all users, and each does not read all of them");
-            } else if groups > 1 || several && of("shareMode").trim() != "shareMode.all" {
-                self.leave_out(
-                    element,
-                    &Scope::default(),
-                    "each iteration of every group takes a row of it, also of those that do not use it",
-                );
-            }
-            if is_in_loop {
-                self.leave_out(
-                    element,
-                    &Scope::default(),
-                    "a row of it is an iteration's of the group, and not one of each round of the loop that it stands in",
-                );
-            }
-        }
-    }
-
-    /// Files that functions read line by line, as data files.
-    fn read_files_of_functions(&mut self) {
-        let mut columns: BTreeMap<(String, String), usize> = BTreeMap::new();
-        for (function, arguments) in &self.names.mentions.calls {
-            if matches!(*function, "__CSVRead" | "__StringFromFile")
-                && let Some(path) =
-                    arguments.first().and_then(|path| self.names.literal(path)).filter(|path| !path.is_empty() && !path.starts_with('*'))
-            {
-                let column: usize = arguments.get(1).and_then(|column| column.trim().parse().ok()).unwrap_or(0);
-                let known = columns.entry(((*function).to_owned(), path)).or_default();
-                *known = (*known).max(column.min(COLUMNS_MAX));
-            }
-        }
-        for ((function, path), last) in columns {
-            let header = match function.as_str() {
-                "__CSVRead" => (0..=last).map(|number| format!("column_{number},")).collect(),
-                _ => "line".to_owned(),
-            };
-            let name = self.data_name(&path);
-            let why = "each iteration takes its next line, wherever the function stands";
-            self.collection.leave_out(format!("when the function {function} goes on in '{path}'"), "the whole plan", why);
-            self.course.data.push(DataFile { name: name.clone(), header: Some(header), path: path.clone(), sha256: None });
-            self.names.files.push(name.clone());
-            self.names.read_files.insert((function, path), name);
-        }
-    }
-
-    /// What templates call a data file.
-    fn data_name(&self, path: &str) -> String {
-        let stem = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        let stem = variable_name(stem.split('.').next().unwrap_or(stem));
-        super::free_name(
-            &stem,
-            |number| format!("{stem}_{number}"),
-            |name| self.course.data.iter().any(|known| known.name == name) || self.names.is_called(name),
-        )
-    }
-
-    /// Where a data file is, and the line with the names of its columns, if it has none itself.
-    fn data_file(&self, element: &Element, columns: &[&str]) -> Result<(String, Option<String>), String> {
-        let path = self.names.literal(element.text("filename")).filter(|path| !path.is_empty());
-        let path = path.ok_or("the name of its file is not known before the load")?;
-        let delimiter = match element.text("delimiter") {
-            "" => ",",
-            "\\t" => "\t",
-            delimiter => delimiter,
-        };
-        let says_names = columns.is_empty() || element.is_on("ignoreFirstLine", false);
-        let known = if says_names { ",;\t" } else { ",;\t|:^~#" };
-        if delimiter.chars().count() != 1 || !known.contains(delimiter) {
-            return Err(format!("its columns stand between '{delimiter}', and are told apart by a comma, a semicolon or a tab"));
-        }
-        if says_names {
-            return Ok((path, None));
-        }
-        if let Some(odd) = columns.iter().find(|name| name.contains([')', '\n']) || name.contains(delimiter)) {
-            return Err(format!("its column '{odd}' cannot be called so here"));
-        }
-        // The sign behind a single name says that fields are cut there at all.
-        let single = if columns.len() == 1 { delimiter } else { "" };
-        Ok((path, Some(columns.join(delimiter) + single)))
-    }
-
     /// Tells what of an element, and of those in it, is not carried over, but for controllers and samplers, which are told when they are read.
     fn look_at(&mut self, element: &'e Element, scope: &Scope<'e>) {
         let mut inner = scope.clone();
@@ -323,10 +250,6 @@ impl<'e> Reading<'e> {
             class if answer::is_assertion(class) => {
                 answer::checks(element).err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
             }
-            "CookieManager" => {
-                let has_own = !element.list("CookieManager.cookies").is_empty();
-                if has_own { one("the cookies that are written down in it are not sent; write them as a header") } else { Vec::new() }
-            }
             "CacheManager" => one("every request is sent, also where an answer could be kept"),
             "DNSCacheManager" if element.list("DNSCacheManager.hosts").is_empty() => one("names are looked up by this machine"),
             "KeystoreConfig" | "LoginConfig" | "LoginConfigElement" => {
@@ -338,6 +261,7 @@ impl<'e> Reading<'e> {
             | "Summariser"
             | "DebugPostProcessor"
             | "ConfigTestElement"
+            | "CookieManager"
             | "HeaderManager"
             | "AuthManager"
             | "Arguments"
@@ -349,17 +273,6 @@ impl<'e> Reading<'e> {
             class if class.ends_with("Visualizer") || class.ends_with("Listener") => Vec::new(),
             _ => one("it is unknown here"),
         }
-    }
-}
-
-/// The data files of an element, and whether each stands in a loop.
-fn data_sets<'e>(element: &'e Element, is_in_loop: bool, found: &mut Vec<(&'e Element, bool)>) {
-    let is_loop = matches!(element.class.as_str(), "LoopController" | "WhileController" | "ForeachController" | "RunTime");
-    for child in &element.children {
-        if child.class == "CSVDataSet" {
-            found.push((child, is_in_loop || is_loop));
-        }
-        data_sets(child, is_in_loop || is_loop, found);
     }
 }
 

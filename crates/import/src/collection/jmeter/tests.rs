@@ -7,6 +7,7 @@ use plan::work::{Duration, Item, Pacing, Resources, Work, each_item};
 use super::*;
 use crate::collection::work::Import;
 
+mod data;
 mod flow;
 mod requests;
 mod values;
@@ -702,41 +703,14 @@ fn rows_of_data_files_counters_and_lists_are_values() {
         outline(&made.work.journeys[0].items),
         "n={{n}} + 2, list, each one of Array(Template { pieces: [Value(Variable(\"id\"))] }) (item)"
     );
-    assert_eq!((made.settings.data_file.clone(), made.files.clone()), (vec!["users=data/users.csv".to_owned()], vec!["users".to_owned()]));
+    assert_eq!(
+        (made.settings.data_file.clone(), made.files.clone()),
+        (vec!["users(name,pass word)[header,no-quotes,uneven,end=stop-user]=data/users.csv".to_owned()], vec!["users".to_owned()])
+    );
     let paths: Vec<String> = made.work.steps().iter().map(|step| step.path.to_string()).collect();
     assert_eq!(paths, ["/{{raw (users.name)}}/{{raw (users \"pass word\")}}", "/i/{{raw (one)}}/{{raw (n)}}"]);
     assert_eq!(made.work.variables.iter().map(|known| format!("{}={}", known.name, known.value)).collect::<Vec<_>>(), ["n=3"]);
-    assert_eq!(left, ["line 4, csv: the CSVDataSet 'csv': after its last row the load ends, for all users at once"]);
-}
-
-#[test]
-fn data_files_are_read_as_the_plan_says_and_what_cannot_be_is_told() {
-    let data = |settings: &[(&str, &str)]| element("CSVDataSet", "csv", settings, &[]);
-    let files = |elements: &[String], path: &str| {
-        let elements = [elements, &[get("a", path, &[]), get("b", "/b", &[])]].concat();
-        let (made, left) = import(&plan_of(&[], &[group(&[], &elements)]));
-        (made.settings.data_file.join(" "), made.work.steps()[0].path.to_string(), left.join("; "))
-    };
-    let bare = [("filename", "u.csv"), ("variableNames", "name, pass")];
-    assert_eq!(files(&[data(&bare)], "/${name}"), ("u(name,pass)=u.csv".to_owned(), "/{{raw (u.name)}}".to_owned(), String::new()));
-    let tabs = [("filename", "u.csv"), ("variableNames", "name"), ("delimiter", "\\t")];
-    assert_eq!(files(&[data(&tabs)], "/${name}").0, "u(name\t)=u.csv");
-    assert_eq!(files(&[data(&[("filename", "u.csv"), ("variableNames", "a,b"), ("delimiter", "|")])], "/${a}").0, "u(a|b)=u.csv");
-    let odd = files(&[data(&[("filename", "u.csv"), ("variableNames", "a,b"), ("delimiter", "::")])], "/${a}");
-    assert!(
-        odd.1 == "/b" && odd.2.contains("its columns stand between '::'") && odd.2.contains("the variable 'a' has no value here"),
-        "{odd:?}"
-    );
-    let two = files(&[data(&[("filename", "u.csv")]), data(&[("filename", "v.csv")])], "/${a}");
-    assert!(two.1 == "/b" && two.2.contains("several data files name their columns themselves"), "{two:?}");
-    let read = files(&[], "/${__CSVRead(in/p.csv,0)}${__CSVRead(in/p.csv,2)}${__CSVRead(in/p.csv,next)}/${__StringFromFile(l.txt)}");
-    assert_eq!(
-        (read.0.as_str(), read.1.as_str()),
-        ("p(column_0,column_1,column_2,)=in/p.csv l(line)=l.txt", "/{{raw (p.column_0)}}{{raw (p.column_2)}}/{{raw (l.line)}}")
-    );
-    assert!(read.2.contains("when the function __CSVRead goes on in 'in/p.csv'"), "{read:?}");
-    let looped = element("LoopController", "l", &[("LoopController.loops", "2")], &[data(&bare), get("x", "/x", &[])]);
-    assert!(files(&[looped], "/${name}").2.contains("not one of each round of the loop"));
+    assert_eq!(left, [""; 0]);
 }
 
 #[test]

@@ -7,10 +7,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use plan::percent_encoded;
 use plan::template::{Template, Value};
-use plan::work::{Expression, Function, Item, LAST_SUCCEEDED, Operator, Script};
+use plan::work::{Expression, Function, Item, LAST_SUCCEEDED, Operator};
+use plan::{DataFile, percent_encoded};
 
+use super::data::DataSets;
 use super::expressions::{fixed, two};
 use crate::collection::Variable;
 use crate::collection::url::{filled, variable, variable_name};
@@ -51,22 +52,30 @@ pub(super) struct Names<'e> {
     pub(super) splits: BTreeSet<String>,
     /// How templates call the data files.
     pub(super) files: Vec<String>,
-    /// Those that functions read, by the function and the file.
-    pub(super) read_files: BTreeMap<(String, String), String>,
+    /// Data sets of the plan.
+    pub(super) data: DataSets<'e>,
+    /// Those of which functions read columns, by their paths.
+    pub(super) read_files: BTreeMap<String, String>,
+    /// Those of them of which the group that is read has used rows.
+    pub(super) rows_used: RefCell<BTreeSet<String>>,
+    /// Those that a function reads line by line, for each place where it is called.
+    pub(super) called_files: RefCell<Vec<DataFile>>,
     /// The group that is read.
     pub(super) group: String,
     /// The sampler that is read.
     pub(super) sampler: String,
     /// What has to be computed before what is read, in order.
     pub(super) computed: RefCell<Vec<(String, Expression)>>,
-    /// Scripts among that, each behind so many of those that are computed.
-    pub(super) scripts: RefCell<Vec<(usize, Script)>>,
+    /// What else is done among that, each behind so many of those that are computed.
+    pub(super) between: RefCell<Vec<(usize, Item)>>,
     /// Variables that count up from 0, by their own names here.
     pub(super) counters: RefCell<Vec<String>>,
     /// So many names were made up.
     pub(super) named: Cell<usize>,
     /// Whether users count their iterations.
     pub(super) counts_iterations: Cell<bool>,
+    /// Files that functions write there.
+    pub(super) unwritten: RefCell<BTreeSet<String>>,
     /// Names that nothing gives a value.
     pub(super) unknown: RefCell<BTreeSet<String>>,
     /// User-defined variables of lists that were not read yet, and in how many of these.
@@ -90,11 +99,12 @@ impl Names<'_> {
 
     /// A text whose value is known now.
     pub(super) fn literal(&self, text: &str) -> Option<String> {
-        let before = (self.computed.borrow().len(), self.scripts.borrow().len());
+        let before = (self.computed.borrow().len(), self.between.borrow().len(), self.called_files.borrow().len());
         let template = self.template(text);
         // What would have to be computed is not known.
         self.computed.borrow_mut().truncate(before.0);
-        self.scripts.borrow_mut().truncate(before.1);
+        self.between.borrow_mut().truncate(before.1);
+        self.called_files.borrow_mut().truncate(before.2);
         self.settled(&template.ok()?).map(|text| text.trim().to_owned())
     }
 
@@ -110,15 +120,20 @@ impl Names<'_> {
     /// What has to be done before what was read last.
     pub(super) fn taken(&self) -> Vec<Item> {
         let (mut computed, mut items, mut passed) = (self.computed.take(), Vec::new(), 0);
-        for (at, script) in self.scripts.take() {
+        for (at, item) in self.between.take() {
             let rest = computed.split_off((at - passed).min(computed.len()));
             let before = std::mem::replace(&mut computed, rest);
             passed = at;
             items.extend((!before.is_empty()).then_some(Item::Set(before)));
-            items.push(Item::Script(Box::new(script)));
+            items.push(item);
         }
         items.extend((!computed.is_empty()).then_some(Item::Set(computed)));
         items
+    }
+
+    /// Does something before what is read, behind what is computed so far.
+    pub(super) fn do_before(&self, item: Item) {
+        self.between.borrow_mut().push((self.computed.borrow().len(), item));
     }
 
     /// The variable that holds what is computed before what is read.
@@ -166,7 +181,8 @@ impl Names<'_> {
                 variables.push(name);
             }
         });
-        let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
+        let called = self.called_files.borrow();
+        let files: Vec<&str> = self.files.iter().chain(called.iter().map(|file| &file.name)).map(String::as_str).collect();
         let read = if is_condition { Expression::parse_condition } else { Expression::parse };
         read(&typed, &files, &variables).map_err(|mistakes| {
             let why = mistakes.first().map_or(String::new(), |mistake| format!(": {}", mistake.message));

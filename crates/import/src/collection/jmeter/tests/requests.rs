@@ -128,7 +128,21 @@ fn cookies_are_those_of_the_samplers_where_their_manager_stands() {
     assert_eq!(kept(&[get("a", "/a", &[])]), (false, vec![true], 0));
     let emptied = manager("standard")
         .replace("</CookieManager>", "<boolProp name=\"CookieManager.clearEachIteration\">true</boolProp></CookieManager>");
-    assert_eq!(outline_of(&[emptied, get("a", "/a", &[])]), "ForgetCookies, a");
+    assert_eq!(outline_of(&[emptied.clone(), get("a", "/a", &[])]), "ForgetCookies, a");
+    let closing = get("a", "/a", &[])
+        .replace("</HTTPSamplerProxy>", "<boolProp name=\"HTTPSampler.use_keepalive\">false</boolProp></HTTPSamplerProxy>");
+    let (work, left) = made(&[closing, get("b", "/b", &[])]);
+    assert_eq!((work.steps().iter().map(|step| step.closes).collect::<Vec<_>>(), left.len()), (vec![true, false], 0));
+    let written = item(&[("Cookie.name", "theme"), ("Cookie.value", "${x}"), ("Cookie.domain", "a.test"), ("Cookie.path", "/")]);
+    let written = format!("<collectionProp name=\"CookieManager.cookies\">{written}</collectionProp></CookieManager>");
+    let with_one = manager("standard").replace("</CookieManager>", &written);
+    let cookie = "KeepCookie(Template { pieces: [Text(\"theme=${x}; Domain=a.test; Path=/\")] })";
+    let told = " !the whole plan: the variable 'x': nothing in the plan gives it a value, so it is sent with its braces, as JMeter does";
+    assert_eq!(outline_of(&[with_one, get("a", "/a", &[])]), format!("once ({cookie}), a{told}"));
+    assert_eq!(
+        outline_of(&[emptied.replace("</CookieManager>", &written), get("a", "/a", &[])]),
+        format!("ForgetCookies, {cookie}, a{told}")
+    );
     let second = inner.replace("/b", "/c");
     let (_, left) = made(&[inner, second]);
     assert!(matches!(&left[..], [only] if only.contains("the cookies of all cookie managers of its group together")), "{left:?}");
