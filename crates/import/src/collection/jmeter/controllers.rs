@@ -262,8 +262,7 @@ impl<'e> Reading<'e> {
         if is_sampler(&child.class) {
             return self.turn(child, scope);
         }
-        // A loop that has given its last one begins again, so that its number of rounds is nothing that is seen.
-        if !(is_plain(child) || child.class == "LoopController") || !holds_samplers(child, 0) {
+        if !is_plain(child) || !holds_samplers(child, 0) {
             self.leave_out(child, scope, "it is done whole in its turn, and not one of its samplers");
             return self.item(child, scope);
         }

@@ -218,26 +218,24 @@ impl<'e> Reading<'e> {
         let before = self.names.taken();
         match condition {
             Ok(condition) => {
-                let items = self.inner(element, scope);
+                let mut items = self.inner(element, scope);
                 if items.is_empty() {
                     return items;
                 }
                 let mut ends = false;
                 each_item(&items, &mut |item| ends |= matches!(item, Item::EndRound));
-                if ends && !before.is_empty() {
+                if ends && !(before.is_empty() && index.round.is_empty()) {
                     // A round that ends passes only what stands first in the next one.
                     let over =
                         Item::If { condition: Expression::Not(Box::new(condition)), items: vec![Item::EndLoop], otherwise: Vec::new() };
-                    let rounds = before.into_iter().chain([over]).chain(index.round).chain(items).collect();
+                    let rounds = index.round.into_iter().chain(before).chain([over]).chain(items).collect();
                     return index.before.into_iter().chain([endless(rounds)]).chain(index.after).collect();
                 }
-                // What the condition is made of is computed anew before it is looked at again.
-                let again = before.clone();
-                let around = |mut items: Vec<Item>| {
-                    items.extend(again);
-                    Item::While { condition, items }
-                };
-                behind(before, index.around(items, around))
+                // What the condition is made of is computed anew before it is looked at again, and the index is that of the next round.
+                items.extend(index.round);
+                items.extend(before.iter().cloned());
+                let first = index.after.clone();
+                first.into_iter().chain(before).chain([Item::While { condition, items }]).chain(index.after).collect()
             }
             Err(why) => {
                 self.leave_out(element, scope, format!("nothing in it is sent: {why}"));
