@@ -507,7 +507,6 @@ const LONG: &[(&str, &str)] = &[
     ("scenario/compiled", "each item of a scenario as instructions"),
     ("scenario/read", "each key of a scenario"),
     ("step/check", "one language of checks: read, held and told"),
-    ("step/extract", "each way to take a value out of an answer, with its tests"),
     ("step/html/xpath", "one language, read and evaluated"),
     ("testbed/server", "one server and its hostile answers"),
 ];

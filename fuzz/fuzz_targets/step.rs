@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
         match Extractor::compile(kind, &expression) {
             Err(mistake) => fits(&mistake, &expression),
             Ok(extractor) => {
-                for which in [Which::First, Which::Last, Which::Nth(1), Which::Every, Which::Count] {
+                for which in [Which::First, Which::Last, Which::Nth(1), Which::Random, Which::Every, Which::Joined, Which::Count] {
                     let mut extractor = extractor.clone().taking(which);
                     let mut written = Vec::new();
                     let wrote = extractor.write(&reading, &mut written);

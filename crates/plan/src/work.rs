@@ -19,7 +19,7 @@ use std::num::NonZeroU32;
 use crate::template::{Piece, Template, Value};
 use crate::{Nanos, Target};
 
-pub use answer::{Kind, Subject, Which};
+pub use answer::{AnswerCheck, AnswerPart, Extraction, Kind, Subject, Where, Which};
 pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
 pub use extent::Extent;
 pub use pacing::{Pace, PacedUsers, Pacing};
@@ -396,34 +396,6 @@ pub struct AwsKeys {
     pub service: Template,
 }
 
-/// A check of an answer: what it is about, and what must hold of that.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AnswerCheck {
-    /// What it is about.
-    pub subject: Subject,
-    /// What must hold: `200`, `contains json`, `< 500ms`.
-    pub condition: String,
-    /// The template in the condition, if there is one: filled in for each answer.
-    pub against: Option<Template>,
-}
-
-/// A value that is taken out of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Extraction {
-    /// The variable that holds it afterwards.
-    pub variable: String,
-    /// In which language it is looked for.
-    pub kind: Kind,
-    /// How it is found; empty of kinds that have no expression.
-    pub expression: String,
-    /// Which of several.
-    pub which: Which,
-    /// What it is if nothing is found; else the journey ends.
-    pub default: Option<String>,
-    /// Whether a JSON null counts as nothing found.
-    pub null_is_missing: bool,
-}
-
 /// The variable that every user has: the status of its last answer.
 pub const STATUS: &str = "status";
 
@@ -688,6 +660,7 @@ impl Step {
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
+        self.extractions.iter().filter_map(Extraction::template).for_each(&mut *seen);
         self.scripts().flat_map(|script| &script.given).for_each(|(_, value)| seen(value));
         self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));

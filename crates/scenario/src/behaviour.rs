@@ -19,11 +19,12 @@ use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Statu
 use plan::work::{Auth, Operator, Pace, Think, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Spelling, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
-use step::{Answer, Check, Headers, Jar, Reading, UnixSeconds, excerpt};
+use step::{Check, Headers, Jar, UnixSeconds, excerpt};
 use template::{AllAnswers, AnswerNeeds, AnswerSink, Rows, Text, Writing};
 
+use crate::answers::{CompiledExtraction, keep_hop};
 use crate::buffers::{lend, take_back};
-use crate::compiled::{Compiled, CompiledExtraction, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
+use crate::compiled::{Compiled, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
 use crate::door::Doors;
 use crate::ends::EndedLoad;
 use crate::expression::{Evaluation, Expression, NoValue, compares};
@@ -36,7 +37,7 @@ const INSTRUCTIONS_MAX: u32 = 100_000;
 /// So many journeys in a row may pass without a request.
 const EMPTY_MAX: u32 = 1_000;
 /// The place of the variable that holds the status of the last answer.
-const STATUS_PLACE: usize = 0;
+pub(crate) const STATUS_PLACE: usize = 0;
 
 /// A worker's place among those of a run.
 #[derive(Clone)]
@@ -106,9 +107,9 @@ pub(crate) struct WalkRecord {
 }
 
 /// What one worker reads answers with: expressions keep scratch memory of their own.
-struct Tools {
-    checks: Vec<Check>,
-    extractions: RefCell<Vec<CompiledExtraction>>,
+pub(crate) struct Tools {
+    pub(crate) checks: Vec<Check>,
+    pub(crate) extractions: RefCell<Vec<CompiledExtraction>>,
     aws: Option<Aws>,
     /// The longest request so far: the next finds that much room, and not the double of it.
     request_bytes: Cell<usize>,
@@ -116,8 +117,8 @@ struct Tools {
 
 /// Buffers that are lent for the time of a request, a stack for each use: one that has held a page is not kept under a header.
 #[derive(Default)]
-struct Lent {
-    texts: RefCell<Vec<Vec<u8>>>,
+pub(crate) struct Lent {
+    pub(crate) texts: RefCell<Vec<Vec<u8>>>,
     heads: RefCell<Vec<Vec<u8>>>,
     bodies: RefCell<Vec<Vec<u8>>>,
 }
@@ -134,7 +135,7 @@ pub(crate) struct Journeys {
     pub(crate) part: Part,
     /// Which journey of the part's population is next.
     weights: Weights,
-    tools: Vec<Tools>,
+    pub(crate) tools: Vec<Tools>,
     /// How often each step may still be sent, and which share of its most that was.
     left: Vec<Cell<u64>>,
     limits: Vec<Share>,
@@ -146,7 +147,7 @@ pub(crate) struct Journeys {
     begun: Cell<u64>,
     sent: Cell<u64>,
     pub(crate) stopped: Cell<bool>,
-    lent: Lent,
+    pub(crate) lent: Lent,
     answers: AllAnswers,
     scratch: RefCell<Vec<u8>>,
     /// How far the loads before this one came.
@@ -659,89 +660,6 @@ impl Journeys {
         take_back(&self.lent.bodies, body);
     }
 
-    /// What the answer came to: whether it is a success, and why the journey cannot go on, if so.
-    fn judge(
-        &self,
-        user: &mut User,
-        status: u16,
-        outcome: &Outcome,
-        sink: &AnswerSink,
-        recorder: &mut Recorder,
-    ) -> (SuccessRule, Option<Failure>) {
-        let place = user.step;
-        let request = &self.compiled.steps[place];
-        let headers = Headers::lines(&sink.headers);
-        let mut judged = if !Status(status).is_success() && !request.step.judges_status {
-            SuccessRule::Failed(Failure::CheckStatus)
-        } else {
-            SuccessRule::Well
-        };
-        let mut ends = None;
-        let tools = &self.tools[place];
-        let mut extractions = tools.extractions.borrow_mut();
-        if tools.checks.is_empty() && extractions.is_empty() && request.resources.is_none() {
-            return (judged, ends);
-        }
-        if sink.overflowed {
-            let failure = Failure::CheckFailed;
-            let said = AnswerSink::refusal;
-            recorder.step_example(place, failure, outcome.done, said);
-            self.tell(user, said);
-            return (SuccessRule::Failed(failure), (!extractions.is_empty()).then_some(Failure::ExtractNothing));
-        }
-        let reading = Reading::new(Answer { status, headers, body: &sink.body, elapsed: outcome.response_time() });
-        for (number, check) in tools.checks.iter().enumerate() {
-            let held = match &request.checks[number].against {
-                None => check.of(&reading),
-                Some(against) => {
-                    let mut filled = lend(&self.lent.texts);
-                    self.write(against, user, &mut filled);
-                    let held = check.of_filled(&reading, &filled);
-                    take_back(&self.lent.texts, filled);
-                    held
-                }
-            };
-            if let Some(onlooker) = &self.compiled.witness {
-                onlooker.witness.checked(check.words(), held.as_ref().copied().map_err(ToString::to_string));
-            }
-            match held {
-                Ok(()) => recorder.checked(outcome, place, number, Ok::<(), fn() -> String>(())),
-                Err(broken) => {
-                    recorder.checked(outcome, place, number, Err(|| without_secrets(user, &broken)));
-                    if judged == SuccessRule::Well {
-                        let is_status = !Status(status).is_success() && check.words().starts_with("status");
-                        let failure = if is_status { Failure::CheckStatus } else { Failure::CheckFailed };
-                        judged = SuccessRule::Failed(failure);
-                        recorder
-                            .step_example(place, failure, outcome.done, || format!("{}: {}", request.name, without_secrets(user, &broken)));
-                        self.tell(user, || without_secrets(user, &broken));
-                    }
-                }
-            }
-        }
-        for extraction in extractions.iter_mut() {
-            let value = &mut user.variables[extraction.variable];
-            value.clear();
-            match (extraction.extractor.write(&reading, value), &extraction.default) {
-                (Ok(()), _) => {}
-                (Err(_), Some(default)) => value.extend_from_slice(default.as_bytes()),
-                (Err(missing), None) => {
-                    if let Some(onlooker) = &self.compiled.witness {
-                        onlooker.witness.missed(missing.to_string());
-                    }
-                    ends = Some(Failure::ExtractNothing);
-                    let said = || without_secrets(user, &missing);
-                    recorder.step_example(place, Failure::ExtractNothing, outcome.done, || format!("{}: {}", request.name, said()));
-                    if judged == SuccessRule::Well {
-                        judged = SuccessRule::Failed(Failure::ExtractNothing);
-                    }
-                    self.tell(user, said);
-                }
-            }
-        }
-        (judged, ends)
-    }
-
     /// Tells whoever waits for a single journey, or looks after users that go, what failed first.
     pub(crate) fn tell(&self, user: &User, why: impl Fn() -> String) {
         let told = || format!("the step '{}': {}", self.compiled.steps[user.step].name, why());
@@ -1145,16 +1063,6 @@ impl Journeys {
         Ok(())
     }
 
-    /// What an answer that did not come leaves: no status, and what is to be extracted as it is if nothing is found.
-    fn go_without_answer(&self, user: &mut User) {
-        user.variables[STATUS_PLACE].clear();
-        for extraction in &self.compiled.steps[user.step].extractions {
-            let value = &mut user.variables[extraction.variable];
-            value.clear();
-            value.extend_from_slice(extraction.default.as_deref().unwrap_or_default().as_bytes());
-        }
-    }
-
     /// Whether the journey is over, behind an answer or a wait.
     fn look_for_end(&self, user: &mut User, done: Nanos, recorder: &mut Recorder) {
         if !user.travels {
@@ -1195,7 +1103,11 @@ impl Journeys {
             return FollowUp::Fail(Failure::RedirectTarget);
         };
         user.sent = next;
-        user.led = Some(Box::new(Led { place: to, hops: followed + 1 }));
+        let mut bodies = user.led.take().map(|led| led.bodies).unwrap_or_default();
+        if request.looks_into_hops {
+            keep_hop(&mut bodies, &user.sink.body);
+        }
+        user.led = Some(Box::new(Led { bodies, place: to, hops: followed + 1 }));
         FollowUp::Redirect
     }
 }
@@ -1324,8 +1236,8 @@ impl Journeys {
 }
 
 /// What an answer was found to be, without the secrets of its request, which may stand in it again.
-pub(crate) fn without_secrets(user: &User, said: &impl ToString) -> String {
-    Secrets::of_request(&user.sent.bytes).conceal(&said.to_string())
+pub(crate) fn without_secrets(sent: &Encoded, said: &impl ToString) -> String {
+    Secrets::of_request(&sent.bytes).conceal(&said.to_string())
 }
 
 /// The path that a request asks for.

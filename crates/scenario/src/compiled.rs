@@ -15,17 +15,16 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, Kind, LAST_SUCCEEDED, List, Operator,
-    PacedUsers, STATUS, Script, Step, Think, USER_NUMBER, Weights,
+    self, Amount, Auth, Body, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, LAST_SUCCEEDED, List, Operator, PacedUsers,
+    STATUS, Script, Step, Think, USER_NUMBER, Weights,
 };
 use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
 use step::body::{Boundary, File, Part};
-use step::check::Mistaken;
 use step::resources::ResourceFilter;
-use step::{Check, Extractor};
 use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
+use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hops};
 use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
@@ -265,6 +264,10 @@ pub(crate) struct Request {
     pub(crate) heard: AnswerNeeds,
     /// What its answer is held against.
     pub(crate) checks: Vec<CompiledCheck>,
+    /// Whether some of them are about variables, which are judged when values were taken out of it.
+    pub(crate) checks_variables: bool,
+    /// Whether something is looked for in the answers along redirects.
+    pub(crate) looks_into_hops: bool,
     /// What is taken out of its answer.
     pub(crate) extractions: Vec<CompiledExtraction>,
     pub(crate) resources: Option<ResourceLoad>,
@@ -283,22 +286,6 @@ pub(crate) struct ResourceLoad {
     pub(crate) row: usize,
     pub(crate) at_once: usize,
     pub(crate) filter: ResourceFilter,
-}
-
-/// A check, and what is filled in for each answer; nothing of a check that is whole.
-pub(crate) struct CompiledCheck {
-    pub(crate) check: Check,
-    pub(crate) against: Option<Text>,
-}
-
-/// An extraction that is understood.
-#[derive(Clone)]
-pub(crate) struct CompiledExtraction {
-    /// The place of the variable that holds it afterwards.
-    pub(crate) variable: usize,
-    pub(crate) extractor: Extractor,
-    /// What it is if nothing is found.
-    pub(crate) default: Option<String>,
 }
 
 /// How a request proves who sends it, where that depends on the whole of it.
@@ -324,26 +311,6 @@ impl AwsWords {
     }
 }
 
-/// What of a step's answers is looked at. Cookies, where a redirect leads and challenges are, whatever the step asks for.
-fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
-    let looks_for_more = step.resources.is_some();
-    let mut heard = AnswerNeeds { steering: true, headers: looks_for_more, body: looks_for_more };
-    for promised in checks {
-        heard = heard.with_check(&promised.check);
-    }
-    for extraction in &step.extractions {
-        match extraction.kind {
-            Kind::Status => {}
-            Kind::Header | Kind::Cookie => heard.headers = true,
-            _ => heard.body = true,
-        }
-    }
-    if step.after.iter().any(|script| script.reads_answer) {
-        (heard.headers, heard.body) = (true, true);
-    }
-    heard
-}
-
 /// What follows the head.
 pub(crate) enum Content {
     None,
@@ -354,9 +321,9 @@ pub(crate) enum Content {
 pub(crate) struct Compiling<'a> {
     pub(crate) scenario: &'a Scenario,
     /// Every variable, by its place.
-    names: &'a [String],
+    pub(crate) names: &'a [String],
     plan: &'a Plan,
-    compiler: Compiler<'a>,
+    pub(crate) compiler: Compiler<'a>,
     pub(crate) errors: PlanErrors,
     steps: Vec<Request>,
     onces: usize,
@@ -529,7 +496,7 @@ impl Compiled {
 
 impl Compiling<'_> {
     /// Where a user keeps a variable.
-    fn place(&self, name: &str) -> usize {
+    pub(crate) fn place(&self, name: &str) -> usize {
         self.names.iter().position(|known| known == name).expect("every variable is among the names of the work")
     }
 
@@ -909,6 +876,8 @@ impl Compiling<'_> {
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
             heard: heard_of(step, &checks),
+            looks_into_hops: looks_into_hops(step),
+            checks_variables: checks.iter().any(|promised| promised.variable.is_some()),
             checks,
             extractions: self.extractions(step),
             resources: None,
@@ -932,48 +901,6 @@ impl Compiling<'_> {
         let all = self.request(&Step { timeout: step.timeout, ..all }, journey);
         self.steps.extend(all);
         self.order.is_timed = true;
-    }
-
-    /// What is known before the run is filled in already.
-    fn checks(&mut self, step: &Step) -> Vec<CompiledCheck> {
-        let mut checks = Vec::with_capacity(step.checks.len());
-        for written in &step.checks {
-            let against = written.against.as_ref().map(|against| self.compiler.text(against, Place::Plain));
-            let check = match Check::compile_open(&written.subject, &written.condition) {
-                Ok((check, _)) => check,
-                Err(Mistaken::Subject(mistake) | Mistaken::Condition(mistake)) => {
-                    self.wrong(step, &mistake.message);
-                    continue;
-                }
-            };
-            let known = against.as_ref().and_then(fixed_text);
-            checks.push(match known {
-                None => CompiledCheck { check, against },
-                Some(known) => match check.filled(&String::from_utf8_lossy(&known)) {
-                    Ok(check) => CompiledCheck { check, against: None },
-                    Err(why) => {
-                        self.wrong(step, &format!("the check '{}': {why}", check.words()));
-                        continue;
-                    }
-                },
-            });
-        }
-        checks
-    }
-
-    fn extractions(&mut self, step: &Step) -> Vec<CompiledExtraction> {
-        let mut extractions = Vec::with_capacity(step.extractions.len());
-        for written in &step.extractions {
-            match Extractor::compile(written.kind, &written.expression) {
-                Ok(extractor) => extractions.push(CompiledExtraction {
-                    variable: self.place(&written.variable),
-                    extractor: extractor.taking(written.which).without_null(written.null_is_missing),
-                    default: written.default.clone(),
-                }),
-                Err(mistake) => self.wrong(step, &mistake.message),
-            }
-        }
-        extractions
     }
 
     /// A script between steps, or before or after one.
@@ -1054,7 +981,7 @@ impl Compiling<'_> {
         })
     }
 
-    fn wrong(&mut self, step: &Step, message: &str) {
+    pub(crate) fn wrong(&mut self, step: &Step, message: &str) {
         self.errors.push(PlanError::new(SCENARIO, format!("the step '{}': {message}", step.name), "mend the step"));
     }
 
@@ -1179,7 +1106,7 @@ pub(crate) fn expression(
 }
 
 /// A text that is the same each time.
-fn fixed_text(text: &Text) -> Option<Vec<u8>> {
+pub(crate) fn fixed_text(text: &Text) -> Option<Vec<u8>> {
     let (mut bytes, mut scratch, mut is_unsafe) = (Vec::new(), Vec::new(), false);
     let mut random = Random::new(0, 0);
     text.is_fixed().then(|| {

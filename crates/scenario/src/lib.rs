@@ -10,6 +10,7 @@
 //! Invariants: a scenario that was read needs no more looking at; what a server answers is never a mistake of the scenario but
 //! a failure that is counted; memory does not grow with the number of journeys.
 
+mod answers;
 mod behaviour;
 mod buffers;
 mod changes;

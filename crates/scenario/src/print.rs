@@ -11,8 +11,8 @@ mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{
-    AnswerCheck, Auth, Body, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Script,
-    Step, Which, Work,
+    AnswerCheck, AnswerPart, Auth, Body, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources,
+    Script, Step, Where, Which, Work,
 };
 use plan::{Draft, Nanos, PopulationDraft, Target};
 use step::Check;
@@ -612,9 +612,9 @@ fn duration(duration: &Duration) -> String {
 }
 
 fn extracted(extraction: &Extraction) -> Value {
-    let Extraction { variable: _, kind, expression, which, default, null_is_missing } = extraction;
+    let Extraction { variable: _, kind, expression, within, which, written, default, optional, null_is_missing } = extraction;
     let word = kind.word();
-    if *which == Which::First && default.is_none() && !null_is_missing {
+    if *extraction == Extraction::new(extraction.variable.clone(), *kind, expression.clone()) {
         return if expression.is_empty() { word.into() } else { format!("{word} {expression}").into() };
     }
     let mut map = Map::default();
@@ -622,15 +622,24 @@ fn extracted(extraction: &Extraction) -> Value {
         Kind::Body | Kind::Status => map.put(word, Value::Bare("true".to_owned())),
         _ => map.put(word, expression.clone()),
     }
+    match within {
+        Where::Part(AnswerPart::Body) => {}
+        Where::Part(part) => map.put("in", part.word()),
+        Where::Written(text) => map.put("in", text.to_string()),
+    }
+    map.put_some("as", written.clone());
     let take = match which {
         Which::First => None,
         Which::Last => Some(Value::from("last")),
         Which::Nth(number) => Some(Value::Bare(number.to_string())),
+        Which::Random => Some(Value::from("random")),
         Which::Every => Some(Value::from("every")),
+        Which::Joined => Some(Value::from("joined")),
         Which::Count => Some(Value::from("count")),
     };
     map.put_some("take", take);
     map.put_some("default", default.clone());
+    map.put_some("optional", optional.then(|| Value::Bare("true".to_owned())));
     map.put_some("null_is_missing", null_is_missing.then(|| Value::Bare("true".to_owned())));
     Value::Map(map)
 }
@@ -645,7 +654,7 @@ fn checked(checks: &[AnswerCheck]) -> Value {
         let count = rest.iter().take_while(|check| check.subject.word() == word).count();
         let (group, others) = rest.split_at(count);
         rest = others;
-        let targets: Vec<&str> = group.iter().filter_map(|check| Some(check.subject.target()?.1)).collect();
+        let targets: Vec<&str> = group.iter().filter_map(|check| check.subject.target()).collect();
         let is_twice = targets.iter().enumerate().any(|(place, target)| targets[..place].contains(target));
         if said.contains(&word) || is_twice || (targets.is_empty() && count > 1) {
             return lines(checks);

@@ -5,6 +5,7 @@
 
 mod data;
 mod ends;
+mod extract;
 mod items;
 mod load;
 mod parts;
@@ -131,6 +132,8 @@ struct Reading<'a> {
     names: Vec<String>,
     /// Those that have a value where we are.
     known: BTreeSet<String>,
+    /// Variables that checks of the step at hand are about, and where they stand: its extractions may give them a value.
+    checked: Vec<(Spot, String)>,
     /// How templates call the data files.
     files: Vec<String>,
     /// Of each, where it is and what its columns are, if that was looked at.
@@ -186,6 +189,7 @@ impl<'a> Reading<'a> {
             mistakes: Vec::new(),
             names: OWN_NAMES.map(str::to_owned).to_vec(),
             known: BTreeSet::from(OWN_NAMES.map(str::to_owned)),
+            checked: Vec::new(),
             files: Vec::new(),
             columns: Vec::new(),
             unset: BTreeSet::new(),

@@ -225,7 +225,7 @@ impl Journeys {
                     Err(thrown) => (thrown.to_string(), !program.may_fail),
                 }
             };
-            let why = || format!("{}: {}", program.said, without_secrets(user, &excerpt(said.0.as_bytes())));
+            let why = || format!("{}: {}", program.said, without_secrets(&user.sent, &excerpt(said.0.as_bytes())));
             recorder.step_example(step, Failure::Script, outcome.done, why);
             self.tell(user, why);
             if judged == SuccessRule::Well {

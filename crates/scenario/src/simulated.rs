@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::compiled::compile;
 use crate::ready::Workers;
 
+mod answers;
 mod ends;
 mod items;
 mod leaving;

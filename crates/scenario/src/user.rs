@@ -71,6 +71,8 @@ pub(crate) struct LeftState {
 
 /// Where redirects led.
 pub(crate) struct Led {
+    /// The bodies of the answers on the way, where a step looks for something in them.
+    pub(crate) bodies: Vec<u8>,
     pub(crate) place: Target,
     pub(crate) hops: u8,
 }

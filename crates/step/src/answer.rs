@@ -4,7 +4,20 @@
 //! answer, or as pairs. Asking for one of them would make the other copy, so both are taken, and looked through in place:
 //! a step asks for one or two headers, and a table of all of them would cost more than it saves.
 
-use plan::Nanos;
+use plan::{Nanos, Target};
+
+/// What an answer is the answer to, where somebody asks for that.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange<'a> {
+    /// Where the request went.
+    pub server: &'a Target,
+    /// Its bytes: head, empty line and body.
+    pub request: &'a [u8],
+    /// The bytes of the answer, as they came, with its head.
+    pub received: u64,
+    /// The bodies of the answers along redirects, where somebody looks for something in them.
+    pub hops: &'a [u8],
+}
 
 /// What a server sent back.
 #[derive(Debug, Clone, Copy)]

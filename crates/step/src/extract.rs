@@ -4,7 +4,8 @@
 //! written in the language of what is looked in, and understood before the run, so that a typing mistake costs no run.
 //!
 //! JSONPath is `serde_json_path`, which holds to RFC 9535 by its compliance suite. Regular expressions are the crate `regex`: they
-//! take linear time on whatever a server sends, and work on bytes, as bodies need not be UTF-8; `regex-lite` needs valid text.
+//! take linear time on whatever a server sends, and work on bytes, as bodies need not be UTF-8; `regex-lite` needs valid text. Those that
+//! look around go another way ([`Pattern`]).
 //!
 //! Invariant: finding nothing is not finding an empty value. Whoever wants either must say so with a default of their own.
 
@@ -13,16 +14,19 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use plan::template::Mistake;
-use plan::work::{Kind, Which};
+use plan::work::{DIGESTS, Kind, Which};
 use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use crate::answer::Answer;
+use crate::coding;
 use crate::cookies;
 use crate::excerpt::excerpt;
 use crate::html::select::Selector;
 use crate::html::xpath::{self, XPath};
+use crate::json::{JmesQuery, JsonQuery};
+use crate::pattern::{Form, Pattern};
 use crate::reading::Reading;
 
 /// More matches than this are not collected by [`Which::Every`].
@@ -38,9 +42,9 @@ const PATH_DEPTH_MAX: usize = 12;
 /// `..` in a JSONPath: each may multiply what is found by the depth of the body.
 const DESCENTS_MAX: usize = 3;
 /// Of a compiled expression. A Unicode class repeated fifty times fits; what does not would slow down every answer.
-const REGEX_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(crate) const REGEX_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The table that a regular expression fills as it goes; one a thread.
-const REGEX_TABLE_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const REGEX_TABLE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Takes a value out of answers. Clone one for each thread: its scratch memory is then that thread's own.
 #[derive(Debug, Clone)]
@@ -50,6 +54,10 @@ pub struct Extractor {
     which: Which,
     /// Whether a JSON null is passed over.
     null_is_missing: bool,
+    /// Whether a list that a JMESPath gives is a single value.
+    whole: bool,
+    /// What is written of a match of a regular expression, if not its first group.
+    form: Option<Form>,
     finder: Finder,
     /// Where the groups of a regular expression were found last, kept so that it need not be made for each answer.
     groups: Option<Box<CaptureLocations>>,
@@ -57,12 +65,14 @@ pub struct Extractor {
 
 #[derive(Debug, Clone)]
 enum Finder {
-    Json(JsonPath),
-    Regex(Regex),
+    Json(JsonQuery),
+    JmesPath(JmesQuery),
+    Regex(Pattern),
     Header,
     Cookie,
     Css(Selector),
     XPath(Box<XPath>),
+    Digest,
     Body,
     Status,
 }
@@ -71,16 +81,24 @@ enum Finder {
 pub(crate) enum Match<'r> {
     Json(&'r Value),
     Text(Cow<'r, str>),
-    /// A number or a truth.
+    /// What was calculated.
     Plain(Value),
 }
 
 impl Match<'_> {
+    /// What is in it, if it is a list.
+    pub(crate) fn members(&self) -> &[Value] {
+        match self {
+            Self::Json(Value::Array(list)) | Self::Plain(Value::Array(list)) => list,
+            _ => &[],
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Json(value) => bytes_of(value),
             Self::Text(text) => text.len(),
-            Self::Plain(_) => 0,
+            Self::Plain(value) => bytes_of(value),
         }
     }
 
@@ -94,7 +112,7 @@ impl Match<'_> {
         }
     }
 
-    fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         match self {
             Self::Json(value) => value.clone(),
             Self::Text(text) => Value::String(text.into_owned()),
@@ -114,17 +132,23 @@ impl Extractor {
             return Err(Mistake { at: 0, length: text.len(), message, help: "shorten it".into() });
         }
         let finder = match kind {
-            Kind::JsonPath => Finder::Json(json_path(text)?),
-            Kind::Regex => Finder::Regex(regex(text)?),
+            Kind::JsonPath => Finder::Json(JsonQuery::parse(text)?),
+            Kind::JmesPath => Finder::JmesPath(JmesQuery::parse(text)?),
+            Kind::Regex => Finder::Regex(Pattern::new(text)?),
             Kind::Header => named(text, "a header", "Location").map(|()| Finder::Header)?,
             Kind::Cookie => named(text, "a cookie", "session").map(|()| Finder::Cookie)?,
             Kind::Css => Finder::Css(Selector::parse(text)?),
             Kind::XPath => Finder::XPath(Box::new(XPath::parse(text)?)),
+            Kind::Digest if DIGESTS.contains(&text.trim()) => Finder::Digest,
+            Kind::Digest => {
+                let message = format!("`{}` is no digest", text.trim().escape_debug());
+                return Err(Mistake { at: 0, length: text.len(), message, help: format!("write one of {}", DIGESTS.join(", ")).into() });
+            }
             Kind::Body => Finder::Body,
             Kind::Status => Finder::Status,
         };
         let text = if matches!(kind, Kind::Body | Kind::Status) { "" } else { text.trim() };
-        Ok(Self { kind, text: text.into(), which: Which::First, null_is_missing: false, finder, groups: None })
+        Ok(Self { kind, text: text.into(), which: Which::First, null_is_missing: false, whole: false, form: None, finder, groups: None })
     }
 
     /// The same, but taking other matches than the first.
@@ -139,6 +163,68 @@ impl Extractor {
     pub fn without_null(mut self, null_is_missing: bool) -> Self {
         self.null_is_missing = null_is_missing;
         self
+    }
+
+    /// The same, but taking a list that a JMESPath gives for a single value.
+    pub(crate) fn whole(mut self) -> Self {
+        self.whole = true;
+        self
+    }
+
+    /// The same, but writing this of each match of a regular expression: `$2-$1`.
+    ///
+    /// # Errors
+    /// What is wrong with that, and where; or that it finds values in another way.
+    pub fn writing(mut self, form: Option<&str>) -> Result<Self, Mistake> {
+        self.form = match (form, &self.finder) {
+            (None, _) => None,
+            (Some(form), Finder::Regex(pattern)) => Some(Form::parse(form, pattern.groups_count())?),
+            (Some(form), _) => {
+                let message = "only a regular expression has groups that can be put together".to_owned();
+                return Err(Mistake { at: 0, length: form.len(), message, help: "leave it out".into() });
+            }
+        };
+        Ok(self)
+    }
+
+    /// How many groups its regular expression has, the whole match among them; nothing if it finds values in another way.
+    #[must_use]
+    pub fn groups_count(&self) -> Option<usize> {
+        if let Finder::Regex(pattern) = &self.finder { Some(pattern.groups_count()) } else { None }
+    }
+
+    /// Whether it gives a truth, as `count(//a) = 2` does.
+    #[must_use]
+    pub fn gives_truth(&self) -> bool {
+        if let Finder::XPath(path) = &self.finder { path.gives_truth() } else { false }
+    }
+
+    /// Whether it takes [one of several by chance](Which::Random).
+    #[must_use]
+    pub fn is_drawn(&self) -> bool {
+        self.which == Which::Random
+    }
+
+    /// Writes one of several matches at the end of `out`, where [one by chance](Which::Random) is taken; else as [`write`](Self::write).
+    /// `draw` is given how many there are, and says which, from 0.
+    ///
+    /// # Errors
+    /// If there is none; then nothing is written.
+    pub fn write_drawn(&mut self, reading: &Reading<'_>, out: &mut Vec<u8>, draw: impl FnOnce(u64) -> u64) -> Result<(), Missing> {
+        if self.which != Which::Random {
+            return self.write(reading, out);
+        }
+        let mut count = 0u64;
+        let searched = self.each(reading, &mut |_| {
+            count += 1;
+            ControlFlow::Continue(())
+        });
+        // What cannot be searched is told by the search itself.
+        let place = if searched.is_ok() && count > 1 { draw(count).min(count - 1) } else { 0 };
+        self.which = Which::Nth(usize::try_from(place).unwrap_or(0));
+        let written = self.write(reading, out);
+        self.which = Which::Random;
+        written
     }
 
     /// In which language it looks, and for what: nothing of those that have no expression.
@@ -167,7 +253,7 @@ impl Extractor {
             match self.which {
                 Which::Nth(wanted) if wanted != place => return ControlFlow::Continue(()),
                 Which::Count => return ControlFlow::Continue(()),
-                Which::Every => bytes += found.bytes(),
+                Which::Every | Which::Joined => bytes += found.bytes(),
                 _ => bytes = found.bytes(),
             }
             if bytes > VALUE_BYTES_MAX {
@@ -177,12 +263,12 @@ impl Extractor {
             }
             is_null = self.is_missing(&found);
             match self.which {
-                Which::First | Which::Nth(_) => {
+                Which::First | Which::Nth(_) | Which::Random => {
                     kept = Some(found.into_value()).filter(|_| !is_null);
                     return ControlFlow::Break(());
                 }
                 Which::Last | Which::Count => kept = Some(found.into_value()).filter(|_| !is_null),
-                Which::Every => {
+                Which::Every | Which::Joined => {
                     every.push(found.into_value());
                     if every.len() == EVERY_MAX {
                         return ControlFlow::Break(());
@@ -194,7 +280,11 @@ impl Extractor {
         let value = match self.which {
             Which::Count => Some(Value::from(count)),
             Which::Every => (!every.is_empty()).then_some(Value::Array(every)),
-            Which::First | Which::Last | Which::Nth(_) => kept,
+            Which::Joined => {
+                let texts: Vec<Cow<'_, str>> = every.iter().map(text_of).collect();
+                (!texts.is_empty()).then(|| Value::String(texts.join(",")))
+            }
+            Which::First | Which::Last | Which::Nth(_) | Which::Random => kept,
         };
         match (searched, value) {
             (Ok(()), Some(value)) if bytes <= VALUE_BYTES_MAX => Ok(value),
@@ -210,7 +300,7 @@ impl Extractor {
     /// # Errors
     /// If it is not there; then nothing is written.
     pub fn write(&mut self, reading: &Reading<'_>, out: &mut Vec<u8>) -> Result<(), Missing> {
-        if let (Finder::Regex(regex), Which::First) = (&self.finder, self.which)
+        if let (Finder::Regex(Pattern::Linear(regex)), Which::First, None) = (&self.finder, self.which, &self.form)
             && regex.captures_len() > 1
         {
             let groups = self.groups.get_or_insert_with(|| Box::new(regex.capture_locations()));
@@ -224,7 +314,7 @@ impl Extractor {
                 found => Err(self.missing(reading, why_not(usize::from(found.is_some()), found.map_or(0, |(from, to)| to - from)))),
             };
         }
-        if !matches!(self.which, Which::First | Which::Nth(_)) {
+        if !matches!(self.which, Which::First | Which::Nth(_) | Which::Random) {
             out.extend_from_slice(text_of(&self.of(reading)?).as_bytes());
             return Ok(());
         }
@@ -262,26 +352,22 @@ impl Extractor {
     pub(crate) fn each(&self, reading: &Reading<'_>, found: &mut dyn FnMut(Match<'_>) -> ControlFlow<()>) -> Result<(), String> {
         let Answer { status, headers, body, .. } = *reading.answer();
         match &self.finder {
-            Finder::Json(path) => {
-                for value in path.query(reading.json()?) {
-                    if found(Match::Json(value)).is_break() {
-                        break;
+            Finder::Json(path) => path.each(reading.json()?, found),
+            Finder::JmesPath(path) => path.each(reading.json()?, self.whole, found)?,
+            Finder::Regex(pattern) => {
+                let count = pattern.groups_count();
+                pattern.each(body, &mut |groups| match &self.form {
+                    Some(form) => found(Match::Text(form.of(body, groups))),
+                    None => {
+                        let part = (1..count).find_map(groups).or_else(|| groups(0));
+                        part.map_or(ControlFlow::Continue(()), |(from, to)| found(text(&body[from..to])))
                     }
-                }
+                })?;
             }
-            Finder::Regex(regex) if regex.captures_len() == 1 => {
-                for whole in regex.find_iter(body) {
-                    if found(text(whole.as_bytes())).is_break() {
-                        break;
-                    }
-                }
-            }
-            Finder::Regex(regex) => {
-                for groups in regex.captures_iter(body) {
-                    let part = groups.iter().skip(1).flatten().next().or_else(|| groups.get(0));
-                    if part.is_some_and(|part| found(text(part.as_bytes())).is_break()) {
-                        break;
-                    }
+            Finder::Digest => {
+                let mut digest = Vec::new();
+                if coding::digest(&self.text, body, &mut digest).is_some() {
+                    let _ = found(text(&digest));
                 }
             }
             Finder::Header => {
@@ -341,7 +427,7 @@ impl Extractor {
     fn instead(&self, reading: &Reading<'_>) -> Option<String> {
         let Finder::Json(_) = &self.finder else { return None };
         // Only a path of names is followed one by one.
-        if self.text.contains('[') || self.text.contains("..") {
+        if self.text.contains(['[', '(']) || self.text.contains("..") {
             return None;
         }
         let mut here = reading.json().ok()?;
@@ -461,7 +547,7 @@ pub fn regex(text: &str) -> Result<Regex, Mistake> {
         regex::Error::Syntax(words) => {
             let (at, length) = place_in(text, &words);
             let message = words.rsplit_once("error: ").map_or("this is no regular expression", |(_, message)| message.trim());
-            let help = "the syntax is that of the crate regex: there is no looking around and no back reference".to_owned();
+            let help = "the syntax is that of the crate regex: letters that mean something, such as ( [ { ., stand behind a backslash";
             Mistake { at, length, message: message.to_owned(), help: help.into() }
         }
         _ => Mistake {
@@ -539,254 +625,4 @@ impl fmt::Display for Missing {
 }
 
 #[cfg(test)]
-mod tests {
-    use plan::Nanos;
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-    use crate::answer::Headers;
-
-    const HEADERS: &[u8] = b"Content-Type: text/html\r\nLocation:  /orders/7 \r\nX-Id: 1\r\nx-id: 2\r\n\
-        Set-Cookie: session=abc; Path=/\r\nSet-Cookie: lang=de\r\nset-cookie: session=def\r\n";
-
-    fn reading(body: &[u8]) -> Reading<'_> {
-        Reading::new(Answer { status: 201, headers: Headers::lines(HEADERS), body, elapsed: Nanos::ZERO })
-    }
-
-    fn extracted(kind: Kind, text: &str, which: Which, body: &[u8]) -> Result<Value, Missing> {
-        let mut extractor = Extractor::compile(kind, text).unwrap_or_else(|mistake| panic!("{text}: {mistake:?}")).taking(which);
-        let reading = reading(body);
-        let value = extractor.of(&reading);
-        // Written it is the same, twice in a row.
-        for _ in 0..2 {
-            let mut written = b"before".to_vec();
-            let wrote = extractor.write(&reading, &mut written);
-            assert_eq!(wrote.err(), value.as_ref().err().cloned(), "{text}");
-            let expected = value.as_ref().map_or(Cow::Borrowed(""), text_of);
-            assert_eq!(String::from_utf8_lossy(&written), format!("before{expected}"), "{text}");
-        }
-        value
-    }
-
-    const ORDER: &[u8] = br#"{"id": 7, "token": "t-42", "none": null, "items": [{"sku": "a", "price": 2.5}, {"sku": "b", "price": 1e3}],
-        "big": 18446744073709551615, "text": "\u00e4\"", "ok": true}"#;
-    const PAGE: &[u8] = b"<title> Shop </title><form><input name=csrf value='c-1'><a href=/1>One</a><a href=/2>Two</a>";
-
-    #[test]
-    fn values_are_found_in_every_part_of_an_answer() {
-        use Kind::{Body, Cookie, Css, Header, JsonPath, Regex, Status, XPath};
-        let cases: [(Kind, &str, &[u8], Value); 29] = [
-            (JsonPath, "$.token", ORDER, json!("t-42")),
-            (JsonPath, " $.id ", ORDER, json!(7)),
-            (JsonPath, "$['items'][1].price", ORDER, json!(1e3)),
-            (JsonPath, "$.items[-1].sku", ORDER, json!("b")),
-            (JsonPath, "$.items[?@.price < 100].sku", ORDER, json!("a")),
-            (JsonPath, "$.items[?search(@.sku, '[b-z]')].sku", ORDER, json!("b")),
-            (JsonPath, "$..sku", ORDER, json!("a")),
-            (JsonPath, "$.none", ORDER, Value::Null),
-            (JsonPath, "$.items[0]", ORDER, json!({"sku": "a", "price": 2.5})),
-            (JsonPath, "$.big", ORDER, json!(18_446_744_073_709_551_615_u64)),
-            (JsonPath, "$.text", ORDER, json!("\u{e4}\"")),
-            (JsonPath, "$", b"5", json!(5)),
-            (Regex, "\"token\": *\"([^\"]*)\"", ORDER, json!("t-42")),
-            (Regex, "t-[0-9]+", ORDER, json!("t-42")),
-            (Regex, "x-(\\d)|t-(\\d)", ORDER, json!("4")),
-            (Regex, "(x)?t-4", ORDER, json!("t-4")),
-            (Regex, "b(.*)", b"a\nb\xffc\n", json!("")),
-            (Regex, "(?-u)b(.*)", b"a\nb\xffc\n", json!("\u{fffd}c")),
-            (Header, "location", b"", json!("/orders/7")),
-            (Header, "X-ID", b"", json!("1")),
-            (Cookie, "lang", b"", json!("de")),
-            (Cookie, "session", b"", json!("abc")),
-            (Css, "input[name=csrf]::attr(value)", PAGE, json!("c-1")),
-            (Css, "a", PAGE, json!("One")),
-            (XPath, "//input[@name='csrf']/@value", PAGE, json!("c-1")),
-            (XPath, "count(//a)", PAGE, json!(2)),
-            (XPath, "count(//a) = 2", PAGE, json!(true)),
-            (Body, "", b" all \xff", json!(" all \u{fffd}")),
-            (Status, "", b"", json!(201)),
-        ];
-        for (kind, text, body, expected) in cases {
-            assert_eq!(extracted(kind, text, Which::First, body), Ok(expected), "{} {text}", kind.word());
-        }
-    }
-
-    #[test]
-    fn other_matches_than_the_first_may_be_taken() {
-        let cases = [
-            (Kind::JsonPath, "$..sku", Which::Last, json!("b")),
-            (Kind::JsonPath, "$..sku", Which::Nth(1), json!("b")),
-            (Kind::JsonPath, "$..sku", Which::Every, json!(["a", "b"])),
-            (Kind::JsonPath, "$..sku", Which::Count, json!(2)),
-            (Kind::JsonPath, "$..absent", Which::Count, json!(0)),
-            (Kind::Regex, "\"sku\": \"(.)\"", Which::Every, json!(["a", "b"])),
-            (Kind::Header, "x-id", Which::Last, json!("2")),
-            (Kind::Cookie, "session", Which::Every, json!(["abc", "def"])),
-        ];
-        for (kind, text, which, expected) in cases {
-            assert_eq!(extracted(kind, text, which, ORDER), Ok(expected), "{text} {which:?}");
-        }
-        assert_eq!(extracted(Kind::Css, "a", Which::Every, PAGE), Ok(json!(["One", "Two"])));
-        assert_eq!(extracted(Kind::XPath, "//a/@href", Which::Last, PAGE), Ok(json!("/2")));
-        let many = "a".repeat(EVERY_MAX + 10);
-        let every = extracted(Kind::Regex, "a", Which::Every, many.as_bytes()).unwrap();
-        assert_eq!(every.as_array().unwrap().len(), EVERY_MAX);
-    }
-
-    #[test]
-    fn a_null_is_a_value_or_nothing_as_one_wants() {
-        let body = b"{\"a\": null, \"b\": [null, 1]}";
-        let written = |path: &str, which: Which| {
-            let mut extractor = Extractor::compile(Kind::JsonPath, path).unwrap().taking(which).without_null(true);
-            let (reading, mut out) = (reading(body), Vec::new());
-            let wrote = extractor.write(&reading, &mut out).map_err(|missing| missing.to_string());
-            assert_eq!(extractor.of(&reading).is_ok(), wrote.is_ok(), "{path}");
-            wrote.map(|()| String::from_utf8(out).unwrap())
-        };
-        assert_eq!(extracted(Kind::JsonPath, "$.a", Which::First, body), Ok(Value::Null));
-        assert!(written("$.a", Which::First).unwrap_err().starts_with("json $.a found null in "), "{:?}", written("$.a", Which::First));
-        assert!(written("$.b[*]", Which::First).is_err() && written("$.b[*]", Which::Nth(0)).is_err());
-        assert_eq!((written("$.b[*]", Which::Nth(1)), written("$.b[*]", Which::Last)), (Ok("1".to_owned()), Ok("1".to_owned())));
-        assert_eq!(written("$.b[*]", Which::Every), Ok("[null,1]".to_owned()));
-    }
-
-    #[test]
-    fn what_is_not_there_is_told_with_what_was() {
-        let cases: [(Kind, &str, Which, &[u8], &str); 11] = [
-            (
-                Kind::JsonPath,
-                "$.token",
-                Which::First,
-                b"{\"error\":\"no such user\"}",
-                "json $.token found nothing, or the path is wrong (the answer has the keys error), in {\"error\":\"no such user\"}",
-            ),
-            (Kind::JsonPath, "$..sku", Which::Nth(2), b"[{\"sku\":1}]", "json $..sku found only 1 in [{\"sku\":1}]"),
-            (Kind::JsonPath, "$.a", Which::Every, b"[]", "json $.a found nothing, or the path is wrong (the answer is a list of 0), in []"),
-            (
-                Kind::JsonPath,
-                "$.user.name.first",
-                Which::First,
-                b"{\"user\":{\"id\":7,\"mail\":\"a\"}}",
-                "json $.user.name.first found nothing, or the path is wrong ('user' has the keys id, mail), in {\"user\":{\"id\":7,\"mail\":\"a\"}}",
-            ),
-            (Kind::JsonPath, "$.a", Which::Count, b"<p>", "json $.a: the body is not JSON: expected value at line 1 column 1 in <p>"),
-            (Kind::JsonPath, "$.a", Which::First, b"", "json $.a: the body is empty"),
-            (Kind::Regex, "id=(\\d+)", Which::First, b"no\n id", "regex id=(\\d+) found nothing in no id"),
-            (
-                Kind::Header,
-                "ETag",
-                Which::First,
-                b"",
-                "header ETag found nothing in Content-Type, Location, X-Id, x-id, Set-Cookie, Set-Cookie, set-cookie",
-            ),
-            (Kind::Cookie, "csrf", Which::First, b"", "cookie csrf found nothing in session, lang, session"),
-            (Kind::Css, "h1", Which::First, b"<h2>", "css h1 found nothing in <h2>"),
-            (Kind::XPath, "string(//h1)", Which::First, b"<h2>", "xpath string(//h1) found nothing in <h2>"),
-        ];
-        for (kind, text, which, body, expected) in cases {
-            assert_eq!(extracted(kind, text, which, body).unwrap_err().to_string(), expected);
-        }
-        let missing = extracted(Kind::Regex, "y", Which::First, "x".repeat(1_000_000).as_bytes()).unwrap_err();
-        assert!(missing.found.len() <= crate::check::EXCERPT_BYTES_MAX);
-    }
-
-    #[test]
-    fn a_mistake_in_an_expression_is_shown_at_its_place() {
-        let cases = [
-            (Kind::JsonPath, "items[0]", 0, 8, "a JSONPath begins with $"),
-            (Kind::JsonPath, "", 0, 0, "a JSONPath begins with $"),
-            (Kind::Regex, "id=(\\d+", 3, 1, "unclosed group"),
-            (Kind::Regex, "\u{e4}[z-a]", 3, 3, "invalid character class range, the start must be <= the end"),
-            (Kind::Regex, "a(?=b)", 1, 3, "look-around, including look-ahead and look-behind, is not supported"),
-            (Kind::Regex, "(?:a{1000}){10000}", 0, 18, "compiled, the regular expression is larger than 4 MiB"),
-            (Kind::Header, " ", 0, 1, "the name of a header is missing"),
-            (Kind::Header, "X Y", 1, 1, "` ` cannot stand in the name of a header"),
-            (Kind::Header, "Location:", 8, 1, "`:` cannot stand in the name of a header"),
-            (Kind::Cookie, "a=b", 1, 1, "`=` cannot stand in the name of a cookie"),
-            (Kind::Css, "ul >", 4, 0, "here an element is missing"),
-            (Kind::XPath, "//a]", 3, 1, "this is no part of the path"),
-        ];
-        for (kind, text, at, length, message) in cases {
-            let mistake = Extractor::compile(kind, text).unwrap_err();
-            assert_eq!((mistake.at, mistake.length, mistake.message.as_str()), (at, length, message), "{text}");
-        }
-        for (text, least) in [("$.items[", 7), ("$.a b", 1), ("$[?@.a ==]", 1), ("$..", 1)] {
-            let mistake = Extractor::compile(Kind::JsonPath, text).unwrap_err();
-            assert!(mistake.at >= least && mistake.at <= text.len(), "{text}: {mistake:?}");
-        }
-        for text in [
-            "$[?(".to_owned() + &"(".repeat(2000),
-            "$[?".to_owned() + &"!".repeat(2000),
-            "$".to_owned() + &"..a".repeat(5),
-            "$".repeat(5000),
-        ] {
-            assert!(Extractor::compile(Kind::JsonPath, &text).is_err());
-        }
-    }
-
-    #[test]
-    fn hostile_answers_are_searched_in_bounded_time() {
-        let bomb = "a".repeat(100_000) + "!";
-        assert!(extracted(Kind::Regex, "(a+)+$", Which::First, bomb.as_bytes()).is_err());
-        assert!(extracted(Kind::Regex, "(a|a)*b", Which::First, bomb.as_bytes()).is_err());
-        let deep = "{\"a\":".repeat(100) + "1" + &"}".repeat(100);
-        assert_eq!(
-            extracted(Kind::JsonPath, "$..a..a..a", Which::Count, deep.as_bytes()).map(|count| count.as_u64() > Some(1000)),
-            Ok(true)
-        );
-        let deeper = "[".repeat(1_000_000);
-        assert!(extracted(Kind::JsonPath, "$..*", Which::First, deeper.as_bytes()).unwrap_err().reason.contains("recursion limit"));
-        let heavy = format!("{{\"a\":[\"{}\"]}}", "x".repeat(VALUE_BYTES_MAX));
-        for (kind, text) in [(Kind::JsonPath, "$.a"), (Kind::JsonPath, "$..*"), (Kind::Regex, "(?s).*"), (Kind::Body, "")] {
-            for which in [Which::First, Which::Last, Which::Every] {
-                let missing = extracted(kind, text, which, heavy.as_bytes()).unwrap_err();
-                assert_eq!(missing.reason, "found more than 1 MiB, which is not kept", "{text} {which:?}");
-            }
-            assert!(extracted(kind, text, Which::Count, heavy.as_bytes()).is_ok());
-        }
-        let long = format!("X: {}\r\nY: 1\r\n", "x".repeat(100_000));
-        let answer = Answer { status: 200, headers: Headers::lines(long.as_bytes()), body: b"", elapsed: Nanos::ZERO };
-        let found = Extractor::compile(Kind::Header, "y").unwrap().of(&Reading::new(answer));
-        assert_eq!(found, Ok(json!("1")));
-    }
-
-    #[test]
-    fn a_value_is_written_as_text_or_as_json() {
-        for (value, expected) in [
-            (json!("a\"b"), "a\"b"),
-            (json!(7), "7"),
-            (json!(true), "true"),
-            (Value::Null, "null"),
-            (json!({"a": [1, "x"]}), "{\"a\":[1,\"x\"]}"),
-        ] {
-            assert_eq!(text_of(&value), expected);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_are_searched_without_a_panic(body in proptest::collection::vec(any::<u8>(), 0..200), head in proptest::collection::vec(any::<u8>(), 0..100)) {
-            let answer = Answer { status: 200, headers: Headers::lines(&head), body: &body, elapsed: Nanos::ZERO };
-            let reading = Reading::new(answer);
-            for (kind, text) in [(Kind::JsonPath, "$..a"), (Kind::Regex, "(a)|b"), (Kind::Header, "a"), (Kind::Cookie, "a"), (Kind::Css, "a b"), (Kind::XPath, "//a"), (Kind::Body, "")] {
-                for which in [Which::First, Which::Last, Which::Nth(1), Which::Every, Which::Count] {
-                    if let Err(missing) = Extractor::compile(kind, text).unwrap().taking(which).of(&reading) {
-                        prop_assert!(missing.found.len() <= crate::check::EXCERPT_BYTES_MAX);
-                        prop_assert!(!missing.to_string().chars().any(char::is_control));
-                    }
-                }
-            }
-        }
-
-        #[test]
-        fn any_text_is_an_expression_or_a_mistake_inside_it(text in "\\PC{0,40}|[$.@?\\[\\]()'!*a-c0-9:, <=-]{0,30}") {
-            for kind in Kind::ALL {
-                if let Err(mistake) = Extractor::compile(kind, &text) {
-                    prop_assert!(text.is_char_boundary(mistake.at) && text.is_char_boundary(mistake.at + mistake.length));
-                    prop_assert!(!mistake.pointed_out(&text).is_empty());
-                }
-            }
-        }
-    }
-}
+mod tests;

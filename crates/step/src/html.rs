@@ -37,7 +37,7 @@ pub(crate) const STEPS_MAX: u32 = 20_000_000;
 /// A node's place in its document.
 pub(crate) type Id = u32;
 const NONE: Id = Id::MAX;
-const ROOT: Id = 0;
+pub(crate) const ROOT: Id = 0;
 
 /// A page.
 #[derive(Debug)]
@@ -79,6 +79,12 @@ impl Element {
 
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|attribute| str::eq_ignore_ascii_case(&attribute.name.local, name)).map(|attribute| &*attribute.value)
+    }
+
+    /// Whether it has an attribute whose name begins so.
+    pub(crate) fn has_attribute_beginning(&self, prefix: &str) -> bool {
+        let begins = |name: &str| name.get(..prefix.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(prefix));
+        self.attributes.iter().any(|attribute| begins(&attribute.name.local))
     }
 }
 

@@ -6,12 +6,15 @@
 //!
 //! Invariant: what is kept is bounded by constants, whatever was sent: a body beyond [`JSON_BYTES_MAX`] is not read as JSON.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use plan::work::AnswerPart;
 use serde_json::Value;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Exchange};
 use crate::html::Document;
+use crate::parts;
 
 /// A longer body is not read as JSON: a parsed value may be a hundred times as large as its text.
 pub const JSON_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -20,6 +23,8 @@ pub const JSON_BYTES_MAX: usize = 8 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Reading<'a> {
     answer: Answer<'a>,
+    /// What it answers, where that is known.
+    exchange: Option<Exchange<'a>>,
     json: OnceCell<Result<Value, String>>,
     html: OnceCell<Document>,
 }
@@ -28,7 +33,34 @@ impl<'a> Reading<'a> {
     /// Nothing is read yet.
     #[must_use]
     pub const fn new(answer: Answer<'a>) -> Self {
-        Self { answer, json: OnceCell::new(), html: OnceCell::new() }
+        Self { answer, exchange: None, json: OnceCell::new(), html: OnceCell::new() }
+    }
+
+    /// The same with what was asked.
+    #[must_use]
+    pub fn of_exchange(answer: Answer<'a>, exchange: Exchange<'a>) -> Self {
+        Self { exchange: Some(exchange), ..Self::new(answer) }
+    }
+
+    /// The same answer with this text for a body: a part of it, or what was taken out of it before.
+    #[must_use]
+    pub fn of_text<'t>(&self, text: &'t [u8]) -> Reading<'t>
+    where
+        'a: 't,
+    {
+        Reading { exchange: self.exchange, ..Reading::new(Answer { body: text, ..self.answer }) }
+    }
+
+    /// A part of what was asked and answered, as text; nothing of a request that is not known.
+    #[must_use]
+    pub fn part(&self, part: AnswerPart) -> Cow<'_, [u8]> {
+        parts::text(self, part)
+    }
+
+    /// What was asked, where that is known.
+    #[must_use]
+    pub const fn exchange(&self) -> Option<&Exchange<'a>> {
+        self.exchange.as_ref()
     }
 
     /// The answer itself.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use measure::{Failure, Outcome, Recorder, Status, StepCounts, SuccessRule, Tally};
 use plan::setting::EXPECT;
-use plan::{Plan, PlanError, PlanErrors, Secrets};
-use step::{Answer, Check, Headers, Reading};
+use plan::{Plan, PlanError, PlanErrors, Secrets, Target};
+use step::{Answer, Check, Exchange, Headers, Reading};
 
 use crate::sink::{AnswerNeeds, AnswerSink};
 use crate::witness::Witness;
@@ -24,6 +24,8 @@ pub(crate) struct Expectations {
     names: Vec<Arc<str>>,
     /// The row of each route.
     row_of: Vec<usize>,
+    /// Where each goes.
+    servers: Vec<Target>,
     /// Who sees everything, if anybody does.
     pub(crate) witness: Option<Witness>,
 }
@@ -34,6 +36,10 @@ impl Expectations {
         let mut expected = Self::default();
         for text in &plan.variation().expects {
             match Check::parse(text) {
+                Ok(check) if check.variable().is_some() => {
+                    let message = format!("{EXPECT}: variables are those of a scenario, and there is none");
+                    errors.push(PlanError::new(EXPECT, message, "hold a part of the answer against it, such as body contains welcome"));
+                }
                 Ok(check) => {
                     expected.heard = expected.heard.with_check(&check);
                     expected.judges_status |= check.words().starts_with("status");
@@ -55,11 +61,13 @@ impl Expectations {
                     let place = if at_home { route.target.path_and_query().to_owned() } else { route.target.to_string() };
                     let row = expected.row(&format!("{method} {place}"));
                     expected.row_of.push(row);
+                    expected.servers.push(route.target.clone());
                 }
             }
             None if !expected.checks.is_empty() => {
                 let row = expected.row(&format!("{} {}", request.method, plan.target().path_and_query()));
                 expected.row_of.push(row);
+                expected.servers.push(plan.target().clone());
             }
             None => {}
         }
@@ -110,7 +118,7 @@ impl Expectations {
                 recorder.step_failed(row, failure, outcome.done, || name.to_string());
                 SuccessRule::ByStatus
             }
-            Ok(status) => self.judge(checks, (row, status), (request, sink), outcome, recorder),
+            Ok(status) => self.judge(checks, (row, route, status), (request, sink), outcome, recorder),
         };
         recorder.record_step(outcome, row, judged);
     }
@@ -118,7 +126,7 @@ impl Expectations {
     fn judge(
         &self,
         checks: &[Check],
-        (row, status): (usize, u16),
+        (row, route, status): (usize, usize, u16),
         (request, sink): (&[u8], &AnswerSink),
         outcome: &Outcome,
         recorder: &mut Recorder,
@@ -132,7 +140,8 @@ impl Expectations {
             return SuccessRule::Failed(Failure::CheckFailed);
         }
         let answer = Answer { status, headers: Headers::lines(&sink.headers), body: &sink.body, elapsed: outcome.response_time() };
-        let reading = Reading::new(answer);
+        let reading =
+            Reading::of_exchange(answer, Exchange { server: &self.servers[route], request, received: outcome.bytes_in, hops: b"" });
         for (number, check) in checks.iter().enumerate() {
             let held = check.of(&reading);
             if let Some(witness) = &self.witness {

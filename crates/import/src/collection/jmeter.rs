@@ -7,9 +7,11 @@
 //! Formats and meanings: JMeter 5.6.3, its component reference and `SaveService`'s properties.
 
 mod answer;
+mod assertions;
 mod controllers;
 mod counters;
 mod data;
+mod dialects;
 mod expressions;
 mod flow;
 mod functions;
@@ -27,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plan::Target;
 use plan::setting::CONNECT_TO;
 use plan::template::{Template, Value};
-use plan::work::{Expression, Extent, Item, Journey, Step};
+use plan::work::{AnswerPart, Expression, Extent, Extraction, Item, Journey, Step, Where};
 
 use super::course::Course;
 use super::url::{origin, variable_name, with_origin_of};
@@ -323,7 +325,7 @@ impl<'e> Reading<'e> {
         let mut defined = vec![(self.plan, self.plan.list("TestPlan.user_defined_variables"))];
         let mut set: BTreeSet<String> = BTreeSet::new();
         let mut lost: BTreeMap<String, String> = BTreeMap::new();
-        let mut lists: BTreeSet<String> = BTreeSet::new();
+        let (mut lists, mut beside): (BTreeSet<String>, BTreeSet<String>) = Default::default();
         let mut mentions = Mentions::default();
         let roots = self.roots();
         let every = |seen: &mut dyn FnMut(&'e Element)| {
@@ -332,6 +334,7 @@ impl<'e> Reading<'e> {
             }
         };
         every(&mut |element| tree::each_text(&element.properties, &mut |text| mentions.add(text)));
+        self.names.mentions = mentions;
         every(&mut |element| match element.class.as_str() {
             "Arguments" => defined.push((element, element.properties.as_slice())),
             class if counters::is_counter(class) => _ = set.insert(counters::counter_name(element).to_owned()),
@@ -339,11 +342,14 @@ impl<'e> Reading<'e> {
             "UserParameters" => set.extend(element.texts("UserParameters.names").into_iter().map(|name| name.trim().to_owned())),
             class if scripts::Role::of(class).is_some() => set.extend(self.set_by_script(element)),
             class if answer::is_extractor(class) => {
-                for taken in answer::taken(element) {
+                for taken in answer::taken(element, &self.names.mentions, None) {
                     match taken.found {
-                        Ok(found) => {
-                            if found.which == plan::work::Which::Every {
+                        Ok(_) => {
+                            if taken.is_list {
                                 lists.insert(taken.name.clone());
+                            }
+                            if taken.stands_beside {
+                                beside.insert(taken.name.clone());
                             }
                             set.insert(taken.name);
                         }
@@ -353,7 +359,7 @@ impl<'e> Reading<'e> {
             }
             _ => {}
         });
-        self.names.mentions = mentions;
+        self.names.splits.extend(beside);
         every(&mut |element| {
             if matches!(element.class.as_str(), "LoopController" | "WhileController" | "ForeachController") {
                 let index = text::loop_index(&element.name);
@@ -522,10 +528,28 @@ impl<'e> Reading<'e> {
         *times += 1;
         request.place = if *times > 1 { format!("{place} ({times})") } else { place };
         for extractor in &inner.extractors {
-            request.extractions.extend(answer::taken(extractor).into_iter().filter_map(|taken| taken.found.ok()));
+            let taken = answer::taken(extractor, &self.names.mentions, Some(&self.names));
+            let mut taken: Vec<Extraction> = taken.into_iter().filter_map(|taken| taken.found.ok()).collect();
+            let of_parts = Where::Part(AnswerPart::Hops);
+            if request.resources.is_some() && taken.iter().any(|taken| taken.within == of_parts) {
+                taken.retain(|taken| taken.within != of_parts);
+                self.leave_out(extractor, scope, "it looks at what a page loads as well, and here at answers along redirects alone");
+            }
+            request.extractions.extend(taken);
         }
         for assertion in &inner.assertions {
-            request.checks.extend(answer::checks(assertion).unwrap_or_default());
+            let checks = assertions::checks(assertion, &self.names).unwrap_or_default();
+            // What the same answer gives a value is not known yet when it is held against that.
+            let is_new = |name: &str| request.extractions.iter().any(|taken| taken.variable == name);
+            if checks.iter().filter_map(|check| check.against.as_ref()).any(|against| against.variables().any(is_new)) {
+                self.leave_out(
+                    assertion,
+                    scope,
+                    "the answer is not held against it: what it compares with is taken out of the same answer",
+                );
+                continue;
+            }
+            request.checks.extend(checks);
         }
         let after = self.scripts_after(&inner);
         items.extend(self.names.taken());
@@ -584,7 +608,7 @@ impl<'e> Scope<'e> {
                 class if controllers::is_timer(class) => scope.timers.push(child),
                 class if scripts::Role::of(class).is_some() => scope.scripts.push(child),
                 class if answer::is_extractor(class) => scope.extractors.push(child),
-                class if answer::is_assertion(class) => scope.assertions.push(child),
+                class if assertions::is_assertion(class) => scope.assertions.push(child),
                 _ => {}
             }
         }

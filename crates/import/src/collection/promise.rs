@@ -7,7 +7,7 @@
 //! Invariant: what is not understood is told with its first line.
 
 use plan::Nanos;
-use plan::work::{AnswerCheck, Extraction, Kind, Subject, Which};
+use plan::work::{AnswerCheck, Extraction, Kind, Subject};
 
 use super::url::variable_name;
 use super::{Request, shortened};
@@ -308,14 +308,7 @@ fn taken(statement: &str, answers: &[(String, String)]) -> Option<Extraction> {
     let value = arguments.split_once(',')?.1.trim().trim_end_matches(';').trim_end();
     let value = value.strip_suffix(')')?.trim();
     let json_path = json_path(value, answers)?;
-    (json_path != "$").then(|| Extraction {
-        variable: variable_name(&name),
-        kind: Kind::JsonPath,
-        expression: json_path,
-        which: Which::First,
-        default: None,
-        null_is_missing: false,
-    })
+    (json_path != "$").then(|| Extraction::new(variable_name(&name), Kind::JsonPath, json_path))
 }
 
 /// `json.data[0].token` as `$.data[0].token`.

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
-use plan::work::{Body, Field, FieldValue, Item, Journey, Notes, Script, Step, Subject, Variable, Work};
+use plan::work::{AnswerCheck, AnswerPart, Body, Field, FieldValue, Item, Journey, Notes, Script, Step, Subject, Variable, Work};
 use plan::{DataFile, Draft, FORM_TYPE, PopulationDraft, Spelling, Target};
 
 use super::course::{self, Course};
@@ -167,7 +167,7 @@ impl<'a> Common<'a> {
         // Of several the first.
         let target = requests.iter().map(server).find(|server| origins.get(&server.absolute()).copied() == most).unwrap_or_else(nowhere);
         let reads_answers = requests.iter().any(|request| {
-            let is_checked = request.checks.iter().any(|check| check.subject == Subject::Body);
+            let is_checked = request.checks.iter().any(reads_body);
             is_checked || !request.extractions.is_empty() || request.resources.is_some()
         });
         let stay_home = requests.iter().all(|request| server(request) == target);
@@ -194,7 +194,7 @@ impl<'a> Common<'a> {
         own.retain(|header| !(self.headers.contains(header) || self.reads_answers && is_about_packing(&header.0)));
         let name = plan::url_without_secrets(name);
         let mut checks = request.checks.clone();
-        checks.retain(|check| !is_template(&check.condition));
+        checks.retain(|check| !is_unwritten(check));
         if self.has_one_check_each {
             // The first is the one that was written first.
             let mut kinds: BTreeSet<&'static str> = BTreeSet::new();
@@ -255,7 +255,7 @@ fn unsaid(collection: &Collection, reads_answers: bool) -> Vec<String> {
             if collection.course.is_none() && request.checks[..at].iter().any(|other| other.subject == check.subject) {
                 unsaid.push(format!("{}: a second check of the same kind: a scenario has one", request.place));
             }
-            if is_template(&check.condition) {
+            if is_unwritten(check) {
                 unsaid.push(format!("{}: the check on the body: a check cannot hold {{{{", request.place));
             }
         }
@@ -263,9 +263,16 @@ fn unsaid(collection: &Collection, reads_answers: bool) -> Vec<String> {
     unsaid
 }
 
-/// Whether a condition would be filled in for each answer.
-fn is_template(condition: &str) -> bool {
-    condition.contains("{{")
+/// Whether a condition has braces that would be filled in for each answer, and are not meant so.
+fn is_unwritten(check: &AnswerCheck) -> bool {
+    check.against.is_none() && check.condition.contains("{{")
+}
+
+/// Whether a check looks into the body of an answer.
+fn reads_body(check: &AnswerCheck) -> bool {
+    use AnswerPart::{Text, Unescaped};
+    use Subject::{Body, Css, Digest, Format, JmesPath, Json, Part, XPath};
+    matches!(check.subject, Body | Css(_) | Digest(_) | Format | JmesPath(_) | Json(_) | XPath(_) | Part(Text | Unescaped))
 }
 
 /// The server that a request goes to.

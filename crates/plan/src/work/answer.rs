@@ -5,11 +5,154 @@
 //!
 //! Invariant: a word that is printed is read back as the same.
 
+use crate::template::Template;
+
+/// A value that is taken out of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extraction {
+    /// The variable that holds it afterwards.
+    pub variable: String,
+    /// In which language it is looked for.
+    pub kind: Kind,
+    /// How it is found; empty of kinds that have no expression.
+    pub expression: String,
+    /// In which text it is looked for.
+    pub within: Where,
+    /// Which of several.
+    pub which: Which,
+    /// What is written of a match of a regular expression, with its groups by number: `$2-$1`; else its first group.
+    pub written: Option<String>,
+    /// What it is if nothing is found; else the journey ends.
+    pub default: Option<String>,
+    /// Whether the variable keeps its value if nothing is found and there is no default; the journey then goes on.
+    pub optional: bool,
+    /// Whether a JSON null counts as nothing found.
+    pub null_is_missing: bool,
+}
+
+impl Extraction {
+    /// The first that is found in the body; where there is none, the journey ends.
+    #[must_use]
+    pub const fn new(variable: String, kind: Kind, expression: String) -> Self {
+        Self {
+            variable,
+            kind,
+            expression,
+            within: Where::Part(AnswerPart::Body),
+            which: Which::First,
+            written: None,
+            default: None,
+            optional: false,
+            null_is_missing: false,
+        }
+    }
+
+    /// The template that writes the text in which it is looked for, if one does.
+    #[must_use]
+    pub fn template(&self) -> Option<&Template> {
+        if let Where::Written(text) = &self.within { Some(text) } else { None }
+    }
+}
+
+/// In which text a value is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Where {
+    /// In a part of what was asked and answered.
+    Part(AnswerPart),
+    /// In what this template writes: `{{page}}`.
+    Written(Template),
+}
+
+impl Default for Where {
+    fn default() -> Self {
+        Self::Part(AnswerPart::Body)
+    }
+}
+
+/// A part of what was asked and answered, as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnswerPart {
+    /// The body of the answer.
+    #[default]
+    Body,
+    /// The same, with what stands for letters in pages (`&amp;`) as these letters.
+    Unescaped,
+    /// What a reader sees of it, if it is a page.
+    Text,
+    /// The first line of the answer and its headers, a line for each.
+    Headers,
+    /// The status as three digits.
+    Status,
+    /// The words that HTTP has for the status: `Not Found`.
+    Message,
+    /// Where the request went, as a whole URL: the last one, if redirects were followed.
+    Url,
+    /// The request: method and URL, and behind an empty line its body.
+    Request,
+    /// The headers of the request, a line for each.
+    RequestHeaders,
+    /// The bodies of the answers along redirects, the last among them; empty where none was followed.
+    Hops,
+}
+
+impl AnswerPart {
+    /// All of them, in the order of the guide.
+    pub const ALL: [Self; 10] = [
+        Self::Body,
+        Self::Unescaped,
+        Self::Text,
+        Self::Headers,
+        Self::Status,
+        Self::Message,
+        Self::Url,
+        Self::Request,
+        Self::RequestHeaders,
+        Self::Hops,
+    ];
+
+    /// Its word in a scenario: `body`, `unescaped`, `text`, `headers`, `status`, `message`, `url`, `request`, `request_headers`,
+    /// `hops`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Body => "body",
+            Self::Unescaped => "unescaped",
+            Self::Text => "text",
+            Self::Headers => "headers",
+            Self::Status => "status",
+            Self::Message => "message",
+            Self::Url => "url",
+            Self::Request => "request",
+            Self::RequestHeaders => "request_headers",
+            Self::Hops => "hops",
+        }
+    }
+
+    /// The part with this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.word() == word)
+    }
+}
+
+/// A check of an answer: what it is about, and what must hold of that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerCheck {
+    /// What it is about.
+    pub subject: Subject,
+    /// What must hold: `200`, `contains json`, `< 500ms`.
+    pub condition: String,
+    /// The template in the condition, if there is one: filled in for each answer.
+    pub against: Option<Template>,
+}
+
 /// Where a value is looked for, and in which language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A JSONPath (RFC 9535), in the body: `$.items[0].id`. Gives the JSON value as it is.
     JsonPath,
+    /// A JMESPath, in the body: `items[?price > `10`].id`. Of a list each of its members is one that is found.
+    JmesPath,
     /// A regular expression, in the body: its first group that took part, else the whole match.
     Regex,
     /// A header's value, by the header's name.
@@ -20,6 +163,8 @@ pub enum Kind {
     Css,
     /// An XPath 1.0, in the body as HTML: texts of elements, or what a function gives.
     XPath,
+    /// The digest of the body in hexadecimal digits, by one of [`DIGESTS`](super::DIGESTS).
+    Digest,
     /// The whole body as text; takes no expression.
     Body,
     /// The status as a number; takes no expression.
@@ -28,18 +173,31 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order of the guide.
-    pub const ALL: [Self; 8] = [Self::JsonPath, Self::Regex, Self::Header, Self::Cookie, Self::Css, Self::XPath, Self::Body, Self::Status];
+    pub const ALL: [Self; 10] = [
+        Self::JsonPath,
+        Self::JmesPath,
+        Self::Regex,
+        Self::Header,
+        Self::Cookie,
+        Self::Css,
+        Self::XPath,
+        Self::Digest,
+        Self::Body,
+        Self::Status,
+    ];
 
-    /// Its key in a scenario: `json`, `regex`, `header`, `cookie`, `css`, `xpath`, `body`, `status`.
+    /// Its key in a scenario: `json`, `jmespath`, `regex`, `header`, `cookie`, `css`, `xpath`, `digest`, `body`, `status`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::JsonPath => "json",
+            Self::JmesPath => "jmespath",
             Self::Regex => "regex",
             Self::Header => "header",
             Self::Cookie => "cookie",
             Self::Css => "css",
             Self::XPath => "xpath",
+            Self::Digest => "digest",
             Self::Body => "body",
             Self::Status => "status",
         }
@@ -62,8 +220,12 @@ pub enum Which {
     Last,
     /// This one, from 0.
     Nth(usize),
+    /// One of them by chance, each time another.
+    Random,
     /// All of them, as a JSON array; no match is not an empty array.
     Every,
+    /// All of them as one text, with commas between; no match is not an empty text.
+    Joined,
     /// How many there are; 0 if none.
     Count,
 }
@@ -85,8 +247,22 @@ pub enum Subject {
     Css(String),
     /// What this XPath gives.
     XPath(String),
+    /// What this JMESPath gives.
+    JmesPath(String),
+    /// The digest of the body, by its name.
+    Digest(String),
+    /// A part of what was asked and answered, but for the body and the status.
+    Part(AnswerPart),
+    /// The user's variable of this name, behind the extractions of the step.
+    Variable(String),
+    /// What the body is: `json`, `xml`.
+    Format,
     /// The bytes of the body: `< 10 KiB`.
     Size,
+    /// The bytes of the answer's head.
+    HeadersSize,
+    /// The bytes of the whole answer, as they came.
+    TotalSize,
     /// The time of the request: `< 200ms`.
     Time,
 }
@@ -105,11 +281,17 @@ impl Subject {
             "json" => Self::Json(target.to_owned()),
             "css" => Self::Css(target.to_owned()),
             "xpath" => Self::XPath(target.to_owned()),
-            _ => return None,
+            "jmespath" => Self::JmesPath(target.to_owned()),
+            "digest" => Self::Digest(target.to_owned()),
+            "variable" => Self::Variable(target.to_owned()),
+            "format" => Self::Format,
+            "headers_size" => Self::HeadersSize,
+            "total_size" => Self::TotalSize,
+            word => Self::Part(AnswerPart::of_word(word)?),
         })
     }
 
-    /// Its word in a scenario: `status`, `header`, `cookie`, `body`, `json`, `css`, `xpath`, `size`, `time`.
+    /// Its word in a scenario: `status`, `header`, `json`, `size`, `headers`, and so on.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -120,21 +302,48 @@ impl Subject {
             Self::Json(_) => "json",
             Self::Css(_) => "css",
             Self::XPath(_) => "xpath",
+            Self::JmesPath(_) => "jmespath",
+            Self::Digest(_) => "digest",
+            Self::Part(part) => part.word(),
+            Self::Variable(_) => "variable",
+            Self::Format => "format",
             Self::Size => "size",
+            Self::HeadersSize => "headers_size",
+            Self::TotalSize => "total_size",
             Self::Time => "time",
         }
     }
 
-    /// In which language it is looked for, and the name, path or selector; `None` of those that have none.
+    /// The name, path or selector behind its word; `None` of those that have none.
     #[must_use]
-    pub fn target(&self) -> Option<(Kind, &str)> {
+    pub fn target(&self) -> Option<&str> {
         match self {
-            Self::Header(name) => Some((Kind::Header, name)),
-            Self::Cookie(name) => Some((Kind::Cookie, name)),
-            Self::Json(path) => Some((Kind::JsonPath, path)),
-            Self::Css(selector) => Some((Kind::Css, selector)),
-            Self::XPath(path) => Some((Kind::XPath, path)),
-            Self::Status | Self::Body | Self::Size | Self::Time => None,
+            Self::Header(target)
+            | Self::Cookie(target)
+            | Self::Json(target)
+            | Self::Css(target)
+            | Self::XPath(target)
+            | Self::JmesPath(target)
+            | Self::Digest(target)
+            | Self::Variable(target) => Some(target),
+            Self::Status | Self::Body | Self::Part(_) | Self::Format | Self::Size | Self::HeadersSize | Self::TotalSize | Self::Time => {
+                None
+            }
+        }
+    }
+
+    /// In which language it is looked for, of those that are.
+    #[must_use]
+    pub const fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Header(_) => Some(Kind::Header),
+            Self::Cookie(_) => Some(Kind::Cookie),
+            Self::Json(_) => Some(Kind::JsonPath),
+            Self::Css(_) => Some(Kind::Css),
+            Self::XPath(_) => Some(Kind::XPath),
+            Self::JmesPath(_) => Some(Kind::JmesPath),
+            Self::Digest(_) => Some(Kind::Digest),
+            _ => None,
         }
     }
 }

@@ -128,6 +128,9 @@ fn extraction() -> impl Strategy<Value = Extraction> {
     let sought = proptest::sample::select(
         &[
             (Kind::JsonPath, "$.a[?@.b == 1].c"),
+            (Kind::JsonPath, "$.a.length()"),
+            (Kind::JmesPath, "a[?b > `1`].{c: d}"),
+            (Kind::Digest, "md5"),
             (Kind::Regex, "id: (\\d+) #\\s"),
             (Kind::Header, "Location"),
             (Kind::Cookie, "sid"),
@@ -139,16 +142,27 @@ fn extraction() -> impl Strategy<Value = Extraction> {
     );
     let which = prop_oneof![
         2 => Just(Which::First),
-        1 => proptest::sample::select(&[Which::Last, Which::Nth(3), Which::Every, Which::Count][..])
+        1 => proptest::sample::select(&[Which::Last, Which::Nth(3), Which::Random, Which::Every, Which::Joined, Which::Count][..])
     ];
-    (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, which, proptest::option::of("[ -~]{0,8}"), any::<bool>()).prop_map(
-        |(variable, (kind, expression), which, default, null_is_missing)| Extraction {
-            variable: variable.to_owned(),
-            kind,
-            expression: expression.to_owned(),
+    let within = prop_oneof![
+        3 => Just(Where::default()),
+        1 => proptest::sample::select(&AnswerPart::ALL[..]).prop_map(Where::Part),
+        1 => Just(Where::Written(template("a {{known}}"))),
+    ];
+    let missing = prop_oneof![
+        2 => Just((None, false)),
+        1 => Just((None, true)),
+        1 => "[ -~]{0,8}".prop_map(|default| (Some(default), false)),
+    ];
+    (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, within, which, missing, any::<[bool; 2]>()).prop_map(
+        |(variable, (kind, expression), within, which, (default, optional), [null_is_missing, is_written])| Extraction {
+            within: if matches!(kind, Kind::Header | Kind::Cookie | Kind::Status) { Where::default() } else { within },
             which,
+            written: (is_written && kind == Kind::Regex).then(|| "$1: $$".to_owned()),
             default,
+            optional,
             null_is_missing,
+            ..Extraction::new(variable.to_owned(), kind, expression.to_owned())
         },
     )
 }
@@ -165,6 +179,17 @@ fn answer_checks() -> impl Strategy<Value = Vec<AnswerCheck>> {
         "json $.n == {{known}}",
         "body ends with \"{{known}} of {{status}}\"",
         "css \"ul > li\" count > {{known}}",
+        "json $..price any == 20",
+        "jmespath a[0].b none not contains {{known}}",
+        "digest sha256 == \"0a\"",
+        "variable known length > 3",
+        "format xml",
+        "headers contains \"X-A: b\"",
+        "message not == OK",
+        "url starts with \"http://a\"",
+        "request_headers matches \"(?<!X)-A\"",
+        "headers_size > 10 B",
+        "total_size < 1 MB",
         "size < 10 KiB",
         "time < 200ms",
     ][..];
@@ -243,7 +268,7 @@ fn step() -> impl Strategy<Value = Step> {
             redirects: rest.0,
             resources: rest.5,
             cookies: rest.4,
-            closes: rest.4 && rest.2,
+            closes: rest.4 && rest.2.is_some(),
             timeout: timeout.map(Nanos::from_millis),
             failure_ends: rest.2,
             may_fail: rest.3 && rest.2.is_none(),

@@ -3,14 +3,14 @@
 use std::num::NonZeroU32;
 
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Extraction, Field, FieldValue, Kind as Found, Resources, Script, Step, Subject, Which};
+use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Field, FieldValue, Resources, Script, Step, Subject};
 use plan::{Nanos, Placeholder, Target};
 use step::check::Mistaken;
-use step::{Blank, Check, Extractor};
+use step::{Blank, Check};
 
 use super::items::USERS_MAX;
 use super::{Defaults, Entries, OTHERS_MAX, Reading};
-use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, EXTRACTION, FIELD, LOGIN, RESOURCES};
+use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, FIELD, LOGIN, RESOURCES};
 use crate::yaml::{Node, Spot, Value};
 
 /// Methods that have a word of their own.
@@ -64,6 +64,12 @@ impl Reading<'_> {
         let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
         let (checks, judges_status) = entries.value("checks").map_or_else(|| (Vec::new(), false), |node| self.checks(node));
         let extractions = entries.value("extract").map_or_else(Vec::new, |node| self.extractions(node));
+        for (spot, name) in std::mem::take(&mut self.checked) {
+            if !self.known.contains(&name) {
+                let help = "extract it in this step or one before it of the same journey, or give it one under variables";
+                self.wrong(spot, format!("the variable '{name}' has no value here"), help);
+            }
+        }
         let after = entries.value("after").map_or_else(Vec::new, |node| self.scripts(node));
         let (path, elsewhere) = place?;
         Some(Step {
@@ -399,14 +405,12 @@ impl Reading<'_> {
                 "json" => Subject::Json,
                 "css" => Subject::Css,
                 "xpath" => Subject::XPath,
+                "jmespath" => Subject::JmesPath,
+                "digest" => Subject::Digest,
+                "variable" => Subject::Variable,
                 other => {
                     judges_status |= other == "status";
-                    let subject = match other {
-                        "status" => Subject::Status,
-                        "size" => Subject::Size,
-                        "time" => Subject::Time,
-                        _ => Subject::Body,
-                    };
+                    let subject = Subject::of_word(other, "").unwrap_or(Subject::Body);
                     // A list of statuses may stand as one.
                     match &node.value {
                         Value::List(nodes) if other == "status" => {
@@ -444,6 +448,9 @@ impl Reading<'_> {
 
     /// A check of a node's text, and what is filled in for each answer.
     fn promise(&mut self, node: &Node, text: &str, check: &Check, blank: Option<Blank>) -> Option<AnswerCheck> {
+        if let Some(name) = check.variable() {
+            self.checked.push((self.within(node, text, 0, text.len()), name.to_owned()));
+        }
         let of = |against| AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against };
         let Some(blank) = blank else { return Some(of(None)) };
         let whole = |reading: &Self| reading.within(node, text, blank.at, blank.length);
@@ -474,99 +481,6 @@ impl Reading<'_> {
             return None;
         }
         Some(of(Some(against)))
-    }
-
-    pub(super) fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
-        let mut found = Vec::new();
-        for (word, node) in self.named(node) {
-            self.ensure_named(word.spot, &word.text);
-            if let Some(extraction) = self.extraction(&word.text, node) {
-                found.push(extraction);
-            }
-            self.known.insert(word.text.clone());
-        }
-        found
-    }
-
-    fn extraction(&mut self, name: &str, node: &Node) -> Option<Extraction> {
-        let variable = name.to_owned();
-        if let Value::Scalar { text, .. } = &node.value {
-            // One line: `json $.token`.
-            let (kind, expression) = text.split_once(char::is_whitespace).map_or((text.as_str(), ""), |(kind, rest)| (kind, rest.trim()));
-            let Some(found) = Found::of_word(kind) else {
-                let words: Vec<&str> = Found::ALL.iter().map(|kind| kind.word()).collect();
-                let help = match plan::template::nearest(kind, words.iter().copied()) {
-                    Some(near) => format!("did you mean '{near}'?"),
-                    None => format!("write one of {} and an expression, such as json $.token", words.join(", ")),
-                };
-                let spot = self.within(node, text, 0, kind.len().max(1));
-                self.wrong(spot, format!("'{}' is no way to find a value", kind.escape_debug()), help);
-                return None;
-            };
-            let from = text.len() - expression.len();
-            return match Extractor::compile(found, expression) {
-                Ok(extractor) => Some(Extraction {
-                    variable,
-                    kind: found,
-                    expression: extractor.sought().1.to_owned(),
-                    which: Which::First,
-                    default: None,
-                    null_is_missing: false,
-                }),
-                Err(mistake) => {
-                    let spot = self.within(node, text, from + mistake.at, mistake.length);
-                    self.wrong(spot, mistake.message, mistake.help);
-                    None
-                }
-            };
-        }
-        let mut entries = self.shape(node, &EXTRACTION)?;
-        let which = entries.value("take").and_then(|node| self.which(node));
-        let default = match entries.value("default") {
-            Some(node) if node.is_nothing() => Some(String::new()),
-            Some(node) => self.plain(node),
-            None => None,
-        };
-        let null_is_missing = entries.value("null_is_missing").and_then(|node| self.truth(node)).unwrap_or(false);
-        let mut ways = Found::ALL.into_iter().filter_map(|kind| Some((kind, entries.take(kind.word())?))).collect::<Vec<_>>();
-        if ways.len() != 1 {
-            let message =
-                if ways.is_empty() { "nothing says how the value is found" } else { "this says in several ways how the value is found" };
-            self.wrong(node.spot, message, "write one of json, regex, header, cookie, css, xpath, body and status");
-            return None;
-        }
-        let (kind, (_, expression)) = ways.remove(0);
-        let text = self.plain(expression)?;
-        match Extractor::compile(kind, &text) {
-            Ok(extractor) => {
-                let expression = extractor.sought().1.to_owned();
-                Some(Extraction { variable, kind, expression, which: which.unwrap_or_default(), default, null_is_missing })
-            }
-            Err(mistake) => {
-                let spot = self.within(expression, &text, mistake.at, mistake.length);
-                self.wrong(spot, mistake.message, mistake.help);
-                None
-            }
-        }
-    }
-
-    fn which(&mut self, node: &Node) -> Option<Which> {
-        let text = self.plain(node)?;
-        let which = match text.as_str() {
-            "first" => Some(Which::First),
-            "last" => Some(Which::Last),
-            "every" => Some(Which::Every),
-            "count" => Some(Which::Count),
-            number => number.parse().ok().map(Which::Nth),
-        };
-        if which.is_none() {
-            self.wrong(
-                node.spot,
-                format!("'{}' is none of several matches", text.escape_debug()),
-                "write first, last, a number from 0, every or count",
-            );
-        }
-        which
     }
 }
 

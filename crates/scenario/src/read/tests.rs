@@ -273,7 +273,6 @@ fn a_mistake_in_a_template_of_a_check_has_its_place() {
         ("    checks: ['json $.a == {{base64 (random 1 2)}}']", "5:27", "'random' would write another value here"),
         ("    checks: ['json $.a[{{id}}] exists']", "5:24", "where a value is looked for cannot be a template"),
         ("    checks: {json: {'$.a[{{id}}]': exists}}", "5:21", "where a value is looked for cannot be a template"),
-        ("    checks: {body: 'matches {{id}}'}", "5:29", "a regular expression is understood before the run"),
         ("    checks: {size: '< {{id}}'}", "5:23", "cannot be a template"),
         ("    checks: {status: '{{\"600x\"}}'}", "5:23", "'600x' is no status"),
     ] {
@@ -373,6 +372,28 @@ fn a_condition_that_would_always_or_never_hold_is_told() {
     ] {
         assert_eq!(mistakes(&format!("steps:\n  - if: {condition}\n    steps: [{{get: /}}]\n")), "", "{condition}");
     }
+}
+
+#[test]
+fn what_is_wrong_with_a_way_to_find_a_value_is_told_at_its_place() {
+    for (extraction, place, message, help) in [
+        ("{regex: 'a(b)', in: nowhere}", "4:30", "'nowhere' is no part of an answer or its request", "write one of body, unescaped"),
+        ("{regex: 'a(b)', in: header}", "4:30", "'header' is no part", "did you mean 'headers'?"),
+        ("{regex: 'a(b)', in: '{{none}}'}", "4:33", "the variable 'none' has no value here", "extract or set it"),
+        ("{regex: 'a(b)', as: '$2'}", "4:31", "the regular expression has no group 2", "$1 for the first group"),
+        ("{json: $.a, as: '$1'}", "4:27", "only a regular expression has groups", "leave it out"),
+        ("{json: $.a, default: x, optional: true}", "4:34", "'optional' and 'default' both say", "keep one of them"),
+        ("{header: A, in: url}", "4:22", "a header is not looked for in a text", "find the value by a regex"),
+        ("{digest: crc}", "4:19", "`crc` is no digest", "write one of md5"),
+        ("{json: $.a, take: some}", "4:28", "'some' is none of several matches", "random, every, joined"),
+    ] {
+        let told = mistakes(&format!("steps:\n  - get: /\n    extract:\n      a: {extraction}\n"));
+        assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{extraction}: {told}");
+    }
+    assert!(mistakes("steps: [{get: /, extract: {a: {jmespath: 'a['}}}]").contains("this is no JMESPath from here on"));
+    let told = mistakes("steps:\n  - get: /\n    checks: [variable token exists]\n");
+    assert!(told.contains("the variable 'token' has no value here") && told.contains("extract it in this step"), "{told}");
+    assert_eq!(mistakes("steps: [{get: /, extract: {token: json $.t}, checks: [variable token exists, 'format xml']}]"), "");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use plan::work::{Expression, Extent, Item, Journey, Operator, each_item};
 use super::expressions::{fixed, held, two};
 use super::functions::ITERATION;
 use super::tree::{Element, Property, text_of, truth};
-use super::{Reading, Scope, answer, controllers, scripts};
+use super::{Reading, Scope, answer, assertions, controllers, scripts};
 use crate::collection::Omission;
 use crate::collection::url::variable_name;
 
@@ -243,12 +243,13 @@ impl<'e> Reading<'e> {
             class if scripts::Role::of(class) == Some(scripts::Role::Timer) => self.script_pause(element).err().unwrap_or_default(),
             class if scripts::Role::of(class).is_some() => self.script(element).err().unwrap_or_default(),
             class if controllers::is_timer(class) => self.pause(element, 1).err().into_iter().collect(),
-            class if answer::is_extractor(class) => answer::taken(element)
+            class if answer::is_extractor(class) => answer::taken(element, &self.names.mentions, Some(&self.names))
                 .into_iter()
                 .filter_map(|taken| Some(format!("'{}' is not taken out of answers: {}", taken.name, taken.found.err()?)))
                 .collect(),
-            class if answer::is_assertion(class) => {
-                answer::checks(element).err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
+            class if assertions::is_assertion(class) => {
+                let checks = self.names.tried(|| assertions::checks(element, &self.names));
+                checks.err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
             }
             "CacheManager" => one("every request is sent, also where an answer could be kept"),
             "DNSCacheManager" if element.list("DNSCacheManager.hosts").is_empty() => one("names are looked up by this machine"),

@@ -421,7 +421,7 @@ impl<'e> Reading<'e> {
                 wrong.into_iter().for_each(|why| self.leave_out(element, scope, why));
             }
         }
-        if element.children.iter().any(|child| super::answer::is_extractor(&child.class) || super::answer::is_assertion(&child.class)) {
+        if element.children.iter().any(|child| super::answer::is_extractor(&child.class) || super::assertions::is_assertion(&child.class)) {
             self.leave_out(element, scope, "what it returns is no answer here, and nothing is taken out of it or held against it");
         }
         items

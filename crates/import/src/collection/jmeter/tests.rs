@@ -581,11 +581,11 @@ fn properties_are_no_variables_and_groups_at_a_rate_are_kinds_of_journeys() {
 
 #[test]
 fn a_request_that_would_lack_a_value_is_not_sent() {
-    let lost = element("RegexExtractor", "x", &[("RegexExtractor.refname", "token"), ("RegexExtractor.useHeaders", "true")], &[]);
+    let lost = element("RegexExtractor", "x", &[("RegexExtractor.refname", "token"), ("RegexExtractor.useHeaders", "cookies")], &[]);
     let told = outline_of(&[get("a", "/a", &[lost]), get("b", "/b?t=${token}", &[]), get("c", "/c?u=${nobody}", &[])]);
     let (items, left) = told.split_once(" !").unwrap();
     assert_eq!(items, "a, c");
-    assert!(left.contains("the RegexExtractor 'x': 'token' is not taken out of answers: it looks into 'true'"), "{left}");
+    assert!(left.contains("the RegexExtractor 'x': 'token' is not taken out of answers: it looks into 'cookies'"), "{left}");
     assert!(left.contains("the HTTPSamplerProxy 'b': it is not sent: the variable 'token' has no value here"), "{left}");
     assert!(left.contains("the variable 'nobody': nothing in the plan gives it a value, so it is sent with its braces"), "{left}");
     // What a script or a function names may get its value there.
@@ -595,13 +595,13 @@ fn a_request_that_would_lack_a_value_is_not_sent() {
         get("a", "/a?s=${signature}", &[script]),
         get("roll", "/r?n=${__Random(1,6,dice)}", &[found]),
         get("b", "/b?n=${dice}", &[]),
-        get("c", "/c/${id}/${id_g1}", &[]),
+        get("c", "/c/${id}/${id_matchNr}", &[]),
         get("d", "/d/${id}/${COOKIE_id}", &[]),
         get("e", "/e/${id}", &[]),
     ]);
     let (items, left) = told.split_once(" !").unwrap();
     assert_eq!(items, "dice={{random 1 6}}, roll, b, e", "{left}");
-    for name in ["signature", "id_g1", "COOKIE_id"] {
+    for name in ["signature", "id_matchNr", "COOKIE_id"] {
         assert!(left.contains(&format!("the variable '{name}' has no value here")), "{name}: {left}");
     }
     let script = element("JSR223PreProcessor", "s", &[("script", "\nsampler.setDomain('b')")], &[]);

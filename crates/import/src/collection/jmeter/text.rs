@@ -97,15 +97,26 @@ impl Names<'_> {
         self.within(text, 0)
     }
 
-    /// A text whose value is known now.
+    /// A text whose value is known now, without blanks around it.
     pub(super) fn literal(&self, text: &str) -> Option<String> {
-        let before = (self.computed.borrow().len(), self.between.borrow().len(), self.called_files.borrow().len());
-        let template = self.template(text);
+        self.exact(text).map(|text| text.trim().to_owned())
+    }
+
+    /// A text whose value is known now, as it is.
+    pub(super) fn exact(&self, text: &str) -> Option<String> {
         // What would have to be computed is not known.
+        let template = self.tried(|| self.template(text));
+        self.settled(&template.ok()?)
+    }
+
+    /// What comes of reading something, without what would have to be computed for it.
+    pub(super) fn tried<T>(&self, read: impl FnOnce() -> T) -> T {
+        let before = (self.computed.borrow().len(), self.between.borrow().len(), self.called_files.borrow().len());
+        let given = read();
         self.computed.borrow_mut().truncate(before.0);
         self.between.borrow_mut().truncate(before.1);
         self.called_files.borrow_mut().truncate(before.2);
-        self.settled(&template.ok()?).map(|text| text.trim().to_owned())
+        given
     }
 
     /// The text of a template that is the same each time, with the values that are known.
