@@ -6,6 +6,7 @@
 mod arrivals;
 mod bounds;
 mod carets;
+mod data_file;
 mod decision;
 mod draft;
 mod encoding;
@@ -43,6 +44,7 @@ mod written;
 pub use arrivals::Arrivals;
 pub use bounds::{Also, Bounds};
 pub use carets::carets;
+pub use data_file::{DELIMITER_HELP, DataFile, Delimiter, RowForm, RowsAt, RowsFor, named_delimiter};
 pub use draft::Draft;
 
 pub use encoding::{base64, base64_bytes, percent_decoded, percent_encoded, write_percent_encoded};
@@ -69,9 +71,6 @@ pub use ssh::{SSH_CONNECT_SECONDS, SshHost, sh_quoted};
 pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_address, server_in};
 pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};
-pub use variation::{
-    DELIMITER_HELP, DataEnd, DataFile, Delimiter, END_MARK, Mix, Placeholder, Route, RowForm, RowOrder, RowsAt, RowsFor, Templating, Turns,
-    Variation, named_delimiter,
-};
+pub use variation::{DataEnd, END_MARK, Mix, Placeholder, Route, RowOrder, Templating, Turns, Variation};
 pub use wording::{Spelling, Wording};
 pub use written::DecodeError;

@@ -6,8 +6,6 @@
 //!
 //! Invariant: the n-th request of a run is decided by the plan, the files and n alone, whichever thread or user sends it.
 
-mod data_file;
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -15,7 +13,7 @@ use crate::setting::URLS;
 use crate::template::{Mistake, Template, is_templated};
 use crate::{PlanError, Target, Wording, server_in};
 
-pub use data_file::{DELIMITER_HELP, DataFile, Delimiter, RowForm, RowsAt, RowsFor, named_delimiter};
+use crate::data_file::DataFile;
 
 /// How the texts of a plan are filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -5,8 +5,6 @@
 //! from request to request is text already, and the head is made by the engine, so that a journey's requests are checked and
 //! closed as all others are.
 
-mod flow;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -28,11 +26,11 @@ use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hop
 use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
+use crate::flow::{self, Frame};
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
 use crate::rows::asked_rows;
 use crate::scripts::{BeforeRequest, Common, Program};
-use flow::Frame;
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -329,15 +327,15 @@ pub(crate) struct Compiling<'a> {
     onces: usize,
     slots: usize,
     loops: usize,
-    order: Order,
+    pub(crate) order: Order,
     /// Whether it is in a branch.
     is_in_branch: bool,
     /// What the items at hand stand in, the outermost first.
-    frames: Vec<Frame>,
+    pub(crate) frames: Vec<Frame>,
     /// So many of them are conditions, which were looked at last before the instruction with this number.
     guards: usize,
-    looked_at: Option<usize>,
-    last_succeeded: Option<usize>,
+    pub(crate) looked_at: Option<usize>,
+    pub(crate) last_succeeded: Option<usize>,
     transactions: Vec<Arc<str>>,
     scripts: Vec<Program>,
     boundary: Boundary,
@@ -506,7 +504,7 @@ impl Compiling<'_> {
         self.slots - 1
     }
 
-    fn items(&mut self, items: &[Item], journey: u32, ops: &mut Vec<Op>) {
+    pub(crate) fn items(&mut self, items: &[Item], journey: u32, ops: &mut Vec<Op>) {
         let mut is_prepared = false;
         for item in items {
             if self.guards > 0 {
@@ -1125,7 +1123,7 @@ fn form_encoded(value: &Template) -> Template {
 }
 
 /// Lets an instruction lead there.
-fn lead(op: &mut Op, to: usize) {
+pub(crate) fn lead(op: &mut Op, to: usize) {
     match op {
         Op::Unless(_, end) | Op::Jump(end) | Op::Turn { end, .. } | Op::Once { end, .. } | Op::Share { end, .. } | Op::Over { end, .. } => {
             *end = to;

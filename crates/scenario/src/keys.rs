@@ -387,7 +387,7 @@ pub static STEP: Shape = Shape {
         key(
             "only_row",
             Kind::Truth,
-            "whether a transaction has the only row where every request is written down (--out jtl), and its requests have none [default: false]",
+            "whether a transaction has the only row in a file of rows (`jtl`), and its requests have none [default: false]",
         ),
         key("critical_section", Kind::Text, "do `steps` one user at a time in this process; sections of the same name are one"),
         key("rendezvous", Kind::Whole, "wait here until this many users do, and go on together"),

@@ -223,7 +223,7 @@ fn a_test_plan_is_written_with_its_users_and_read_back() {
     for part in [
         "name: Shop\ntarget: http://127.0.0.1:8080\n",
         "keep_variables: true\n",
-        "  - orders=orders.csv\n",
+        "  - file: orders.csv\n    name: orders\n",
         "iterations_per_user: 3\n",
         "transaction: orders\n",
         "repeat: 2\n",

@@ -29,8 +29,7 @@ use crate::parts;
 use crate::pattern::{self, Pattern};
 use crate::reading::Reading;
 
-/// Examples are cut to so many bytes.
-pub const EXCERPT_BYTES_MAX: usize = 200;
+pub use crate::excerpt::EXCERPT_BYTES_MAX;
 
 const SUBJECTS: &str = "status, header NAME, cookie NAME, body, json PATH, jmespath PATH, css SELECTOR, xpath PATH, digest NAME, headers, \
     message, text, unescaped, url, request, request_headers, hops, variable NAME, format, size, headers_size, total_size or time";

@@ -3,7 +3,8 @@
 //! An example in a report says more than a class of failures. But a body may be a megabyte, binary, or a sequence that
 //! rewrites the terminal it is printed on. So what is kept is short, on one line, and without control characters.
 
-use crate::check::EXCERPT_BYTES_MAX;
+/// Examples are cut to so many bytes.
+pub const EXCERPT_BYTES_MAX: usize = 200;
 
 /// The beginning of `bytes`: at most [`EXCERPT_BYTES_MAX`] bytes of text, white space run together, with `…` if there is more.
 #[must_use]

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 use plan::template::Mistake;
 use plan::work::{DIGESTS, Kind, Which};
-use regex::bytes::{CaptureLocations, Regex, RegexBuilder};
+use regex::bytes::CaptureLocations;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
@@ -41,10 +41,6 @@ const EXPRESSION_BYTES_MAX: usize = 4096;
 const PATH_DEPTH_MAX: usize = 12;
 /// `..` in a JSONPath: each may multiply what is found by the depth of the body.
 const DESCENTS_MAX: usize = 3;
-/// Of a compiled expression. A Unicode class repeated fifty times fits; what does not would slow down every answer.
-pub(crate) const REGEX_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The table that a regular expression fills as it goes; one a thread.
-pub(crate) const REGEX_TABLE_BYTES_MAX: usize = 1024 * 1024;
 
 /// Takes a value out of answers. Clone one for each thread: its scratch memory is then that thread's own.
 #[derive(Debug, Clone)]
@@ -535,38 +531,6 @@ pub(crate) fn json_path(text: &str) -> Result<JsonPath, Mistake> {
         let help = "such as $.items[0].id, $..price or $.users[?@.name == 'ann'].id (RFC 9535)".to_owned();
         Mistake { at, length, message: "this is no JSONPath from here on".to_owned(), help: help.into() }
     })
-}
-
-/// A regular expression over bytes, of bounded size.
-///
-/// # Errors
-/// Where and why it is none.
-pub fn regex(text: &str) -> Result<Regex, Mistake> {
-    let built = RegexBuilder::new(text).size_limit(REGEX_BYTES_MAX).dfa_size_limit(REGEX_TABLE_BYTES_MAX).build();
-    built.map_err(|error| match error {
-        regex::Error::Syntax(words) => {
-            let (at, length) = place_in(text, &words);
-            let message = words.rsplit_once("error: ").map_or("this is no regular expression", |(_, message)| message.trim());
-            let help = "the syntax is that of the crate regex: letters that mean something, such as ( [ { ., stand behind a backslash";
-            Mistake { at, length, message: message.to_owned(), help: help.into() }
-        }
-        _ => Mistake {
-            at: 0,
-            length: text.len(),
-            message: "compiled, the regular expression is larger than 4 MiB".to_owned(),
-            help: "repeat less, or write (?-u) before it if it means bytes and not letters".into(),
-        },
-    })
-}
-
-/// Where the carets stand in the words of the crate, which shows the text on one line, four blanks in.
-fn place_in(text: &str, words: &str) -> (usize, usize) {
-    let carets = words.lines().find(|line| line.contains('^') && line.trim_matches([' ', '^']).is_empty());
-    let Some(carets) = carets.filter(|_| !text.contains('\n')) else { return (0, text.len()) };
-    let before = carets.chars().take_while(|letter| *letter == ' ').count().saturating_sub(4);
-    let length = carets.chars().filter(|letter| *letter == '^').count();
-    let byte_of = |letters: usize| text.char_indices().nth(letters).map_or(text.len(), |(at, _)| at);
-    (byte_of(before), byte_of(before + length) - byte_of(before))
 }
 
 /// Whether a text is the name of a header or a cookie.

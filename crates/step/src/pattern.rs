@@ -13,9 +13,12 @@ use std::rc::Rc;
 
 use fancy_regex::Regex as Backtracking;
 use plan::template::Mistake;
-use regex::bytes::{Captures, Regex};
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use crate::extract;
+/// Of a compiled expression. A Unicode class repeated fifty times fits; what does not would slow down every answer.
+const REGEX_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The table that a regular expression fills as it goes; one a thread.
+const REGEX_TABLE_BYTES_MAX: usize = 1024 * 1024;
 
 /// So often an expression goes back in one search: some tens of milliseconds.
 const BACKTRACKS_MAX: usize = 1_000_000;
@@ -34,6 +37,38 @@ pub enum Pattern {
     Backtracking(Box<Backtracking>),
 }
 
+/// A regular expression over bytes, of bounded size.
+///
+/// # Errors
+/// Where and why it is none.
+pub fn regex(text: &str) -> Result<Regex, Mistake> {
+    let built = RegexBuilder::new(text).size_limit(REGEX_BYTES_MAX).dfa_size_limit(REGEX_TABLE_BYTES_MAX).build();
+    built.map_err(|error| match error {
+        regex::Error::Syntax(words) => {
+            let (at, length) = place_in(text, &words);
+            let message = words.rsplit_once("error: ").map_or("this is no regular expression", |(_, message)| message.trim());
+            let help = "the syntax is that of the crate regex: letters that mean something, such as ( [ { ., stand behind a backslash";
+            Mistake { at, length, message: message.to_owned(), help: help.into() }
+        }
+        _ => Mistake {
+            at: 0,
+            length: text.len(),
+            message: "compiled, the regular expression is larger than 4 MiB".to_owned(),
+            help: "repeat less, or write (?-u) before it if it means bytes and not letters".into(),
+        },
+    })
+}
+
+/// Where the carets stand in the words of the crate, which shows the text on one line, four blanks in.
+fn place_in(text: &str, words: &str) -> (usize, usize) {
+    let carets = words.lines().find(|line| line.contains('^') && line.trim_matches([' ', '^']).is_empty());
+    let Some(carets) = carets.filter(|_| !text.contains('\n')) else { return (0, text.len()) };
+    let before = carets.chars().take_while(|letter| *letter == ' ').count().saturating_sub(4);
+    let length = carets.chars().filter(|letter| *letter == '^').count();
+    let byte_of = |letters: usize| text.char_indices().nth(letters).map_or(text.len(), |(at, _)| at);
+    (byte_of(before), byte_of(before + length) - byte_of(before))
+}
+
 /// Where the groups of a match are, by their numbers; 0 is the whole.
 pub(crate) type Groups<'g> = &'g dyn Fn(usize) -> Option<(usize, usize)>;
 
@@ -43,7 +78,7 @@ impl Pattern {
     /// # Errors
     /// Where and why it is none.
     pub fn new(text: &str) -> Result<Self, Mistake> {
-        let mistake = match extract::regex(text) {
+        let mistake = match regex(text) {
             Ok(regex) => return Ok(Self::Linear(regex)),
             Err(mistake) => mistake,
         };
@@ -53,7 +88,7 @@ impl Pattern {
         }
         let mut builder = fancy_regex::RegexBuilder::new(text);
         builder.backtrack_limit(BACKTRACKS_MAX).max_prog_size(PROGRAM_MAX);
-        builder.delegate_size_limit(extract::REGEX_BYTES_MAX).delegate_dfa_size_limit(extract::REGEX_TABLE_BYTES_MAX);
+        builder.delegate_size_limit(REGEX_BYTES_MAX).delegate_dfa_size_limit(REGEX_TABLE_BYTES_MAX);
         match builder.build() {
             Ok(regex) => Ok(Self::Backtracking(Box::new(regex))),
             Err(error) => Err(Mistake {

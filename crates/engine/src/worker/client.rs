@@ -440,12 +440,6 @@ impl<'w, T: Transport> Client<'w, T> {
         Outcome { result: Err(failure), ..*so_far }
     }
 
-    /// What a request has come to that cannot be sent. Its [turn](Self::turn) must have come.
-    pub fn refuse(&mut self, failure: Failure, limit: Option<Nanos>) -> Outcome {
-        self.begin(limit);
-        self.lane.unsent(self.shared, self.due, failure, String::new())
-    }
-
     /// Counts a request by the status of its answer.
     #[inline]
     pub fn record(&mut self, outcome: &Outcome) {

@@ -379,7 +379,7 @@ fn what_is_wrong_with_a_way_to_find_a_value_is_told_at_its_place() {
     for (extraction, place, message, help) in [
         ("{regex: 'a(b)', in: nowhere}", "4:30", "'nowhere' is no part of an answer or its request", "write one of body, unescaped"),
         ("{regex: 'a(b)', in: header}", "4:30", "'header' is no part", "did you mean 'headers'?"),
-        ("{regex: 'a(b)', in: '{{none}}'}", "4:33", "the variable 'none' has no value here", "extract or set it"),
+        ("{regex: 'a(b)', in: '{{none}}'}", "4:33", "the word 'none' is unknown", "or a variable: status"),
         ("{regex: 'a(b)', as: '$2'}", "4:31", "the regular expression has no group 2", "$1 for the first group"),
         ("{json: $.a, as: '$1'}", "4:27", "only a regular expression has groups", "leave it out"),
         ("{json: $.a, default: x, optional: true}", "4:34", "'optional' and 'default' both say", "keep one of them"),

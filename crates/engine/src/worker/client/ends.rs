@@ -1,10 +1,19 @@
-//! What a user ends of its own will: the load of its worker or of all, and the connections that it has.
+//! What a user ends of its own will: a request that it cannot send, the load of its worker or of all, and the connections that it has.
+
+use measure::{Failure, Outcome};
+use plan::Nanos;
 
 use super::Client;
 use crate::Urgency;
 use crate::transport::Transport;
 
 impl<T: Transport> Client<'_, T> {
+    /// What a request has come to that cannot be sent. Its [turn](Self::turn) must have come.
+    pub fn refuse(&mut self, failure: Failure, limit: Option<Nanos>) -> Outcome {
+        self.begin(limit);
+        self.lane.unsent(self.shared, self.due, failure, String::new())
+    }
+
     /// This worker sends nothing more.
     pub fn stop(&self) {
         self.shared.halt();

@@ -119,22 +119,26 @@ impl<'e> Reading<'e> {
         let Some(times) = times else { return Vec::new() };
         let scope = &Scope { around: Around::Loop, ..scope.clone() };
         let index = self.index(element, 0);
+        let (begins, items) = self.round(element, scope);
+        before.extend(begins);
+        behind(before, index.around(items, |items| Item::Repeat { times, items }))
+    }
+
+    /// What is done before a loop begins, and in each of its rounds. What is done once is done in the first round, each time that it begins.
+    fn round(&mut self, element: &'e Element, scope: &Scope<'e>) -> (Option<Item>, Vec<Item>) {
         if !element.children.iter().any(|child| child.class == "OnceOnlyController") {
-            let items = self.inner(element, scope);
-            return behind(before, index.around(items, |items| Item::Repeat { times, items }));
+            return (None, self.inner(element, scope));
         }
-        // What is done once is done in the first round, each time that the loop begins.
         let round = self.names.fresh("round");
         let set = |value: &str| Item::Set(vec![(round.clone(), fixed(value))]);
-        before.push(set("0"));
         let inner = Scope { round: Some(round.clone()), ..scope.within(element) };
         let mut items = self.set_at_each_iteration(element, scope);
         items.extend(self.items(&element.children, &inner));
         if items.is_empty() {
-            return items;
+            return (None, items);
         }
         items.push(set("1"));
-        behind(before, index.around(items, |items| Item::Repeat { times, items }))
+        (Some(set("0")), items)
     }
 
     /// What keeps the index of a loop that begins with this number, where something names it.
@@ -188,7 +192,7 @@ impl<'e> Reading<'e> {
         let endless = |items| Item::Repeat { times: Template::fixed(ENDLESS), items };
         if text.is_empty() {
             // It is looked at behind each round.
-            let items = self.inner(element, scope);
+            let (first, items) = self.round(element, scope);
             if items.is_empty() {
                 return items;
             }
@@ -196,18 +200,19 @@ impl<'e> Reading<'e> {
             let set = |value: i64| Item::Set(vec![(begins.clone(), fixed(value))]);
             let condition = two(two(held(&begins), Operator::Is, fixed(1)), Operator::Or, Expression::Not(Box::new(has_failed())));
             let rounds = std::iter::once(set(0)).chain(items).collect();
-            return behind(vec![set(1)], index.around(rounds, |items| Item::While { condition, items }));
+            let before = first.into_iter().chain([set(1)]).collect();
+            return behind(before, index.around(rounds, |items| Item::While { condition, items }));
         }
         if text.eq_ignore_ascii_case("LAST") {
             let condition = Expression::Not(Box::new(has_failed()));
-            let items = self.inner(element, scope);
-            return index.around(items, |items| Item::While { condition, items });
+            let (first, items) = self.round(element, scope);
+            return behind(first.into_iter().collect(), index.around(items, |items| Item::While { condition, items }));
         }
         match self.names.literal(text) {
             Some(word) if word.eq_ignore_ascii_case("false") => return Vec::new(),
             Some(_) => {
-                let items = self.inner(element, scope);
-                return index.around(items, endless);
+                let (first, items) = self.round(element, scope);
+                return behind(first.into_iter().collect(), index.around(items, endless));
             }
             None => {}
         }
@@ -218,7 +223,7 @@ impl<'e> Reading<'e> {
         let before = self.names.taken();
         match condition {
             Ok(condition) => {
-                let mut items = self.inner(element, scope);
+                let (begins, mut items) = self.round(element, scope);
                 if items.is_empty() {
                     return items;
                 }
@@ -229,13 +234,13 @@ impl<'e> Reading<'e> {
                     let over =
                         Item::If { condition: Expression::Not(Box::new(condition)), items: vec![Item::EndLoop], otherwise: Vec::new() };
                     let rounds = index.round.into_iter().chain(before).chain([over]).chain(items).collect();
-                    return index.before.into_iter().chain([endless(rounds)]).chain(index.after).collect();
+                    return begins.into_iter().chain(index.before).chain([endless(rounds)]).chain(index.after).collect();
                 }
                 // What the condition is made of is computed anew before it is looked at again, and the index is that of the next round.
                 items.extend(index.round);
                 items.extend(before.iter().cloned());
                 let first = index.after.clone();
-                first.into_iter().chain(before).chain([Item::While { condition, items }]).chain(index.after).collect()
+                begins.into_iter().chain(first).chain(before).chain([Item::While { condition, items }]).chain(index.after).collect()
             }
             Err(why) => {
                 self.leave_out(element, scope, format!("nothing in it is sent: {why}"));

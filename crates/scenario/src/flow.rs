@@ -8,7 +8,7 @@ use plan::template::Template;
 use plan::work::{self, Extent, Item, each_item};
 use template::Place;
 
-use super::{Compiling, Op, expression, lead};
+use crate::compiled::{Compiling, Op, expression, lead};
 use crate::expression::Expression;
 
 /// What the items at hand stand in.
