@@ -36,6 +36,7 @@ class Own:
     kind: str
     properties: dict
     gui: str = ""
+    name: str = ""
 
 
 @dataclass
@@ -65,7 +66,8 @@ def written(name, value):
         inner = "".join(tagged(tag, {}, str(text)) for tag, text in [("name", name), ("value", value.value), ("savedValue", 0.0)])
         return tagged(value.tag, {}, inner)
     if isinstance(value, Own):
-        known = {"name": name, "elementType": value.kind} | ({"guiclass": value.gui, "testclass": value.kind} if value.gui else {})
+        known = {"name": name, "elementType": value.kind} | ({"testname": value.name} if value.name else {})
+        known |= {"guiclass": value.gui, "testclass": value.kind} if value.gui else {}
         return tagged("elementProp", known, "".join(all_written(value.properties)))
     if isinstance(value, list):
         return tagged("collectionProp", {"name": name}, "".join(written(name_in_list(item), item) for item in value))
@@ -75,7 +77,7 @@ def written(name, value):
 def name_in_list(item):
     """What JMeter calls an item of a list: by its own name, or by the hash that Java makes of its text."""
     if isinstance(item, Own):
-        return next((text for name, text in item.properties.items() if name.endswith("name")), "")
+        return item.name or next((text for name, text in item.properties.items() if name.endswith("name")), "")
     text = item if isinstance(item, str) else str(item)
     code = 0
     for letter in text:
@@ -174,7 +176,7 @@ def headers(*pairs):
 
 def cookie_manager(*cookies_written, clear=False, **more):
     cookies = [
-        Own("Cookie", {"Cookie.value": value, "Cookie.domain": "127.0.0.1", "Cookie.path": "/", "Cookie.secure": False, "Cookie.name": name})
+        Own("Cookie", {"Cookie.value": value, "Cookie.domain": "127.0.0.1", "Cookie.path": "/", "Cookie.secure": False}, name=name)
         for name, value in cookies_written
     ]
     of = {"cookies": cookies, "clearEachIteration": clear, "controlledByThreadGroup": False, **more}

@@ -72,6 +72,8 @@ def lasting(milliseconds):
     return Element("DurationAssertion", "DurationAssertionGui", "Duration Assertion", {"DurationAssertion.duration": str(milliseconds)})
 
 
+FUNCTIONS = "a function of a path is what it gives; JMeter's extractor finds nothing by it"
+
 CASES = [
     taken(
         "regex",
@@ -381,8 +383,7 @@ CASES = [
         response(SUBSTRING, "X-Token: abc", field="response_headers"),
         response(SUBSTRING, "/page", field="sample_label"),
         response(SUBSTRING, "GET", field="request_data"),
-        response(SUBSTRING, "Connection", field="request_headers"),
-        response(SUBSTRING, "body", field="response_data_as_document"),
+        response(SUBSTRING, "Host", field="request_headers"),
     ),
     one_user(
         "text-of-a-variable",
@@ -570,7 +571,8 @@ CASES = [
         json_path("c", "$.items[0,1].price", numbers="2"),
         json_path("d", "$.items[?(@.id =~ /2/)].price"),
         json_path("e", "$['a.b']"),
-        called="JSONPath",
+        differs=FUNCTIONS,
+        loosely=lambda asked: [line.replace("'2 1", "'none 1") for line in in_order(asked)],
     ),
     taken(
         "json-numbers",
@@ -708,6 +710,8 @@ CASES = [
         json_path("d", "$.items[?(@.id in [2,3])].price"),
         json_path("e", "$.numbers.sum()"),
         json_path("f", "$.numbers.max()"),
+        differs=FUNCTIONS,
+        loosely=lambda asked: [line.replace("6.5 3.0", "none none") for line in in_order(asked)],
     ),
     taken(
         "json-counts",

@@ -110,7 +110,7 @@ CASES = [
     changed("script-adds-an-argument", "an argument that a script adds", "sampler.addArgument('s', 'a b&c')", get, "/a", arguments=[argument("n", "1")]),
     changed("script-adds-to-a-form", "a field that a script adds to a form", "sampler.addArgument('s', vars.get('x') ?: 'none')", post, "/a", arguments=[argument("n", "1")]),
     changed("script-changes-the-path", "another path, the arguments stay", "sampler.setPath('/b')", get, "/a", arguments=[argument("n", "1")]),
-    changed("script-changes-the-method", "another method", "sampler.setMethod('DELETE')", get, "/a"),
+    changed("script-changes-the-method", "another method", "sampler.setMethod('OPTIONS')", get, "/a"),
     changed("script-changes-a-field", "a field of a form", "sampler.getArguments().getArgument(0).setValue('new ' + sampler.arguments.getArgument(0).value)", post, "/a", arguments=[argument("n", "old", encode=True)]),
     changed("script-removes-an-argument", "an argument that a script takes out", "sampler.getArguments().removeArgument('n')", get, "/a", arguments=[argument("n", "1"), argument("m", "2")]),
     one_user(
@@ -153,22 +153,22 @@ CASES = [
         "script-replaces-a-header",
         "JSR223PreProcessor",
         "a header that a script takes out, and another one",
-        headers(("X-Old", "1"), ("X-Kept", "2")),
         get(
             "/a",
+            headers(("X-Old", "1"), ("X-Kept", "2")),
             script(
                 "JSR223PreProcessor",
                 "def manager = sampler.getHeaderManager()\nmanager.removeHeaderNamed('X-Old')\n"
                 "manager.add(new org.apache.jmeter.protocol.http.control.Header('X-New', vars.get('n')))",
             ),
         ),
-        get("/b"),
         variables={"n": "17"},
     ),
     one_user(
         "beanshell-adds-an-argument",
         "BeanShellPreProcessor",
         "an argument that BeanShell adds",
-        get("/a", beanshell("PreProcessor", 'import org.apache.jmeter.config.Arguments;\nArguments all = new Arguments();\nall.addArgument("b", "c d");\nsampler.setArguments(all);')),
+        get("/a", beanshell("PreProcessor", 'sampler.addArgument("b", "c d"); sampler.addArgument("n", vars.get("n"));')),
+        variables={"n": "17"},
     ),
 ]

@@ -151,11 +151,11 @@ CASES = [
     one_user(
         "data-of-signs",
         "CSVDataSet",
-        "columns between two signs, and quotation marks that are none",
-        data_file("users.csv", delimiter="::"),
+        "columns between waves, and quotation marks that are none",
+        data_file("users.csv", delimiter="~"),
         raw("POST", "/row", "[${name}|${age}]"),
         loops=2,
-        files={"users.csv": 'name::age\n"Ann::3"0\nBo"b:::41\n'},
+        files={"users.csv": 'name~age\n"Ann~3"0\nBo"b~41\n'},
     ),
     one_user(
         "data-ends-in-a-loop",
