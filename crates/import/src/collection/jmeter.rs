@@ -504,6 +504,7 @@ impl<'e> Reading<'e> {
             Ok(said) => said,
             Err(why) => {
                 self.names.taken();
+                self.names.behind.take();
                 self.leave_out(element, scope, format!("it is not sent: {why}"));
                 return Vec::new();
             }
@@ -571,6 +572,7 @@ impl<'e> Reading<'e> {
             ..Step::new(request.place.clone(), String::new(), Template::default())
         };
         items.push(Item::Step(Box::new(mark)));
+        items.extend(self.names.behind.take());
         items.extend(self.end_after_failure(element, scope));
         self.collection.requests.push(request);
         items

@@ -283,7 +283,8 @@ impl Call<'_, '_> {
             }
             "__CSVRead" => match self.fixed(1)?.as_str() {
                 "next" | "next()" => {
-                    names.do_before(Item::NextRow(self.file_read()?));
+                    // Columns stand before it, and are those of the row at hand.
+                    names.behind.borrow_mut().push(Item::NextRow(self.file_read()?));
                     Ok(Template::default().into())
                 }
                 column => match column.parse::<usize>() {

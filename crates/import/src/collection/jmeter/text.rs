@@ -60,6 +60,8 @@ pub(super) struct Names<'e> {
     pub(super) rows_used: RefCell<BTreeSet<String>>,
     /// Those that a function reads line by line, for each place where it is called.
     pub(super) called_files: RefCell<Vec<DataFile>>,
+    /// What has to be done behind the request that is read.
+    pub(super) behind: RefCell<Vec<Item>>,
     /// The group that is read.
     pub(super) group: String,
     /// The sampler that is read.
@@ -112,10 +114,12 @@ impl Names<'_> {
     /// What comes of reading something, without what would have to be computed for it.
     pub(super) fn tried<T>(&self, read: impl FnOnce() -> T) -> T {
         let before = (self.computed.borrow().len(), self.between.borrow().len(), self.called_files.borrow().len());
+        let behind = self.behind.borrow().len();
         let given = read();
         self.computed.borrow_mut().truncate(before.0);
         self.between.borrow_mut().truncate(before.1);
         self.called_files.borrow_mut().truncate(before.2);
+        self.behind.borrow_mut().truncate(behind);
         given
     }
 

@@ -95,7 +95,7 @@ fn functions_read_files_line_by_line() {
     let path = "/${__CSVRead(in/p.csv,0)}${__CSVRead(in/p.csv,2)}${__CSVRead(in/p.csv,next)}/${__StringFromFile(l.txt)}";
     let (files, outline, paths, left) = made(&[get("a", path, &[]), get("b", "/${__StringFromFile(l.txt)}", &[])], "");
     assert_eq!(files, "p(column_0,column_1,column_2,)[no-quotes,uneven]=in/p.csv l(line)[no-quotes]=l.txt l_2(line)[no-quotes]=l.txt");
-    assert_eq!(outline, "once (NextRow(\"p\")), NextRow(\"p\"), NextRow(\"l\"), a, NextRow(\"l_2\"), b");
+    assert_eq!(outline, "once (NextRow(\"p\")), NextRow(\"l\"), a, NextRow(\"p\"), NextRow(\"l_2\"), b");
     assert_eq!(paths, "/{{raw (p.column_0)}}{{raw (p.column_2)}}/{{raw (l.line)}} /{{raw (l_2.line)}}");
     assert_eq!(left, "");
     let (_, _, paths, left) = made(&[get("a", "/${__StringToFile(out.txt,${__UUID},true)}", &[])], "");
