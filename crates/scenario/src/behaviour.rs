@@ -777,12 +777,8 @@ impl Journeys {
 
     /// Takes up the cookies of an answer to this request of a step, which was sent to this place.
     pub(crate) fn keep_cookies(&self, jar: &mut Jar, step: usize, (place, sent): (&Target, &Encoded), sink: &AnswerSink) {
-        if !self.compiled.steps[step].keeps_cookies || sink.headers.is_empty() {
-            return;
-        }
-        let headers = Headers::lines(&sink.headers);
-        if headers.named("set-cookie").next().is_some() {
-            jar.take(headers, cookie_place(place, path_of(sent.as_ref())), now());
+        if self.compiled.steps[step].keeps_cookies && sink.sets_cookies {
+            jar.take(Headers::lines(&sink.headers), cookie_place(place, path_of(sent.as_ref())), now());
         }
     }
 

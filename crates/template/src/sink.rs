@@ -58,6 +58,8 @@ pub struct AnswerSink {
     pub heard: AnswerNeeds,
     /// Lines `name: value`.
     pub headers: Vec<u8>,
+    /// Whether one of them sets a cookie; most answers set none, and nobody has to look for it.
+    pub sets_cookies: bool,
     /// The body, as far as it is kept.
     pub body: Vec<u8>,
     /// Whether the body was larger than what is kept.
@@ -72,7 +74,7 @@ impl AnswerSink {
     pub fn new(heard: AnswerNeeds, [mut headers, mut body]: [Vec<u8>; 2], all: &AllAnswers) -> Self {
         headers.clear();
         body.clear();
-        Self { heard, headers, body, overflowed: false, all: Some(all.clone()) }
+        Self { heard, headers, body, sets_cookies: false, overflowed: false, all: Some(all.clone()) }
     }
 
     /// Its memory for headers and body, as soon as nobody looks at them any more.
@@ -134,12 +136,14 @@ impl ResponseSink for AnswerSink {
 
     fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
         self.headers.clear();
+        self.sets_cookies = false;
         self.forget_body();
         self.overflowed = false;
         if !self.heard.headers && !self.heard.steering {
             return;
         }
         for header in headers {
+            self.sets_cookies |= header.name.eq_ignore_ascii_case("set-cookie");
             if self.heard.headers || STEERING.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
                 self.headers.extend_from_slice(header.name.as_bytes());
                 self.headers.extend_from_slice(b": ");
