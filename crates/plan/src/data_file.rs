@@ -222,13 +222,24 @@ impl DataFile {
         if let Some(name) = name {
             return Ok(Self { header: header.map(str::to_owned), form, rows_for, end, ..Self::of(name, path) });
         }
-        let file = path.rsplit('/').next().unwrap_or_default();
-        let name = file.split('.').next().unwrap_or_default();
-        if is_name(name) {
+        let name = Self::name_of(path);
+        if Self::is_name(name) {
             return Ok(Self::of(name, text));
         }
         let message = format!("{DATA_FILE:#} '{text}' has no name that can stand in a template");
         Err(PlanError::new(DATA_FILE, message, format!("give it one of letters, digits, - and _, as in users={text}")))
+    }
+
+    /// What a file is called that is given no name: as it is in its folder, up to the first point.
+    #[must_use]
+    pub fn name_of(path: &str) -> &str {
+        path.rsplit('/').next().and_then(|file| file.split('.').next()).unwrap_or_default()
+    }
+
+    /// Whether a file can be called so in a template.
+    #[must_use]
+    pub fn is_name(text: &str) -> bool {
+        !text.is_empty() && text.chars().all(is_name_letter)
     }
 
     /// What is typed for a data file, as the name if it gives one, and where its rows are: `users=people.csv`, `users(id,name)=people.csv`,
@@ -277,10 +288,6 @@ impl DataFile {
 pub fn named_delimiter(header: &str) -> Option<Delimiter> {
     let count = |sign: &u8| header.bytes().filter(|byte| byte == sign).count();
     b",;\t|:^~#".iter().rev().filter(|sign| count(sign) > 0).max_by_key(|sign| count(sign)).copied().map(Delimiter::byte)
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_name_letter)
 }
 
 fn is_name_letter(letter: char) -> bool {

@@ -3,10 +3,13 @@
 use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
 /// What may not stand for itself everywhere in a path or a query: all but letters, digits and `-._~` (RFC 3986 §2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// What may not stand for itself in the first line of a request, as browsers write one; letters beyond ASCII may not either.
+const BETWEEN_SPACES: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'`');
 
 /// With padding; read as it is found, since some leave it out.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -24,6 +27,12 @@ pub fn percent_decoded(text: &str) -> String {
 #[must_use]
 pub fn percent_encoded(text: &str) -> String {
     percent_encode(text.as_bytes(), RESERVED).to_string()
+}
+
+/// A path with its query as it can be sent; what is encoded already stays.
+#[must_use]
+pub fn path_encoded(text: &str) -> String {
+    percent_encode(text.as_bytes(), BETWEEN_SPACES).to_string()
 }
 
 /// Appends bytes, percent-encoded so that they may stand anywhere in a path, a query or a form. Allocates nothing of its own.
@@ -49,7 +58,8 @@ pub fn base64_bytes(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A `tchar` of RFC 9110 §5.6.2.
-pub(crate) fn is_token(byte: u8) -> bool {
+#[must_use]
+pub fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
@@ -71,6 +81,11 @@ mod tests {
         assert_eq!(from_base64("bWU6aHVudGVyMjI=").as_deref(), Some("me:hunter22"));
         assert_eq!(from_base64("bWU6aHVudGVyMjI").as_deref(), Some("me:hunter22"));
         assert_eq!(from_base64("me:hunter22"), None);
+    }
+
+    #[test]
+    fn a_path_is_encoded_where_it_has_to_be() {
+        assert_eq!(path_encoded("/a%20b c?d='é'#\"<>`\r\n\u{7f}"), "/a%20b%20c?d='%C3%A9'%23%22%3C%3E%60%0D%0A%7F");
     }
 
     proptest! {

@@ -22,6 +22,7 @@ mod plan;
 mod population;
 mod random;
 mod reading;
+mod reason;
 mod record;
 mod replay;
 mod request;
@@ -47,7 +48,7 @@ pub use carets::carets;
 pub use data_file::{DELIMITER_HELP, DataFile, Delimiter, RowForm, RowsAt, RowsFor, named_delimiter};
 pub use draft::Draft;
 
-pub use encoding::{base64, base64_bytes, percent_decoded, percent_encoded, write_percent_encoded};
+pub use encoding::{base64, base64_bytes, is_token, path_encoded, percent_decoded, percent_encoded, write_percent_encoded};
 pub use error::{PlanError, PlanErrors, plainly, steers};
 pub use experiment::{ComparisonDraft, SearchDraft};
 pub use given::Setting;
@@ -60,6 +61,7 @@ pub use plan::{
 };
 pub use population::{Part, Population, PopulationDraft};
 pub use random::Random;
+pub use reason::{reason, registered_reason};
 pub use record::{LoadRecord, Sources};
 pub use replay::{Replay, Speed};
 pub use request::{Body, FILE_TYPE, FORM_TYPE, FormPart, FormValue, Request};

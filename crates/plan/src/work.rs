@@ -718,76 +718,56 @@ impl Auth {
     }
 }
 
+/// The lists of items that stand in one, as they are borrowed.
+macro_rules! lists_in {
+    ($item:expr, $iter:ident $(, $mutable:tt)?) => {
+        match $item {
+            Item::Step(_)
+            | Item::Pause(_)
+            | Item::Pacing(_)
+            | Item::Set(_)
+            | Item::Script(_)
+            | Item::Rendezvous { .. }
+            | Item::ForgetCookies
+            | Item::ForgetConnections
+            | Item::EndRound
+            | Item::EndLoop
+            | Item::End(_)
+            | Item::KeepCookie(_)
+            | Item::NextRow(_) => Vec::new(),
+            Item::Repeat { items, .. }
+            | Item::While { items, .. }
+            | Item::AsLongAs { items, .. }
+            | Item::ForEach { items, .. }
+            | Item::RunFor { items, .. }
+            | Item::Share { items, .. }
+            | Item::Group { items, .. }
+            | Item::Transaction { items, .. }
+            | Item::CriticalSection { items, .. }
+            | Item::Once(items) => vec![items],
+            Item::If { items, otherwise, .. } => vec![items, otherwise],
+            Item::Switch { cases, otherwise, .. } => {
+                cases.$iter().map(|case| &$($mutable)? case.items).chain([otherwise]).collect()
+            }
+            Item::Pick { choices: parts, .. }
+            | Item::Interleave { parts, .. }
+            | Item::RandomOrder(parts)
+            | Item::Parallel { parts, .. } => parts.$iter().collect(),
+        }
+    };
+}
+
 impl Item {
     /// The items that stand in it, list by list.
     #[must_use]
     pub fn parts(&self) -> Vec<&[Item]> {
-        match self {
-            Self::Step(_)
-            | Self::Pause(_)
-            | Self::Pacing(_)
-            | Self::Set(_)
-            | Self::Script(_)
-            | Self::Rendezvous { .. }
-            | Self::ForgetCookies
-            | Self::ForgetConnections
-            | Self::EndRound
-            | Self::EndLoop
-            | Self::End(_)
-            | Self::KeepCookie(_)
-            | Self::NextRow(_) => Vec::new(),
-            Self::Repeat { items, .. }
-            | Self::While { items, .. }
-            | Self::AsLongAs { items, .. }
-            | Self::ForEach { items, .. }
-            | Self::RunFor { items, .. }
-            | Self::Share { items, .. }
-            | Self::Group { items, .. }
-            | Self::Transaction { items, .. }
-            | Self::CriticalSection { items, .. }
-            | Self::Once(items) => vec![items],
-            Self::If { items, otherwise, .. } => vec![items, otherwise],
-            Self::Switch { cases, otherwise, .. } => cases.iter().map(|case| case.items.as_slice()).chain([otherwise.as_slice()]).collect(),
-            Self::Pick { choices: parts, .. }
-            | Self::Interleave { parts, .. }
-            | Self::RandomOrder(parts)
-            | Self::Parallel { parts, .. } => parts.iter().map(Vec::as_slice).collect(),
-        }
+        let lists: Vec<&Vec<Item>> = lists_in!(self, iter);
+        lists.into_iter().map(Vec::as_slice).collect()
     }
 
     /// The items that stand in it, list by list, to be changed.
     pub fn parts_mut(&mut self) -> Vec<&mut Vec<Item>> {
-        match self {
-            Self::Step(_)
-            | Self::Pause(_)
-            | Self::Pacing(_)
-            | Self::Set(_)
-            | Self::Script(_)
-            | Self::Rendezvous { .. }
-            | Self::ForgetCookies
-            | Self::ForgetConnections
-            | Self::EndRound
-            | Self::EndLoop
-            | Self::End(_)
-            | Self::KeepCookie(_)
-            | Self::NextRow(_) => Vec::new(),
-            Self::Repeat { items, .. }
-            | Self::While { items, .. }
-            | Self::AsLongAs { items, .. }
-            | Self::ForEach { items, .. }
-            | Self::RunFor { items, .. }
-            | Self::Share { items, .. }
-            | Self::Group { items, .. }
-            | Self::Transaction { items, .. }
-            | Self::CriticalSection { items, .. }
-            | Self::Once(items) => vec![items],
-            Self::If { items, otherwise, .. } => vec![items, otherwise],
-            Self::Switch { cases, otherwise, .. } => cases.iter_mut().map(|case| &mut case.items).chain([otherwise]).collect(),
-            Self::Pick { choices: parts, .. }
-            | Self::Interleave { parts, .. }
-            | Self::RandomOrder(parts)
-            | Self::Parallel { parts, .. } => parts.iter_mut().collect(),
-        }
+        lists_in!(self, iter_mut, mut)
     }
 
     /// The variables that it gives a value itself.

@@ -16,74 +16,11 @@ use crate::reading::Reading;
 /// An XML document of more parts is none here: each takes some tens of bytes of memory.
 const XML_NODES_MAX: u32 = 1_000_000;
 
-/// What HTTP says of a status (RFC 9110 §15, and those that are registered beside it); nothing of one that it does not know.
-const MESSAGES: [(u16, &str); 60] = [
-    (100, "Continue"),
-    (101, "Switching Protocols"),
-    (102, "Processing"),
-    (103, "Early Hints"),
-    (200, "OK"),
-    (201, "Created"),
-    (202, "Accepted"),
-    (203, "Non-Authoritative Information"),
-    (204, "No Content"),
-    (205, "Reset Content"),
-    (206, "Partial Content"),
-    (207, "Multi-Status"),
-    (208, "Already Reported"),
-    (226, "IM Used"),
-    (300, "Multiple Choices"),
-    (301, "Moved Permanently"),
-    (302, "Found"),
-    (303, "See Other"),
-    (304, "Not Modified"),
-    (305, "Use Proxy"),
-    (307, "Temporary Redirect"),
-    (308, "Permanent Redirect"),
-    (400, "Bad Request"),
-    (401, "Unauthorized"),
-    (402, "Payment Required"),
-    (403, "Forbidden"),
-    (404, "Not Found"),
-    (405, "Method Not Allowed"),
-    (406, "Not Acceptable"),
-    (407, "Proxy Authentication Required"),
-    (408, "Request Timeout"),
-    (409, "Conflict"),
-    (410, "Gone"),
-    (411, "Length Required"),
-    (412, "Precondition Failed"),
-    (413, "Content Too Large"),
-    (414, "URI Too Long"),
-    (415, "Unsupported Media Type"),
-    (416, "Range Not Satisfiable"),
-    (417, "Expectation Failed"),
-    (418, "I'm a teapot"),
-    (421, "Misdirected Request"),
-    (422, "Unprocessable Content"),
-    (423, "Locked"),
-    (424, "Failed Dependency"),
-    (425, "Too Early"),
-    (426, "Upgrade Required"),
-    (428, "Precondition Required"),
-    (429, "Too Many Requests"),
-    (431, "Request Header Fields Too Large"),
-    (451, "Unavailable For Legal Reasons"),
-    (500, "Internal Server Error"),
-    (501, "Not Implemented"),
-    (502, "Bad Gateway"),
-    (503, "Service Unavailable"),
-    (504, "Gateway Timeout"),
-    (505, "HTTP Version Not Supported"),
-    (507, "Insufficient Storage"),
-    (508, "Loop Detected"),
-    (511, "Network Authentication Required"),
-];
-
-/// The words that HTTP has for a status; empty if there are none.
+/// The words that servers send with a status; empty if nobody knows any.
 #[must_use]
 pub(crate) fn message(status: u16) -> &'static str {
-    MESSAGES.binary_search_by_key(&status, |(known, _)| *known).map_or("", |place| MESSAGES[place].1)
+    // Out of no registry, and sent all the same.
+    if status == 418 { "I'm a teapot" } else { plan::registered_reason(status).unwrap_or_default() }
 }
 
 /// A part of an exchange.
@@ -234,7 +171,6 @@ mod tests {
 
     #[test]
     fn a_status_has_the_words_of_http() {
-        assert!(MESSAGES.is_sorted_by_key(|(status, _)| *status));
-        assert_eq!((message(200), message(503), message(299)), ("OK", "Service Unavailable", ""));
+        assert_eq!((message(200), message(503), message(299), message(418)), ("OK", "Service Unavailable", "", "I'm a teapot"));
     }
 }

@@ -7,7 +7,7 @@
 
 use plan::setting::{ENVIRONMENT, TARGET, VARIABLE};
 use plan::template::{Piece, Template, Value};
-use plan::{Target, Wording, percent_encoded};
+use plan::{Target, Wording, path_encoded, percent_encoded};
 
 use super::Variable;
 
@@ -175,20 +175,7 @@ pub(crate) fn origin(url: &Template) -> Result<(Target, Template), Wording> {
     url.pieces()[1..].iter().for_each(|piece| path.push_piece(piece.clone()));
     // What stands behind '#' is the browser's affair.
     let path = path.split_once('#').map_or(path.clone(), |(before, _)| before);
-    Ok((target, path.map_text(encoded)))
-}
-
-/// What may not stand in a request line, percent-encoded; what is encoded already stays.
-fn encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_ascii_graphic() && !"\"<>`".contains(letter) {
-            encoded.push(letter);
-        } else {
-            letter.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| encoded += &format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    Ok((target, path.map_text(path_encoded)))
 }
 
 /// Adds a parameter to the query of a URL.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Field, FieldValue, Resources, Script, Step, Subject};
-use plan::{Nanos, Placeholder, Target};
+use plan::{Nanos, Placeholder, Target, is_token};
 use step::check::Mistaken;
 use step::{Blank, Check};
 
@@ -495,9 +495,4 @@ fn anew(value: &Filled) -> Option<&'static str> {
         Filled::Body => Some("body"),
         _ => None,
     }
-}
-
-/// A `tchar` of RFC 9110 §5.6.2.
-fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

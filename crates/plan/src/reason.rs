@@ -19,6 +19,7 @@ pub const fn registered_reason(status: u16) -> Option<&'static str> {
     Some(match status {
         100 => "Continue",
         101 => "Switching Protocols",
+        102 => "Processing",
         103 => "Early Hints",
         200 => "OK",
         201 => "Created",
