@@ -33,6 +33,22 @@ const ROUTES: [&str; 12] = [
     "/images/",
 ];
 
+/// Numbers that are the same each time, and do not repeat: Marsaglia's xorshift64.
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    pub(crate) const fn new() -> Self {
+        Self(0x9E37_79B9_7F4A_7C15)
+    }
+
+    pub(crate) const fn draw(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
 /// Writes lines until they come to so many bytes, and says how many.
 ///
 /// # Errors
@@ -51,14 +67,11 @@ pub fn write_lines(lines: u64, out: &mut impl Write) -> io::Result<u64> {
 
 /// Writes lines until so many, which come to so many bytes, are enough.
 fn write_until(out: &mut impl Write, enough: impl Fn(u64, u64) -> bool) -> io::Result<u64> {
-    let (mut written, mut number, mut chance) = (0, 0_u64, 0x9E37_79B9_7F4A_7C15_u64);
+    let (mut written, mut number, mut random) = (0, 0_u64, Chance::new());
     let (mut second, mut stamp) = (u64::MAX, String::new());
     let mut line = Vec::new();
     while !enough(number, written) {
-        // Marsaglia's xorshift64: any sequence will do that does not repeat.
-        chance ^= chance << 13;
-        chance ^= chance >> 7;
-        chance ^= chance << 17;
+        let chance = random.draw();
         let now = number / LINES_A_SECOND;
         if now != second {
             second = now;

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 use crate::launch::run_on;
+use crate::logs::Chance;
 use crate::tool::{Count, Tool};
 
 /// 2026-01-02T00:00:00Z, in milliseconds.
@@ -87,14 +88,11 @@ impl Files<'_> {
 /// # Errors
 /// If `out` does not take them.
 fn write(bytes: u64, out: &mut impl Write) -> io::Result<u64> {
-    let (mut written, mut number, mut chance) = (0, 0_u64, 0x9E37_79B9_7F4A_7C15_u64);
+    let (mut written, mut number, mut random) = (0, 0_u64, Chance::new());
     let mut line = Vec::new();
     writeln!(out, "{COLUMNS}")?;
     while written < bytes {
-        // Marsaglia's xorshift64: any sequence will do that does not repeat.
-        chance ^= chance << 13;
-        chance ^= chance >> 7;
-        chance ^= chance << 17;
+        let chance = random.draw();
         let (elapsed, user) = (5 + (chance >> 20) % 200, chance % 50 + 1);
         let label = LABELS[(chance >> 40) as usize % LABELS.len()];
         let (code, message, success) = if number % 100 == 99 { (500, "Internal Server Error", false) } else { (200, "OK", true) };

@@ -157,10 +157,14 @@ const $prev = {
   setDataType: () => null, setDataEncoding: () => null, setContentType: () => null, setEncodingAndType: () => null,
 };
 
-function $header(name) {
-  const found = new RegExp(`^${name}:[ \\t]*(.*?)\\r?$`, "im").exec($told("headers") ?? "");
-  return found === null ? null : found[1];
+// What a line of headers says behind its name.
+function $lineOf(lines, name) {
+  const begin = name.toLowerCase() + ":";
+  const line = lines.split(/\r?\n/).find((line) => line.toLowerCase().startsWith(begin));
+  return line === undefined ? null : line.slice(begin.length).trim();
 }
+
+function $header(name) { return $lineOf($told("headers") ?? "", name); }
 
 const $assertion = {
   failed: false, words: null,

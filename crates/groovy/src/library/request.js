@@ -12,11 +12,7 @@ const $decodedField = (text) => $class.URLDecoder.decode(text, "UTF-8");
 
 function $isInQuery() { return !/^(POST|PUT|PATCH)$/.test($request("method")); }
 
-function $requestHeader(name) {
-  const begin = $text(name).toLowerCase() + ":";
-  const line = $request("headers").split("\n").find((line) => line.toLowerCase().startsWith(begin));
-  return line === undefined ? null : line.slice(begin.length).trim();
-}
+function $requestHeader(name) { return $lineOf($request("headers"), $text(name)); }
 
 function $isForm() { return ($requestHeader("content-type") ?? "").toLowerCase().startsWith($FORM); }
 
@@ -139,12 +135,14 @@ function $headersOf() {
   });
 }
 
+const $headerAt = (at) => $null($headersOf()[Number(at)]);
+
 const $headers = {
   add: (header) => { host.setHeader(header.name, header.value); return null; },
   removeHeaderNamed: (name) => { host.setHeader($text(name), null); return null; },
   getFirstHeaderNamed: (name) => $null($headersOf().find((header) => header.name.toLowerCase() === $text(name).toLowerCase())),
-  getHeader: (at) => $null($headersOf()[Number(at)]),
-  get: (at) => $null($headersOf()[Number(at)]),
+  getHeader: $headerAt,
+  get: $headerAt,
   size: () => $headersOf().length,
 };
 
