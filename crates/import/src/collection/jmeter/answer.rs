@@ -99,11 +99,7 @@ pub(super) fn escaped(text: &str) -> String {
 impl Extractor<'_> {
     /// A setting with the values in it that are known.
     fn setting(&self, text: &str) -> Result<String, String> {
-        if !text.contains("${") {
-            return Ok(text.to_owned());
-        }
-        let Some(names) = self.names else { return Ok(text.to_owned()) };
-        names.exact(text).ok_or_else(|| format!("'{text}' holds values that are known only on the way, and it is understood before"))
+        self.names.map_or_else(|| Ok(text.to_owned()), |names| names.setting(text))
     }
 
     /// In which text it looks, by a setting that says so where it looks at the answer itself.
@@ -187,6 +183,19 @@ impl Extractor<'_> {
         all
     }
 
+    /// What the settings of the older extractors say alike.
+    fn sought(&self, prefix: &str, kind: Kind, expression: Result<String, String>) -> Sought<'_> {
+        let of = |name: &str| self.element.text(&format!("{prefix}.{name}"));
+        Sought {
+            name: of("refname").trim(),
+            kind,
+            expression,
+            within: self.within(of("useHeaders")),
+            number: or(of("match_number"), "0"),
+            otherwise: self.otherwise(prefix),
+        }
+    }
+
     fn regex(&self) -> Vec<Taken> {
         let of = |name: &str| self.element.text(&format!("RegexExtractor.{name}"));
         let template = or(of("template"), "$1$");
@@ -197,14 +206,7 @@ impl Extractor<'_> {
             None => dialects::regex(&pattern),
         });
         let groups = expression.as_deref().map_or(1, dialects::groups_count);
-        let sought = Sought {
-            name: of("refname").trim(),
-            kind: Kind::Regex,
-            expression,
-            within: self.within(of("useHeaders")),
-            number: or(of("match_number"), "0"),
-            otherwise: self.otherwise("RegexExtractor"),
-        };
+        let sought = self.sought("RegexExtractor", Kind::Regex, expression);
         let form = form_of(template, groups);
         // Its first group is what is taken where nothing else is said, and the whole match of an expression without one.
         let is_usual = form == "$1" && groups == 2 || form == "$0" && groups == 1;
@@ -228,14 +230,7 @@ impl Extractor<'_> {
         let side =
             |name: &str, edge: &str| self.setting(of(name)).map(|text| if text.is_empty() { edge.to_owned() } else { escaped(&text) });
         let expression = side("lboundary", "\\A").and_then(|left| Ok(format!("(?s){left}(.*?){}", side("rboundary", "\\z")?)));
-        let sought = Sought {
-            name: of("refname").trim(),
-            kind: Kind::Regex,
-            expression,
-            within: self.within(of("useHeaders")),
-            number: or(of("match_number"), "0"),
-            otherwise: self.otherwise("BoundaryExtractor"),
-        };
+        let sought = self.sought("BoundaryExtractor", Kind::Regex, expression);
         self.with_parts(&sought, None, false)
     }
 
@@ -243,14 +238,8 @@ impl Extractor<'_> {
         let of = |name: &str| self.element.text(&format!("HtmlExtractor.{name}"));
         let attribute = of("attribute").trim();
         let taken = if attribute.is_empty() { "line".to_owned() } else { format!("attr({attribute})") };
-        let sought = Sought {
-            name: of("refname").trim(),
-            kind: Kind::Css,
-            expression: self.setting(of("expr")).and_then(|selector| understood(Kind::Css, format!("{selector}::{taken}"))),
-            within: self.within(""),
-            number: or(of("match_number"), "0"),
-            otherwise: self.otherwise("HtmlExtractor"),
-        };
+        let expression = self.setting(of("expr")).and_then(|selector| understood(Kind::Css, format!("{selector}::{taken}")));
+        let sought = self.sought("HtmlExtractor", Kind::Css, expression);
         self.with_parts(&sought, None, false)
     }
 
@@ -323,7 +312,7 @@ fn is_number(text: &str) -> bool {
 }
 
 /// An expression, if it is understood here.
-fn understood(kind: Kind, expression: String) -> Result<String, String> {
+pub(super) fn understood(kind: Kind, expression: String) -> Result<String, String> {
     match step::Extractor::compile(kind, &expression) {
         Ok(_) => Ok(expression),
         Err(mistake) => Err(format!("'{expression}' is not understood here: {}", mistake.message)),

@@ -7,7 +7,7 @@ use plan::template::{Piece, Template};
 use plan::work::{AnswerCheck, AnswerPart, Kind, Subject};
 use step::Pattern;
 
-use super::answer::escaped;
+use super::answer::{escaped, understood};
 use super::dialects;
 use super::text::Names;
 use super::tree::Element;
@@ -29,14 +29,14 @@ pub(super) fn checks(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerC
         "JSONPathAssertion" => json_path(element, names),
         "JMESPathAssertion" => jmespath(element, names),
         "XPathAssertion" | "XPath2Assertion" => xpath(element, names),
-        "DurationAssertion" => match known(names, element.text("DurationAssertion.duration"))?.trim().parse::<u64>() {
+        "DurationAssertion" => match names.setting(element.text("DurationAssertion.duration"))?.trim().parse::<u64>() {
             Ok(0) => Ok(Vec::new()),
             Ok(most) => Ok(vec![check(Subject::Time, format!("<= {most}ms"))]),
             Err(_) => Err("its duration is no whole number of milliseconds".to_owned()),
         },
         "SizeAssertion" => size(element, names),
         "MD5HexAssertion" => {
-            let wanted = known(names, element.text("MD5HexAssertion.size"))?.trim().to_ascii_lowercase();
+            let wanted = names.setting(element.text("MD5HexAssertion.size"))?.trim().to_ascii_lowercase();
             Ok(vec![check(Subject::Digest("md5".to_owned()), format!("== {}", json_string(&wanted)))])
         }
         "XMLAssertion" => Ok(vec![check(Subject::Format, "xml".to_owned())]),
@@ -46,14 +46,6 @@ pub(super) fn checks(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerC
 
 fn check(subject: Subject, condition: String) -> AnswerCheck {
     AnswerCheck { subject, condition, against: None }
-}
-
-/// A text whose values are known now.
-fn known(names: &Names<'_>, text: &str) -> Result<String, String> {
-    if !text.contains("${") {
-        return Ok(text.to_owned());
-    }
-    names.exact(text).ok_or_else(|| format!("'{text}' holds values that are known only on the way, and it is understood before"))
 }
 
 /// A variable of users that an assertion looks at.
@@ -166,7 +158,7 @@ fn response(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, St
 fn condition(pattern: &str, way: Way, names: &Names<'_>) -> Result<(String, Option<Template>), String> {
     let regex = |pattern: &str| way.regex(pattern).map(|pattern| if way.is_whole() { whole(&pattern) } else { pattern });
     if way.is_regex() {
-        return match known(names, pattern) {
+        return match names.setting(pattern) {
             Ok(pattern) => Ok((matching(&regex(&pattern)?), None)),
             Err(_) => matching_values(&names.template(pattern)?, regex),
         };
@@ -182,7 +174,7 @@ fn condition(pattern: &str, way: Way, names: &Names<'_>) -> Result<(String, Opti
 
 /// One of several patterns as a condition: that any of them is found, or that any of them is not.
 fn any_of(patterns: &[&str], way: Way, is_not: bool, names: &Names<'_>) -> Result<String, String> {
-    let each: Vec<String> = patterns.iter().map(|pattern| way.regex(&known(names, pattern)?)).collect::<Result<_, _>>()?;
+    let each: Vec<String> = patterns.iter().map(|pattern| way.regex(&names.setting(pattern)?)).collect::<Result<_, _>>()?;
     if is_not {
         // Not all of them.
         let (before, after) = if way.is_whole() { ("(?=(?:", ")\\z)") } else { ("(?=[\\s\\S]*?(?:", "))") };
@@ -243,7 +235,7 @@ fn statuses(
 ) -> Result<Vec<AnswerCheck>, String> {
     let mut expressions = Vec::with_capacity(patterns.len());
     for pattern in patterns {
-        let pattern = way.regex(&known(names, pattern)?)?;
+        let pattern = way.regex(&names.setting(pattern)?)?;
         let pattern = if way.is_whole() { whole(&pattern) } else { pattern };
         expressions.push(Pattern::new(&pattern).map_err(|mistake| mistake.message)?);
     }
@@ -272,7 +264,7 @@ fn statuses(
 
 /// A value of JSON as it is compared with: a text as a text, anything else as it is.
 fn json_value(expected: &str, names: &Names<'_>) -> Result<(String, Option<Template>), String> {
-    if let Ok(expected) = known(names, expected) {
+    if let Ok(expected) = names.setting(expected) {
         let bare = expected.trim();
         let in_quotes = bare.len() > 1 && bare.starts_with('\'') && bare.ends_with('\'');
         return match serde_json::from_str::<serde_json::Value>(bare) {
@@ -288,15 +280,12 @@ fn json_value(expected: &str, names: &Names<'_>) -> Result<(String, Option<Templ
 }
 
 fn json_path(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
-    let path = dialects::json_path(&known(names, element.text("JSON_PATH"))?)?;
+    let path = dialects::json_path(&names.setting(element.text("JSON_PATH"))?)?;
     json(element, names, &Subject::Json(path), false)
 }
 
 fn jmespath(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
-    let path = known(names, element.text("JMES_PATH"))?;
-    if let Err(mistake) = step::Extractor::compile(Kind::JmesPath, &path) {
-        return Err(format!("'{path}' is not understood here: {}", mistake.message));
-    }
+    let path = understood(Kind::JmesPath, names.setting(element.text("JMES_PATH"))?)?;
     json(element, names, &Subject::JmesPath(path), true)
 }
 
@@ -317,7 +306,7 @@ fn json(element: &Element, names: &Names<'_>, subject: &Subject, null_is_nothing
         };
     }
     let (condition, against) = if element.is_on("ISREGEX", true) {
-        (matching(&whole(&Way::Matches.regex(&known(names, expected)?)?)), None)
+        (matching(&whole(&Way::Matches.regex(&names.setting(expected)?)?)), None)
     } else {
         let (value, against) = json_value(expected, names)?;
         (format!("== {value}"), against)
@@ -330,7 +319,7 @@ fn xpath(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, Strin
     if !matches!(scope, "" | "parent" | "all") {
         return Err(format!("it looks at '{scope}', and checks are about the answer itself"));
     }
-    let path = known(names, element.text("XPath.xpath"))?;
+    let path = names.setting(element.text("XPath.xpath"))?;
     let path = if path.trim().is_empty() { "/" } else { path.trim() };
     let extractor = step::Extractor::compile(Kind::XPath, path)
         .map_err(|mistake| format!("the XPath '{path}' is not understood here: {}", mistake.message))?;
@@ -354,7 +343,7 @@ fn xpath(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, Strin
 
 fn size(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
     let size: u64 =
-        known(names, element.text("SizeAssertion.size"))?.trim().parse().map_err(|_| "its size is no whole number of bytes".to_owned())?;
+        names.setting(element.text("SizeAssertion.size"))?.trim().parse().map_err(|_| "its size is no whole number of bytes".to_owned())?;
     let operator = match element.text("SizeAssertion.operator").trim() {
         "1" | "" => "==",
         "2" => "!=",

@@ -139,7 +139,7 @@ impl<'e> Reading<'e> {
         self.names.columns.clear();
         let mut leads_elsewhere = false;
         self.roots().into_iter().for_each(|root| super::each(root, &mut |element| leads_elsewhere |= element.class == "ModuleController"));
-        let is_own = |set: &&DataSet<'e>| set.group.is_some_and(|own| std::ptr::eq(own, group));
+        let is_own = |set: &&DataSet<'e>| is_same(set.group, Some(group));
         let others = sets.iter().filter(|set| !is_own(set) && (set.group.is_none() || leads_elsewhere));
         let mut own: BTreeMap<&str, &str> = BTreeMap::new();
         for set in others.chain(sets.iter().filter(is_own)) {
@@ -157,8 +157,8 @@ impl<'e> Reading<'e> {
 
     /// Whether users of this group go when a data set has no more rows for them.
     pub(super) fn ends_with_rows(&self, group: &'e Element) -> bool {
-        let concerns = |set: &DataSet<'e>| set.group.is_none_or(|own| std::ptr::eq(own, group)) && !set.is_asked_for;
-        self.names.data.sets.iter().any(|set| set.ends_users && (concerns(set) || set.group.is_some_and(|own| std::ptr::eq(own, group))))
+        let takes = |set: &DataSet<'e>| is_same(set.group, Some(group)) || set.group.is_none() && !set.is_asked_for;
+        self.names.data.sets.iter().any(|set| set.ends_users && takes(set))
     }
 
     /// What takes the row of a data set where it stands, if users do that.

@@ -111,6 +111,17 @@ impl Names<'_> {
         self.settled(&template.ok()?)
     }
 
+    /// A setting that is understood before the load.
+    ///
+    /// # Errors
+    /// In words, if a value in it is known only on the way.
+    pub(super) fn setting(&self, text: &str) -> Result<String, String> {
+        if !text.contains("${") {
+            return Ok(text.to_owned());
+        }
+        self.exact(text).ok_or_else(|| format!("'{text}' holds values that are known only on the way, and it is understood before"))
+    }
+
     /// What comes of reading something, without what would have to be computed for it.
     pub(super) fn tried<T>(&self, read: impl FnOnce() -> T) -> T {
         let before = (self.computed.borrow().len(), self.between.borrow().len(), self.called_files.borrow().len());
