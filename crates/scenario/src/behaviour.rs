@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::protocol::{Encoded, EncodedRef, Layout};
+use engine::protocol::{Encoded, EncodedRef};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use javascript::Thrown;
@@ -154,6 +154,8 @@ pub(crate) struct Journeys {
     position: Arc<Position>,
     /// Whether there is no row for the next journey.
     pub(crate) has_run_out: Cell<bool>,
+    /// Whether a user came for a row of a file that has none left for it.
+    pub(crate) lacks_row: Cell<bool>,
     /// The scripts of its users, or why there are none.
     pub(crate) scripts: Result<Option<Scripts>, Thrown>,
     teardowns: RefCell<Teardowns>,
@@ -201,6 +203,7 @@ impl Journeys {
             scratch: RefCell::default(),
             position,
             has_run_out: Cell::new(false),
+            lacks_row: Cell::new(false),
             teardowns: RefCell::default(),
             ended: RefCell::default(),
             doors,
@@ -536,7 +539,7 @@ impl Journeys {
         out.reserve_exact(longest.get().min(ROOM_BYTES_MAX));
         let mut body = Vec::new();
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), user.is_lost);
-        let User { random, rows, variables, jar, digest, .. } = &mut *user;
+        let User { step, random, rows, variables, jar, digest, .. } = &mut *user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
         let bytes: &[u8] = match &request.body {
             Content::None => b"",
@@ -555,19 +558,11 @@ impl Journeys {
             out.extend_from_slice(&line);
             take_back(&self.lent.texts, line);
         }
-        match &request.proof {
-            Proof::None => {}
-            Proof::Digest(..) => {
-                if let Some(digest) = digest {
-                    let value = digest.authorization(&request.method, path_of(EncodedRef::new(&out, request.layout)), bytes);
-                    out.extend_from_slice(format!("Authorization: {value}\r\n").as_bytes());
-                }
-            }
-            Proof::Aws(_) => {
-                if let Some(aws) = &self.tools[user.step].aws {
-                    sign(aws, request.elsewhere.as_ref().unwrap_or(&compiled.home), request.layout, &mut out, bytes);
-                }
-            }
+        // Of one that is still to be changed it is added behind that.
+        if !matches!(request.proof, Proof::None) && !request.is_changed {
+            let written = EncodedRef::new(&out, request.layout.with_body(out.len()));
+            let lines = self.proof(*step, digest, written, bytes);
+            out.extend_from_slice(lines.as_bytes());
         }
         if !matches!(request.body, Content::None) || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
             write!(out, "Content-Length: {}\r\n", bytes.len()).expect("memory takes it");
@@ -607,37 +602,29 @@ impl Journeys {
                 return;
             }
         }
-        let Some(mut draft) = changes.finish(user.sent.as_ref()) else { return };
-        let is_unsafe = user.is_lost;
-        self.give_up_request(user);
-        let request = &self.compiled.steps[user.step];
-        let mut lines = Vec::new();
-        match &request.proof {
-            Proof::None => {}
-            Proof::Digest(..) => {
-                if let Some(digest) = &mut user.digest {
-                    let value = digest.authorization(draft.method(), draft.path(), draft.body());
-                    draft.set_header("authorization", Some(value.into_bytes()));
-                }
-            }
-            Proof::Aws(_) => {
-                for name in ["authorization", "x-amz-date", "x-amz-content-sha256", "x-amz-security-token"] {
-                    draft.set_header(name, None);
-                }
-                if let Some(aws) = &self.tools[user.step].aws {
-                    let mut head = draft.head();
-                    let written = head.len();
-                    let layout = Layout::new(draft.method(), written);
-                    sign(aws, request.elsewhere.as_ref().unwrap_or(&self.compiled.home), layout, &mut head, draft.body());
-                    lines = head.split_off(written);
-                }
-            }
+        if let Some(draft) = changes.finish(user.sent.as_ref()) {
+            let encoded = if user.is_lost { None } else { draft.encoded().ok() };
+            let is_unsafe = encoded.is_none();
+            self.give_up_request(user);
+            self.set_before(user, encoded.unwrap_or_default(), is_unsafe);
         }
-        let mut encoded = draft.encoded(&lines);
-        if is_unsafe {
-            encoded.bytes.clear();
+        if !user.is_unsendable {
+            let sent = user.sent.as_ref();
+            let lines = self.proof(user.step, &mut user.digest, sent, sent.body());
+            user.sent.insert(lines.as_bytes());
         }
-        self.set_before(user, encoded, is_unsafe);
+    }
+
+    /// The header lines that prove who sends a request, which depend on the whole of it: its head, but for its end, and its body.
+    fn proof(&self, step: usize, digest: &mut Option<Box<Digest>>, head: EncodedRef<'_>, body: &[u8]) -> String {
+        let request = &self.compiled.steps[step];
+        match (&request.proof, digest, &self.tools[step].aws) {
+            (Proof::Digest(..), Some(digest), _) => {
+                format!("Authorization: {}\r\n", digest.authorization(head.method(), path_of(head), body))
+            }
+            (Proof::Aws(_), _, Some(aws)) => signature(aws, request.elsewhere.as_ref().unwrap_or(&self.compiled.home), head, body),
+            _ => String::new(),
+        }
     }
 
     /// Takes back what was lent for a request that is not sent as it is.
@@ -867,8 +854,9 @@ impl Journeys {
         let rows = std::mem::take(&mut user.rows);
         *user = self.user(self.part.share.number(self.begun.get()));
         user.rows = rows;
+        self.lacks_row.set(false);
         self.begin(user)?;
-        if user.is_leaving() && !user.travels {
+        if self.lacks_row.get() && !user.travels {
             // Whoever arrives next would find no row either.
             self.ends_without_rows();
         }
@@ -1257,9 +1245,8 @@ fn write_cookies(jar: &Jar, target: &Target, path: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// Adds the headers that sign a request whose head is written but for its end.
-fn sign(aws: &Aws, target: &Target, layout: Layout, out: &mut Vec<u8>, body: &[u8]) {
-    let head = EncodedRef::new(out, layout.with_body(out.len()));
+/// The header lines that sign a request.
+fn signature(aws: &Aws, target: &Target, head: EncodedRef<'_>, body: &[u8]) -> String {
     let signed = |name: &str| {
         let name = name.to_ascii_lowercase();
         name == "content-type" || name.starts_with("x-amz-")
@@ -1276,9 +1263,7 @@ fn sign(aws: &Aws, target: &Target, layout: Layout, out: &mut Vec<u8>, body: &[u
         payload: Payload::Bytes(body),
     };
     let signature = aws.sign(&signable, now());
-    for (name, value) in signature.headers {
-        out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
-    }
+    signature.headers.into_iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect()
 }
 
 fn now() -> UnixSeconds {

@@ -8,9 +8,10 @@
 
 use std::mem::take;
 
-use engine::protocol::{Encoded, EncodedRef, Layout};
+use engine::protocol::http1::request::{RequestError, serialise};
+use engine::protocol::{Encoded, EncodedRef};
 use javascript::Said;
-use plan::Target;
+use plan::{FORM_TYPE, Target, path_encoded};
 
 /// A request taken apart.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -82,17 +83,17 @@ impl Changes {
     /// # Errors
     /// If nothing of the kind can be sent, in words.
     pub(crate) fn set(&mut self, what: &str, text: String) -> Result<(), String> {
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
         let change = match what {
-            "method" if text.is_empty() || !text.bytes().all(is_word) || text == "CONNECT" => {
-                return Err(format!("'{}' is no method that has an answer", text.escape_debug()));
+            "method" if text == "CONNECT" => return Err("CONNECT is no method that has an answer".to_owned()),
+            "method" => {
+                serialise(&text, "/", NO_HEADERS, b"").map_err(|why| why.to_string())?;
+                Change::Method(text)
             }
-            "method" => Change::Method(text),
             "path" | "place" if !text.starts_with('/') => {
                 return Err(format!("a request goes where its step says: '{}' is no path, which begins with /", text.escape_debug()));
             }
-            "path" => Change::Path(visible(&text)),
-            "place" => Change::Place(visible(&text)),
+            "path" => Change::Path(path_encoded(&text)),
+            "place" => Change::Place(path_encoded(&text)),
             _ => Change::Body(text),
         };
         self.make(change);
@@ -104,16 +105,10 @@ impl Changes {
     /// # Errors
     /// If it cannot be sent, in words.
     pub(crate) fn set_header(&mut self, name: String, value: Option<String>) -> Result<(), String> {
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-        if name.is_empty() || !name.bytes().all(is_word) {
-            return Err(format!("'{}' is no name of a header", name.escape_debug()));
-        }
         if ["host", "content-length", "transfer-encoding", "connection"].contains(&name.to_ascii_lowercase().as_str()) {
             return Err(format!("the header {name} is written by loadline itself, for the request as it is sent"));
         }
-        if value.as_ref().is_some_and(|value| value.bytes().any(|byte| byte < b' ' && byte != b'\t' || byte == 0x7F)) {
-            return Err(format!("the value of the header {name} has a line break or another control character"));
-        }
+        serialise("GET", "/", &[(&name, value.as_deref().unwrap_or_default())], b"").map_err(|why| why.to_string())?;
         self.make(Change::Header(name, value));
         Ok(())
     }
@@ -166,11 +161,11 @@ impl Draft {
     }
 
     /// The first of this name keeps its place, others go.
-    pub(crate) fn set_header(&mut self, name: &str, value: Option<Vec<u8>>) {
+    fn set_header(&mut self, name: &str, value: Option<Vec<u8>>) {
         let at = self.headers.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
         self.headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
         if let Some(value) = value {
-            self.headers.insert(at.unwrap_or(self.headers.len()).min(self.headers.len()), (name.to_owned(), value));
+            self.headers.insert(at.unwrap_or(self.headers.len()), (name.to_owned(), value));
         }
     }
 
@@ -182,7 +177,7 @@ impl Draft {
             }
             self.body.extend_from_slice(field.as_bytes());
             if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
-                self.headers.push(("Content-Type".to_owned(), b"application/x-www-form-urlencoded".to_vec()));
+                self.headers.push(("Content-Type".to_owned(), FORM_TYPE.into()));
             }
         } else {
             let sign = if self.path.contains('?') { '&' } else { '?' };
@@ -190,55 +185,16 @@ impl Draft {
         }
     }
 
-    /// The head of the request but for its last line break, and its body.
-    pub(crate) fn head(&self) -> Vec<u8> {
-        let mut out = format!("{} {}{} HTTP/1.1\r\n", self.method, self.origin, self.path).into_bytes();
-        for (name, value) in &self.headers {
-            out.extend_from_slice(name.as_bytes());
-            out.extend_from_slice(b": ");
-            out.extend_from_slice(value);
-            out.extend_from_slice(b"\r\n");
-        }
-        out
-    }
-
-    /// Puts it together, with header lines that were written meanwhile.
-    pub(crate) fn encoded(self, lines: &[u8]) -> Encoded {
-        let mut bytes = self.head();
-        bytes.extend_from_slice(lines);
-        if !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
-            bytes.extend_from_slice(format!("Content-Length: {}\r\n", self.body.len()).as_bytes());
-        }
-        bytes.extend_from_slice(b"\r\n");
-        let layout = Layout::new(&self.method, bytes.len());
-        bytes.extend_from_slice(&self.body);
-        Encoded { bytes, layout }
-    }
-
-    pub(crate) fn method(&self) -> &str {
-        &self.method
-    }
-
-    pub(crate) fn path(&self) -> &str {
-        &self.path
-    }
-
-    pub(crate) fn body(&self) -> &[u8] {
-        &self.body
+    /// Puts it together.
+    ///
+    /// # Errors
+    /// If it is none any more, which each change was held against.
+    pub(crate) fn encoded(&self) -> Result<Encoded, RequestError> {
+        serialise(&self.method, &format!("{}{}", self.origin, self.path), &self.headers, &self.body)
     }
 }
 
-/// A path as it can stand in the first line: what is no visible sign of ASCII is encoded.
-fn visible(path: &str) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'!'..=b'~' if !matches!(byte, b'"' | b'<' | b'>' | b'#') => out.push(char::from(byte)),
-            _ => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
-}
+const NO_HEADERS: &[(&str, &str)] = &[];
 
 #[cfg(test)]
 mod tests {
@@ -255,7 +211,7 @@ mod tests {
             }
             make(&mut changes);
             let draft = changes.finish(EncodedRef::read(bytes)).unwrap();
-            let encoded = draft.encoded(b"");
+            let encoded = draft.encoded().unwrap();
             assert_eq!(encoded.layout, EncodedRef::read(&encoded.bytes).layout());
             String::from_utf8(encoded.bytes).unwrap()
         })

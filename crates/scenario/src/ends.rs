@@ -55,7 +55,7 @@ impl Journeys {
         if extent == Extent::Journey || self.is_in_teardown(user) {
             return;
         }
-        user.begun = u64::MAX;
+        user.leaves();
         if let Extent::Load | Extent::LoadAtOnce = extent {
             self.ended.borrow_mut().get_or_insert_with(|| EndedLoad { at_once: extent == Extent::LoadAtOnce, why: why() });
             self.stopped.set(true);

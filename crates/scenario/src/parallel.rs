@@ -173,9 +173,9 @@ impl User {
     /// Takes up what its branches have done: their requests as one, and what broke one of them off first.
     fn takes_up(&mut self, users: &mut [Self], now: Nanos) -> (Option<Passage>, Option<(Nanos, measure::Failure)>) {
         let (mut passage, mut broke_off, mut values, mut rests_until) = (None::<Passage>, None, Vec::new(), now);
-        if users.iter().any(|user| user.begun == u64::MAX) {
+        if users.iter().any(Self::is_leaving) {
             // One of them has ended more than its branch.
-            self.begun = u64::MAX;
+            self.leaves();
         }
         for branch in users.iter_mut().filter_map(Self::branch) {
             values.append(&mut branch.values);

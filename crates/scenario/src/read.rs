@@ -607,7 +607,7 @@ impl<'a> Reading<'a> {
             }
             ["cookie"] => {
                 let (_, node) = entries.take("cookie").expect("it was looked for");
-                found.extend(self.template(node).map(Item::KeepCookie));
+                found.extend(self.cookie(node).map(Item::KeepCookie));
             }
             ["next_row"] => {
                 let (_, node) = entries.take("next_row").expect("it was looked for");

@@ -21,7 +21,10 @@ impl Journeys {
     pub(crate) fn has_rows(&self, taken: RowOutcome, user: &mut User) -> Result<bool, BehaviourError> {
         match taken {
             RowOutcome::Rows => return Ok(true),
-            RowOutcome::UserOver => user.leaves(),
+            RowOutcome::UserOver => {
+                self.lacks_row.set(true);
+                user.leaves();
+            }
             RowOutcome::Over => self.ends_without_rows(),
             RowOutcome::RanOut(path, count) => {
                 return Err(BehaviourError::new(
@@ -47,7 +50,7 @@ const LEAVING: u64 = u64::MAX;
 
 impl User {
     /// It begins no more journeys.
-    fn leaves(&mut self) {
+    pub(crate) fn leaves(&mut self) {
         self.begun = LEAVING;
     }
 

@@ -27,31 +27,12 @@ fn seconds(items: &[Item]) -> f64 {
 fn of_item(item: &Item) -> f64 {
     let greatest = |parts: &[Vec<Item>]| parts.iter().map(|items| seconds(items)).fold(0.0, f64::max);
     match item {
-        // A pace is a pause only where the requests are quicker, and only from the second time on.
-        Item::Step(_)
-        | Item::Set(_)
-        | Item::Script(_)
-        | Item::Pacing(_)
-        | Item::Rendezvous { .. }
-        | Item::ForgetCookies
-        | Item::ForgetConnections
-        | Item::EndRound
-        | Item::EndLoop
-        | Item::End(_)
-        | Item::KeepCookie(_)
-        | Item::NextRow(_) => 0.0,
         Item::Pause(pause) => of_duration(pause),
         Item::Repeat { times, items } => {
             let times = if times.is_fixed() { times.fixed_text().trim().parse().unwrap_or(1.0) } else { 1.0 };
             times * seconds(items)
         }
         Item::If { items, otherwise, .. } => seconds(items).max(seconds(otherwise)),
-        Item::Group { items, .. }
-        | Item::While { items, .. }
-        | Item::AsLongAs { items, .. }
-        | Item::Once(items)
-        | Item::Transaction { items, .. }
-        | Item::CriticalSection { items, .. } => seconds(items),
         // As long as it says, or the one turn that it has begun.
         Item::RunFor { time, items } => of_duration(time).max(seconds(items)),
         Item::Share { amount, items, .. } => match amount.fixed_text().parse() {
@@ -59,10 +40,10 @@ fn of_item(item: &Item) -> f64 {
             _ => seconds(items),
         },
         Item::ForEach { list: List::Items(texts), items, .. } => texts.len() as f64 * seconds(items),
-        Item::ForEach { list: List::Array(_), items, .. } => seconds(items),
         Item::Pick { choices: parts, .. } | Item::Interleave { parts, .. } | Item::Parallel { parts, .. } => greatest(parts),
         Item::Switch { cases, otherwise, .. } => cases.iter().map(|case| seconds(&case.items)).fold(seconds(otherwise), f64::max),
-        Item::RandomOrder(parts) => parts.iter().map(|items| seconds(items)).sum(),
+        // As long as what stands in it. A pace is a pause only where the requests are quicker, and only from the second time on.
+        _ => item.parts().into_iter().map(seconds).sum(),
     }
 }
 

@@ -418,18 +418,6 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                     step.name = format!("{group} / {}", step.name);
                 }
             }
-            Item::Pause(_)
-            | Item::ForgetCookies
-            | Item::ForgetConnections
-            | Item::EndRound
-            | Item::EndLoop
-            | Item::End(_)
-            | Item::KeepCookie(_)
-            | Item::NextRow(_)
-            | Item::Pacing(_)
-            | Item::Set(_)
-            | Item::Script(_)
-            | Item::Rendezvous { .. } => {}
             Item::Group { name, items } => {
                 let inner = if group.is_empty() { name.clone() } else { format!("{group} / {name}") };
                 complete(items, common, &inner);
@@ -440,28 +428,7 @@ fn complete(items: &mut [Item], common: &Common, group: &str) {
                 }
                 complete(items, common, group);
             }
-            Item::Repeat { items, .. }
-            | Item::While { items, .. }
-            | Item::AsLongAs { items, .. }
-            | Item::ForEach { items, .. }
-            | Item::RunFor { items, .. }
-            | Item::Share { items, .. }
-            | Item::CriticalSection { items, .. }
-            | Item::Once(items) => complete(items, common, group),
-            Item::If { items, otherwise, .. } => {
-                complete(items, common, group);
-                complete(otherwise, common, group);
-            }
-            Item::Switch { cases, otherwise, .. } => {
-                cases.iter_mut().for_each(|case| complete(&mut case.items, common, group));
-                complete(otherwise, common, group);
-            }
-            Item::Pick { choices: parts, .. }
-            | Item::Interleave { parts, .. }
-            | Item::RandomOrder(parts)
-            | Item::Parallel { parts, .. } => {
-                parts.iter_mut().for_each(|items| complete(items, common, group));
-            }
+            other => other.parts_mut().into_iter().for_each(|items| complete(items, common, group)),
         }
     }
 }

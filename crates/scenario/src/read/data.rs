@@ -1,8 +1,10 @@
-//! Files of rows, as a scenario names them.
+//! What users have before they send anything: files of rows, as a scenario names them, and cookies.
 
-use plan::template::{nearest, words};
+use plan::template::{Template, nearest, words};
 use plan::work::Item;
 use plan::{DELIMITER_HELP, DataEnd, DataFile, Delimiter, Draft, RowForm, RowsAt, RowsFor};
+
+use step::{Jar, UnixSeconds};
 
 use super::{Entries, OTHERS_MAX, Reading, SPELLING};
 use crate::keys::DATA;
@@ -32,11 +34,10 @@ impl Reading<'_> {
             // A name that cannot be one is told here, with its place.
             let file = known.unwrap_or_else(|_| match text.split_once('=') {
                 Some((name, path)) if !path.is_empty() => DataFile::of(name, path),
-                _ => DataFile::of(text.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default(), &text),
+                _ => DataFile::of(DataFile::name_of(&text), &text),
             });
             let DataFile { name, path, .. } = &file;
-            let is_name = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
-            if !is_name || self.names.contains(name) || words().any(|word| word == *name) {
+            if !DataFile::is_name(name) || self.names.contains(name) || words().any(|word| word == *name) {
                 let message = format!("the data file '{text}' gives no name that templates can call it by");
                 self.wrong(node.spot, message, format!("give it one, as in rows={path}"));
             } else if self.files.contains(name) {
@@ -90,8 +91,8 @@ impl Reading<'_> {
         let uneven = entries.value("uneven").and_then(|node| self.truth(node)).unwrap_or(false);
         let rows_for = entries.value("for").and_then(|node| self.rows_for(node)).unwrap_or_default();
         let end = entries.value("end").and_then(|node| {
-            let end = self.plain(node)?.parse::<DataEnd>();
-            end.map_err(|why| self.wrong(node.spot, format!("the end {why}"), END_HELP)).ok()
+            let text = self.plain(node)?;
+            text.parse::<DataEnd>().map_err(|why| self.wrong(node.spot, format!("the end '{}' {why}", text.escape_debug()), END_HELP)).ok()
         });
         let Some(path) = entries.value("file").and_then(|node| self.plain(node)).filter(|path| !path.is_empty()) else {
             self.wrong(entries.spot, "the data file has no 'file'", "write file: PATH");
@@ -108,7 +109,7 @@ impl Reading<'_> {
             let delimiter = text.parse::<Delimiter>();
             delimiter.map_err(|why| self.wrong(spot, why, format!("write {DELIMITER_HELP}"))).ok()
         });
-        let name = name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default().to_owned());
+        let name = name.unwrap_or_else(|| DataFile::name_of(&path).to_owned());
         let form = RowForm { has_header, delimiter, quotes, uneven };
         let mut file = DataFile { form, rows_for, end, ..DataFile::of(&name, &path) };
         if let Some(columns) = columns {
@@ -131,11 +132,22 @@ impl Reading<'_> {
             "each population" => Some(RowsFor::EachPopulation),
             "each user" => Some(RowsFor::EachUser),
             other => {
-                let message = format!("'{}' are not those who take rows", other.escape_debug());
+                let message = format!("rows are not for '{}'", other.escape_debug());
                 self.wrong(node.spot, message, "write for: all users, for: each population or for: each user");
                 None
             }
         }
+    }
+
+    /// A cookie that users keep.
+    pub(super) fn cookie(&mut self, node: &Node) -> Option<Template> {
+        let cookie = self.template(node)?;
+        if cookie.is_fixed() && !Jar::new().give(cookie.fixed_text().as_bytes(), "", UnixSeconds(0)) {
+            let message = format!("'{}' is no cookie", cookie.fixed_text().escape_debug());
+            self.wrong(node.spot, message, "write its name and its value, such as theme=dark");
+            return None;
+        }
+        Some(cookie)
     }
 
     /// A row that is taken where the journey asks for it.

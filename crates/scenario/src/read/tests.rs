@@ -757,6 +757,8 @@ fn mistakes_of_turns_shares_times_and_transactions_have_places() {
     for (step, place, message, help) in [
         ("{transaction: t, steps: [{pause: 1s}]}", "2:19", "there is nothing to time", "sends something"),
         ("{transaction: t}", "2:5", "there are no steps here", "below steps:"),
+        ("{cookie: ''}", "2:14", "'' is no cookie", "such as theme=dark"),
+        ("{cookie: dark}", "2:14", "'dark' is no cookie", "its name and its value"),
         ("{transaction: t, per_user: true, steps: [{get: /a}]}", "2:22", "'per_user' means nothing beside 'transaction'", ""),
         ("{switch: '{{status}}'}", "2:5", "'switch' has no cases", "below cases:"),
         ("{switch: gold, cases: [{steps: [{get: /a}]}]}", "2:14", "the value is always the same", "switch: '{{kind}}'"),
@@ -846,4 +848,15 @@ fn items_are_read_as_they_are_written() {
         }
     });
     assert_eq!(transactions, [("shop / t".to_owned(), true)]);
+}
+
+#[test]
+fn what_is_wrong_with_how_rows_are_dealt_is_told_with_what_was_written() {
+    let told = mistakes("data: {file: u.csv, for: everybody, end: later}\nsteps: [{get: /}]\n");
+    for (place, message, help) in [
+        ("1:26", "rows are not for 'everybody'", "write for: all users, for: each population or for: each user"),
+        ("1:42", "the end 'later' is none of 'wrap'", "write wrap, stop, stop-user, mark or error"),
+    ] {
+        assert!(told.contains(&format!("shop.yaml:{place}: ")) && told.contains(message) && told.contains(help), "{told}");
+    }
 }

@@ -237,3 +237,10 @@ fn what_cannot_end_there_is_told_with_its_place() {
     );
     assert_eq!(mistakes("  - {get: /a, failure_ends: user, may_fail: true}"), ["4: 'may_fail' and 'failure_ends' contradict each other"]);
 }
+
+#[test]
+fn who_comes_at_a_rate_and_goes_at_once_ends_nobody_elses_journey() {
+    let steps = "steps:\n  - if: '{{journey_number}} == 3'\n    steps: [{end: user}]\n  - get: '/{{journey_number}}'\n";
+    let (Collected { summary, .. }, sent) = done("{rate: 10/s, duration: 1s, arrivals: even}", steps);
+    assert_eq!((sent.as_str(), summary.ended.how), ("1 2 4 5 6 7 8 9 10", Ending::Finished));
+}
