@@ -18,7 +18,7 @@ use crate::screen::complain;
 use crate::{allowed, workload};
 
 /// Where the load comes from.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct AgentsArgs {
     /// Send the load from these machines instead: ssh:me@10.0.0.5,ssh:eu-2 with nothing installed there, or the agents that wait at nats://HOST:4222/GROUP
     #[arg(long, value_name = "MACHINES", value_delimiter = ',', action = ArgAction::Append, help_heading = "Load")]
@@ -41,6 +41,11 @@ impl AgentsArgs {
     pub fn runner(&self, draft: &Draft, reader: &Reader, errors: &mut PlanErrors) -> Result<Runner, Failed> {
         let agents = self.decide(draft, errors);
         if errors.is_empty() { agents.runner(reader) } else { Ok(workload::runner(&Fence::open())) }
+    }
+
+    /// These machines, as they are typed.
+    pub fn of(agents: Vec<String>) -> Self {
+        Self { agents, ..Self::default() }
     }
 
     /// The machines that are named for this load. Every mistake goes to `errors`.

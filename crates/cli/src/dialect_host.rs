@@ -5,27 +5,31 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use analysis::Reading;
-use dialects::{Files, Host, Load, Measurement, SamplesFile, TestPlan, Verbosity};
+use dialects::{Files, Host, Load, Measurement, SamplesFile, TestPlan, TestPlanWords, Verbosity};
 use engine::{RunError, Runner, Stop};
 use history::Kind;
-use import::collection::{Kind as FileKind, UNTIL_THROUGH, Wishes};
+use import::collection::{Collection, Kind as FileKind, UNTIL_THROUGH, Wishes};
 use jiff::tz::TimeZone;
 use measure::{IntervalCounts, Tick};
+use plan::setting::AGENTS;
 use plan::{Draft, Plan, PlanError, PlanErrors, Spelling};
 use resolve::{KnownSecrets, Scenarios};
 use trial::Observer;
 
+use crate::agents::AgentsArgs;
 use crate::keeping::HistoryArgs;
 use crate::observers::Observers;
 use crate::outputs::whole;
 use crate::request_log::{LOG_FORMATS, LogWriter, step_places};
 use crate::screen::{Remarks, Screen};
 use crate::workload::Workload;
-use crate::{inputs, interrupt, saved};
+use crate::{agents, inputs, interrupt, saved};
 
 /// This process.
 pub struct Process;
@@ -63,41 +67,43 @@ impl Host for Process {
         inputs::decide(draft.into(), &inputs::scenarios(&KnownSecrets::default()), &mut errors).filter(|_| errors.is_empty()).ok_or(errors)
     }
 
-    fn test_plan(
-        &self,
-        path: &str,
-        properties: Vec<(String, String)>,
-        words: Draft,
-        samples: Option<&str>,
-    ) -> Result<TestPlan, PlanErrors> {
+    fn test_plan(&self, words: TestPlanWords) -> Result<TestPlan, PlanErrors> {
+        let TestPlanWords { path, properties, draft: words, samples, servers } = words;
+        let path = path.as_str();
         let mut errors = PlanErrors::default();
-        let wishes = Wishes { properties, ..Wishes::default() };
+        let typed: Vec<String> = servers.iter().map(|server| machine(server)).collect();
+        let agents = AgentsArgs::of(typed).decide(&Draft::default(), &mut errors);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
         let known = KnownSecrets::default();
-        known.learn_values(resolve::hidden(&wishes));
-        let scenarios = Scenarios::new(&inputs::reader(&known), wishes);
-        let mistake = |what: String, help: &str| PlanErrors(vec![PlanError::new("scenario", what, help)]);
-        let read = match scenarios.requests(path) {
-            Some(read) => read.map_err(|error| PlanErrors(vec![error]))?,
-            None => {
-                let why = scenarios.reader().unreadable(path);
-                let why = why.map_or_else(|| "is no test plan of JMeter".to_owned(), |why| format!("cannot be read: {why}"));
-                return Err(mistake(format!("'{path}' {why}"), "give the file that JMeter saves, such as plan.jmx"));
-            }
+        let reader = inputs::reader(&known);
+        let of_servers = |servers: u32| {
+            let wishes = Wishes { properties: properties.clone(), servers: NonZeroU32::new(servers), ..Wishes::default() };
+            known.learn_values(resolve::hidden(&wishes));
+            Scenarios::new(&reader, wishes)
         };
-        let course = read.course.as_ref().filter(|_| read.kind == FileKind::Jmeter);
-        let course = course.ok_or_else(|| {
-            mistake(format!("'{path}' is {}, and no test plan of JMeter", read.kind.about()), "send it with 'loadline run FILE'")
-        })?;
+        // Nobody is called for a file that is none.
+        let (mut scenarios, mut runner) = (of_servers(1), self.runner());
+        let mut read = test_plan_of(&scenarios, path)?;
+        if !agents.is_empty() {
+            let machines = agents.call().map_err(|error| PlanErrors(vec![PlanError::new(AGENTS, error.message, error.help)]))?;
+            agents::teach(&reader, &machines);
+            scenarios = of_servers(machines.count());
+            read = test_plan_of(&scenarios, path)?;
+            runner = Runner::threads().with_sites(Arc::new(machines));
+        }
+        let endless = read.course.as_ref().is_some_and(|course| !course.endless.is_empty());
         // It ends when it is interrupted, as the original's does.
-        let duration = UNTIL_THROUGH.parse().ok().filter(|_| !course.endless.is_empty());
+        let duration = UNTIL_THROUGH.parse().ok().filter(|_| endless);
         let draft = Draft { scenario: Some(path.to_owned()), duration, ..words };
         let plan = inputs::decide(draft.into(), &scenarios, &mut errors);
         let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors) };
         let left_out = read.left_out_of_ended().iter().map(|left| left.spelt(Spelling::Flags)).collect();
         // In CSV, as the original writes it.
-        let files: Vec<_> = samples.into_iter().map(|path| (&LOG_FORMATS[0], PathBuf::from(path))).collect();
+        let files: Vec<_> = samples.iter().map(|path| (&LOG_FORMATS[0], PathBuf::from(path))).collect();
         let steps = step_places(scenarios.read(path).ok().as_deref());
-        let (rows, runner) = LogWriter::on(&files, &plan, steps, self.runner())
+        let (rows, runner) = LogWriter::on(&files, &plan, steps, runner)
             .map_err(|error| PlanErrors(vec![PlanError::new("out", error.message, error.help)]))?;
         let load = move |plan: &Plan, watch: &mut dyn FnMut(&Tick, IntervalCounts), stop: &Stop| {
             Workload::new(plan, &scenarios, &runner, stop)?.run(watch, stop)
@@ -155,6 +161,39 @@ impl Host for Process {
     }
 }
 
+/// The test plan in a file.
+///
+/// # Errors
+/// If it holds none, or cannot be read.
+fn test_plan_of(scenarios: &Scenarios, path: &str) -> Result<Rc<Collection>, PlanErrors> {
+    let mistake = |what: String, help: &str| PlanErrors(vec![PlanError::new("scenario", what, help)]);
+    let read = match scenarios.requests(path) {
+        Some(read) => read.map_err(|error| PlanErrors(vec![error]))?,
+        None => {
+            let why = scenarios.reader().unreadable(path);
+            let why = why.map_or_else(|| "is no test plan of JMeter".to_owned(), |why| format!("cannot be read: {why}"));
+            return Err(mistake(format!("'{path}' {why}"), "give the file that JMeter saves, such as plan.jmx"));
+        }
+    };
+    if read.kind != FileKind::Jmeter || read.course.is_none() {
+        let message = format!("'{path}' is {}, and no test plan of JMeter", read.kind.about());
+        return Err(mistake(message, "send it with 'loadline run FILE'"));
+    }
+    Ok(read)
+}
+
+/// A server as another tool names it, as a machine of ours: a port of its own protocol says nothing of SSH.
+fn machine(server: &str) -> String {
+    if server.contains("://") || server.starts_with("ssh:") {
+        return server.to_owned();
+    }
+    let has_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    match server.rsplit_once(':') {
+        Some((host, port)) if has_port(port) && (!host.contains(':') || host.ends_with(']')) => format!("ssh:{host}"),
+        _ => format!("ssh:{server}"),
+    }
+}
+
 impl SamplesFile for LogWriter {
     fn observer(&mut self) -> &mut dyn Observer {
         self
@@ -192,5 +231,24 @@ impl Files for FileSystem {
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::machine;
+
+    #[test]
+    fn servers_of_another_tool_are_machines_over_ssh() {
+        for (server, known) in [
+            ("10.0.0.5", "ssh:10.0.0.5"),
+            ("10.0.0.5:1099", "ssh:10.0.0.5"),
+            ("[::1]:1099", "ssh:[::1]"),
+            ("me@eu-2", "ssh:me@eu-2"),
+            ("ssh:me@eu-2:2222", "ssh:me@eu-2:2222"),
+            ("nats://10.0.0.1:4222/eu", "nats://10.0.0.1:4222/eu"),
+        ] {
+            assert_eq!(machine(server), known);
+        }
     }
 }

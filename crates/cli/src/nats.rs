@@ -12,7 +12,7 @@ use crate::inputs::plainly;
 use crate::screen::complain;
 
 /// What proves who we are. A user and a password, or a token, stand in the address.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct NatsArgs {
     /// The credentials file by which the NATS server lets loadline in
     #[arg(long, value_name = "FILE", help_heading = "Fleet")]

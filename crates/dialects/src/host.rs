@@ -43,13 +43,11 @@ pub trait Host {
     /// With all mistakes of the plan and of the files it names.
     fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors>;
 
-    /// Reads a test plan of JMeter and decides it, with the values of its properties and what the words say beside it. Where a file is
-    /// named for samples, each request is written there.
+    /// Reads a test plan of JMeter and decides it, with what the words say beside it. Servers that it names are called.
     ///
     /// # Errors
-    /// With all mistakes of the plan and of the files it names.
-    fn test_plan(&self, path: &str, properties: Vec<(String, String)>, words: Draft, samples: Option<&str>)
-    -> Result<TestPlan, PlanErrors>;
+    /// With all mistakes of the plan and of the files it names, or with why a server does not take part.
+    fn test_plan(&self, words: TestPlanWords) -> Result<TestPlan, PlanErrors>;
 
     /// A signal that an interruption by the user raises.
     ///
@@ -109,6 +107,21 @@ pub trait Files: Send + Sync {
 
 /// A load that is about to begin. It is given what it calls once an interval, and the signal that ends it.
 pub type Load<'a> = Box<dyn FnOnce(&mut dyn FnMut(&Tick, IntervalCounts), &Stop) -> Result<SummaryBuilder, engine::RunError> + 'a>;
+
+/// A test plan, as a command line names it.
+#[derive(Debug, Default)]
+pub struct TestPlanWords {
+    /// Its file.
+    pub path: String,
+    /// Values of its properties; the last of a name holds.
+    pub properties: Vec<(String, String)>,
+    /// What is said of the load beside it.
+    pub draft: Draft,
+    /// The file in which each request is written down.
+    pub samples: Option<String>,
+    /// Other machines, as they are typed, each of which carries out the whole plan; none: this one does.
+    pub servers: Vec<String>,
+}
 
 /// A test plan that was read and decided.
 pub struct TestPlan {

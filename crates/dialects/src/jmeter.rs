@@ -20,7 +20,7 @@ use plan::Spelling;
 use trial::Observer;
 
 use crate::dialect::{DONE, Dialect};
-use crate::host::{Host, TestPlan};
+use crate::host::{Host, TestPlan, TestPlanWords};
 use crate::session::Session;
 use log::Log;
 use options::{Options, Refusal, Task, USAGE, VERSION};
@@ -89,18 +89,29 @@ fn made(samples: &str, folder: &str, host: &dyn Host) -> Result<(), String> {
     Ok(())
 }
 
+/// What is said of a test that begins at this moment, on these servers.
+fn beginning(servers: &[String], at: &str) -> String {
+    if servers.is_empty() {
+        return format!("Starting standalone test @ {at}\n");
+    }
+    let each: String = servers.iter().map(|server| format!("Configuring remote engine: {server}\n")).collect();
+    let all = servers.join(", ");
+    format!("{each}Starting distributed test with remote engines: [{all}] @ {at}\nRemote engines have been started:[{all}]\n")
+}
+
 /// Carries the test out.
 ///
 /// # Errors
 /// In words, if nothing could be sent, or a file could not be written.
 fn test(options: Options, host: &dyn Host) -> Result<(), String> {
-    let Options { plan: path, log, properties, interval, draft, samples, folder, verbosity } = options;
+    let Options { plan: path, log, properties, interval, draft, samples, folder, verbosity, servers } = options;
     let unwritable = |why: std::io::Error| format!("standard output cannot be written: {}", plan::plainly(&why));
     let zone = host.time_zone();
     let mut log = Log::create(&log, &zone, host)?;
     look(samples.as_deref(), folder.as_deref(), host).inspect_err(|why| log.error(why))?;
     host.print(&format!("Creating summariser <{}>\n", summariser::NAME)).map_err(unwritable)?;
-    let read = host.test_plan(&path, properties, draft, samples.as_deref()).map_err(|mistakes| mistakes.spelt(Spelling::Flags));
+    let words = TestPlanWords { path: path.clone(), properties, draft, samples: samples.clone(), servers: servers.clone() };
+    let read = host.test_plan(words).map_err(|mistakes| mistakes.spelt(Spelling::Flags));
     let TestPlan { plan, left_out, load, mut samples_file } = read.inspect_err(|why| log.error(why))?;
     host.print(&format!("Created the tree successfully using {path}\n")).map_err(unwritable)?;
     for left in &left_out {
@@ -118,7 +129,8 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
     let moment = |at: &Zoned| format!("{} ({})", at.strftime("%Y %b %-d %H:%M:%S %Z"), at.timestamp().as_millisecond());
     let stop = session.stop().map_err(|error| error.spelt(Spelling::Flags))?;
     let began = jiff::Timestamp::now();
-    host.print(&format!("Starting standalone test @ {}\n", moment(&began.to_zoned(zone.clone())))).map_err(unwritable)?;
+    let at = moment(&began.to_zoned(zone.clone()));
+    host.print(&beginning(&servers, &at)).map_err(unwritable)?;
     log.info("the test begins");
     let mut summariser = Summariser::new(began, interval, host.output());
     let mut own: Vec<&mut dyn Observer> = vec![&mut summariser];
@@ -142,7 +154,10 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
         wrong.extend(made(samples, folder, host).err());
     }
     let now = Zoned::now().with_time_zone(zone);
-    host.print(&format!("Tidying up ...    @ {}\n... end of run\n", moment(&now))).map_err(unwritable)?;
+    let tidying = if servers.is_empty() { "..." } else { "remote" };
+    // In the original the longer word takes the place of its blanks.
+    let space = if servers.is_empty() { "   " } else { "" };
+    host.print(&format!("Tidying up {tidying}{space} @ {}\n... end of run\n", moment(&now))).map_err(unwritable)?;
     wrong.iter().for_each(|why| log.error(why));
     if is_measured {
         log.info("the test is over");

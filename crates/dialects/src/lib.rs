@@ -32,7 +32,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 pub use dialect::{Dialect, Support, Use};
-pub use host::{Files, Host, Load, Measurement, SamplesFile, TestPlan, Verbosity};
+pub use host::{Files, Host, Load, Measurement, SamplesFile, TestPlan, TestPlanWords, Verbosity};
 pub use wrk::script_uses;
 
 /// Every dialect: help, links and `loadline compat` are made from this table.

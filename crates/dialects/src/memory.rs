@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use plan::{Draft, Plan, PlanError, PlanErrors, Resolved, Setting, Spelling};
 use trial::Observer;
 
-use crate::host::{Files, Host, Load, Measurement, TEXT_BYTES_MAX, TestPlan, Verbosity};
+use crate::host::{Files, Host, Load, Measurement, TEXT_BYTES_MAX, TestPlan, TestPlanWords, Verbosity};
 
 /// Bytes that are written by several and read by the test.
 #[derive(Debug, Clone, Default)]
@@ -191,20 +191,16 @@ impl Host for Memory {
         Plan::try_from(resolved)
     }
 
-    /// The first request of a plan, again and again for a second.
-    fn test_plan(
-        &self,
-        path: &str,
-        properties: Vec<(String, String)>,
-        words: Draft,
-        _samples: Option<&str>,
-    ) -> Result<TestPlan, PlanErrors> {
+    /// The first request of a plan, again and again for a second, by two users of each server.
+    fn test_plan(&self, words: TestPlanWords) -> Result<TestPlan, PlanErrors> {
+        let TestPlanWords { path, properties, draft, servers, .. } = words;
         let mistake = |why: String| PlanErrors(vec![PlanError::new("scenario", why, "give another")]);
-        let bytes = self.files().read(path, TEXT_BYTES_MAX).map_err(|why| mistake(format!("'{path}' cannot be read: {why}")))?;
+        let bytes = self.files().read(&path, TEXT_BYTES_MAX).map_err(|why| mistake(format!("'{path}' cannot be read: {why}")))?;
         let wishes = Wishes { properties, ..Wishes::default() };
         let read = Collection::read(Kind::Jmeter, &bytes, &wishes).map_err(|why| mistake(why.wording().marked().to_owned()))?;
         let url = read.requests[0].url.plain().map(str::to_owned);
-        let plan = self.decide(Draft { url, duration: "1s".parse().ok(), connections: "2".parse().ok(), ..words })?;
+        let connections = (2 * servers.len().max(1)).to_string();
+        let plan = self.decide(Draft { url, duration: "1s".parse().ok(), connections: connections.parse().ok(), ..draft })?;
         let runner = self.runner();
         Ok(TestPlan {
             plan,

@@ -90,6 +90,18 @@ fn jmeter_runs_a_plan_and_sums_up() {
 }
 
 #[test]
+fn jmeter_lets_each_of_several_servers_carry_a_plan_out() {
+    let host = Memory::new(&[("plan.jmx", PLAN)]);
+    let said = output_of(&host, "jmeter -n -t plan.jmx -R a,b:1099 -Ghost=h.test");
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[2..4], ["Configuring remote engine: a", "Configuring remote engine: b:1099"], "{said}");
+    assert!(lines[4].starts_with("Starting distributed test with remote engines: [a, b:1099] @ "), "{said}");
+    assert_eq!(lines[5], "Remote engines have been started:[a, b:1099]", "{said}");
+    assert!(lines[6].starts_with("summary =    200 in "), "{said}");
+    assert!(lines[7].starts_with("Tidying up remote @ ") && lines[8..] == ["... end of run"], "{said}");
+}
+
+#[test]
 fn jmeter_makes_a_dashboard_of_a_file_of_samples() {
     let rows = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n1767607200000,120,home,200,OK,Users 1-1,true\n\
                 1767607201000,80,home,500,Internal Server Error,Users 1-2,false\n17676072";

@@ -31,6 +31,7 @@ mod words;
 mod work;
 
 use std::collections::{BTreeMap, HashSet};
+use std::num::NonZeroU32;
 
 use plan::setting::{EXCEPT, ONLY, PROPERTY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
@@ -247,6 +248,8 @@ pub struct Wishes {
     pub variables: Vec<(String, String)>,
     /// Values of a test plan's properties; the last of a name holds.
     pub properties: Vec<(String, String)>,
+    /// So many servers carry the load of a test plan out, each the whole of it; `None`: one.
+    pub servers: Option<NonZeroU32>,
     /// The load comes at a rate that the user says: kinds of users are kinds of journeys then, as many of each as there are users.
     pub comes_at_a_rate: bool,
     /// Which environment's values hold.

@@ -161,8 +161,8 @@ pub(crate) fn scale(populations: &mut [Population], users: Option<&Users>, rate:
     let factor = asked / sum;
     for population in populations.iter_mut() {
         match &mut population.load {
-            Load::Closed { users, .. } => *users = scaled(users, factor, 1.0),
-            Load::Open { timetable, .. } => *timetable = scaled(timetable, factor, 0.0),
+            Load::Closed { users, .. } => *users = users.scaled(factor, 1.0),
+            Load::Open { timetable, .. } => *timetable = timetable.scaled(factor, 0.0),
             Load::Mixed(_) => {}
         }
     }
@@ -170,12 +170,6 @@ pub(crate) fn scale(populations: &mut [Population], users: Option<&Users>, rate:
         round_to(populations, asked as i64);
     }
     Ok(())
-}
-
-/// Every value by this factor; one that is above 0 stays at least `least`.
-fn scaled<V: crate::Amount>(stages: &Stages<V>, factor: f64, least: f64) -> Stages<V> {
-    let value = |value: V| if value.number() > 0.0 { V::nearest((value.number() * factor).max(least)) } else { value };
-    Stages::new(stages.stages().iter().map(|stage| Stage { from: value(stage.from), to: value(stage.to), ..*stage }).collect())
 }
 
 /// Takes what rounding added from the largest population of constant users, or gives it what rounding took.

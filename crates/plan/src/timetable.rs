@@ -153,6 +153,13 @@ impl<V: Amount> Stages<V> {
         &self.stages
     }
 
+    /// The same with every value multiplied; one that is above 0 stays at least `least`.
+    #[must_use]
+    pub fn scaled(&self, factor: f64, least: f64) -> Self {
+        let value = |value: V| if value.number() > 0.0 { V::nearest((value.number() * factor).max(least)) } else { value };
+        Self::new(self.stages.iter().map(|stage| Stage { from: value(stage.from), to: value(stage.to), ..*stage }).collect())
+    }
+
     /// Whether its value never changes.
     #[must_use]
     pub fn is_constant(&self) -> bool {

@@ -256,3 +256,32 @@ fn done_sees_what_threads_on_other_machines_had() {
     let said: Vec<&str> = ran.stdout.lines().filter(|line| line.contains(" had ")).collect();
     assert_eq!(said, ["1 had 10", "2 had 10", "3 had 10", "4 had 10"], "{}\n{}", ran.stdout, ran.stderr);
 }
+
+/// Two users, as often as a property says.
+const PLAN: &str = "<jmeterTestPlan><hashTree><TestPlan/><hashTree><ThreadGroup testname=\"Users\">
+<stringProp name=\"ThreadGroup.num_threads\">2</stringProp><elementProp name=\"ThreadGroup.main_controller\">
+<stringProp name=\"LoopController.loops\">${__P(loops)}</stringProp></elementProp></ThreadGroup><hashTree>
+<HTTPSamplerProxy testname=\"home\"><stringProp name=\"HTTPSampler.domain\">127.0.0.1</stringProp>
+<stringProp name=\"HTTPSampler.port\">${__P(port)}</stringProp><stringProp name=\"HTTPSampler.path\">/healthz</stringProp>
+</HTTPSamplerProxy><hashTree/></hashTree></hashTree></hashTree></jmeterTestPlan>";
+
+#[test]
+fn each_server_of_jmeters_command_line_carries_the_whole_plan_out() {
+    let server = server();
+    let mut session = with_ssh(session().file("plan.jmx", PLAN));
+    let port = server.url("/").trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
+    let ran = session.loadline(&format!("jmeter -n -t plan.jmx -R a,b:1099 -Jloops=1 -Gloops=3 -Gport={port} -l out.jtl -X --no-remarks"));
+    assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("Remote engines have been started:[a, b:1099]") && ran.stdout.contains("summary =     12 in "),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!((server.counts().path("/healthz"), session.read("out.jtl").lines().count()), (12, 13));
+    let mut session = with_ssh(session);
+    let ran = session.loadline(&format!("jmeter -n -t plan.jmx -R nowhere -Gport={port}"));
+    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    let said = prose(&ran.stderr);
+    assert!(said.contains("An error occurred: ") && said.contains("nowhere") && said.contains("No route to host"), "{said}");
+    assert_eq!(server.counts().path("/healthz"), 12);
+}

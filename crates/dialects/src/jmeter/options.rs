@@ -61,6 +61,8 @@ jmeter -n -t plan.jmx [options]
   -e, --reportatendofloadtests   a dashboard of them, with -o, --reportoutputfolder <folder>
   -g, --reportonly <file>        a dashboard of a file of samples, and no test
   -j, --jmeterlogfile <file>     the log, jmeter.log where nothing is said
+  -R, --remotestart <hosts>      each of these carries the plan out, by ssh: a,b; -r takes those of the property remote_hosts
+  -G, --globalproperty <n>=<v>   a property, or a file of them, there
   -H, --proxyHost <host>         a proxy, with -P, --proxyPort <port>
   -u, --username <name>          a name for it, with -a, --password <password>
       --no-remarks               no remarks of loadline's
@@ -87,6 +89,8 @@ pub struct Options {
     pub folder: Option<String>,
     /// Whether loadline says more than the original.
     pub verbosity: Verbosity,
+    /// Other machines that carry the test out, each the whole of it.
+    pub servers: Vec<String>,
 }
 
 /// What the command line asks for.
@@ -122,7 +126,6 @@ pub enum Refusal {
 /// What cannot be honoured, and what to do instead.
 fn refused(letter: char) -> Option<&'static str> {
     Some(match letter {
-        'r' | 'R' | 'X' | 'G' => "'loadline run plan.jmx --agents ssh:HOST,ssh:HOST' spreads its users over machines",
         's' => "'loadline agent' waits for loads of others",
         'N' => "all requests go through the proxy, or none",
         'E' => "a proxy is spoken to over HTTP",
@@ -136,6 +139,7 @@ fn passed_over(letter: char) -> Option<&'static str> {
         'D' | 'S' => "there is no Java here whose properties it would be",
         'i' | 'L' => "the log has one form",
         'd' => "nothing is read from there",
+        'X' => "nothing goes on there when the test is over",
         _ => return None,
     })
 }
@@ -153,6 +157,7 @@ impl Task {
         let (mut plan, mut log, mut pairs, mut no_window) = (None, "jmeter.log".to_owned(), Vec::new(), false);
         let (mut samples, mut dashboard_of, mut folder, mut at_end, mut replaces) = (None, None, None, false, false);
         let (mut proxy, mut port, mut user, mut password) = (None, None, None, None);
+        let (mut is_remote, mut named, mut there) = (false, None, Vec::new());
         let mut verbosity = Verbosity::Normal;
         for item in getopt::read(OPTIONS, Order::Permute, words) {
             let (opt, value) = match item {
@@ -179,10 +184,13 @@ impl Task {
                     let (name, value) = value.split_once('=').unwrap_or((&value, ""));
                     pairs.push((name.to_owned(), value.to_owned()));
                 }
-                'p' | 'q' => {
-                    let text = host.files().read_text(&value);
-                    pairs.extend(properties(&text.map_err(|why| wrong(format!("'{value}' cannot be read: {}", plainly(&why))))?));
-                }
+                'p' | 'q' => pairs.extend(of_file(&value, host)?),
+                'G' => match value.split_once('=') {
+                    Some((name, value)) => there.push((name.to_owned(), value.to_owned())),
+                    None => there.extend(of_file(&value, host)?),
+                },
+                'r' => is_remote = true,
+                'R' => named = Some(value),
                 'H' => proxy = Some(value),
                 'P' => port = Some(value),
                 'u' => user = Some(value),
@@ -231,8 +239,22 @@ impl Task {
         let interval = Nanos::from_secs(secs);
         let draft = Draft { proxy, ..Draft::default() };
         let folder = folder.filter(|_| at_end);
-        Ok(Self::Test(Box::new(Options { plan, log, properties: pairs, interval, draft, samples, folder, verbosity })))
+        let hosts = named.or_else(|| is_remote.then(|| of("remote_hosts").unwrap_or("127.0.0.1").to_owned()));
+        let servers: Vec<String> = hosts.iter().flat_map(|hosts| hosts.split(',')).map(|host| host.trim().to_owned()).collect();
+        if servers.iter().any(String::is_empty) {
+            return Err(wrong("which servers? Name them with commas between, as in -R 10.0.0.5,10.0.0.6".to_owned()));
+        }
+        if !servers.is_empty() {
+            pairs.extend(there);
+        }
+        Ok(Self::Test(Box::new(Options { plan, log, properties: pairs, interval, draft, samples, folder, verbosity, servers })))
     }
+}
+
+/// The properties of a file.
+fn of_file(path: &str, host: &dyn Host) -> Result<Vec<(String, String)>, Refusal> {
+    let text = host.files().read_text(path);
+    text.map(|text| properties(&text)).map_err(|why| Refusal::Wrong(format!("'{path}' cannot be read: {}", plainly(&why))))
 }
 
 /// What the words ask for, without doing it.
@@ -319,6 +341,19 @@ mod tests {
     }
 
     #[test]
+    fn servers_are_named_or_those_of_a_property() {
+        let files = [("j.properties", "remote_hosts=10.0.0.5, 10.0.0.6:1099\nusers=1"), ("g.properties", "users=3")];
+        let of = |line: &str| read(line, &files).map(|options| (options.servers.join(" "), options.properties)).unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(of("-n -t p -Gusers=2"), (String::new(), Vec::new()), "who is nowhere has no properties");
+        assert_eq!(of("-n -t p -r").0, "127.0.0.1");
+        let (servers, properties) = of("-n -t p -r -G g.properties -Gmore=1 -p j.properties -X");
+        assert_eq!(servers, "10.0.0.5 10.0.0.6:1099");
+        assert_eq!(properties[1..], [pair("users", "1"), pair("users", "3"), pair("more", "1")]);
+        assert_eq!(of("-n -t p -Ra,b -r -p j.properties").0, "a b");
+    }
+
+    #[test]
     fn a_proxy_is_put_together() {
         let proxy = |line: &str| read(line, &[]).map(|options| options.draft.proxy.unwrap_or_default());
         assert_eq!(proxy("-n -t p -H h -P 3128").unwrap(), "http://h:3128");
@@ -332,7 +367,8 @@ mod tests {
             ("-t p", "no windows here"),
             ("-n", "which test plan?"),
             ("-n p.jmx", "'p.jmx' is no option"),
-            ("-n -t p -R a,b", "--agents ssh:HOST"),
+            ("-n -t p -R a,,b", "-R 10.0.0.5,10.0.0.6"),
+            ("-n -t p -s", "'loadline agent' waits"),
             ("-n -t p -q none.properties", "'none.properties' cannot be read"),
             ("-n -t p -Jsummariser.interval=x", "no number of seconds"),
             ("-n -t p --nothing", "nothing"),

@@ -25,6 +25,7 @@ mod tree;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 use plan::Target;
 use plan::setting::CONNECT_TO;
@@ -56,6 +57,8 @@ struct Reading<'e> {
     paced: RefCell<BTreeMap<usize, Option<String>>>,
     /// When the group that is read last ends, where each waits for the one before it.
     order: loads::Order,
+    /// So many servers have each the users and rates that the plan says.
+    servers: u32,
     /// What counters for all users are called, by where they are.
     counted: BTreeMap<usize, String>,
     /// What counters of the group that is read begin with again, with each of its iterations.
@@ -280,6 +283,7 @@ impl<'e> Reading<'e> {
             parts_left: PARTS_MAX,
             paced: RefCell::default(),
             order: loads::Order::default(),
+            servers: wishes.servers.map_or(1, NonZeroU32::get),
             counted: BTreeMap::new(),
             reset: Vec::new(),
             texts: &wishes.included,

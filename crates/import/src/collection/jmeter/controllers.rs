@@ -493,7 +493,7 @@ impl<'e> Reading<'e> {
                     "4" | "calcMode.5" => (PacedUsers::Population, Some("all active threads in the group (shared)".to_owned())),
                     mode => return Err(format!("its mode '{mode}' is unknown")),
                 };
-                let pace = self.pace(timer, Some(60.0), Think::Fixed)?;
+                let pace = self.pace(timer, of, Some(60.0), Think::Fixed)?;
                 Ok(vec![Item::Pacing(Pacing { pace, of, catches_up: false, name })])
             }
             "PreciseThroughputTimer" => {
@@ -501,7 +501,7 @@ impl<'e> Reading<'e> {
                 if of("batchSize", 1.0)? > 1.0 {
                     return Err("it lets several requests go on at the same moment (batchSize); set that to 1".to_owned());
                 }
-                let pace = self.pace(timer, of("throughputPeriod", 3600.0).ok(), Think::Exponential)?;
+                let pace = self.pace(timer, PacedUsers::Population, of("throughputPeriod", 3600.0).ok(), Think::Exponential)?;
                 let name = Some("precise throughput".to_owned());
                 Ok(vec![Item::Pacing(Pacing { pace, of: PacedUsers::Population, catches_up: true, name })])
             }
@@ -511,14 +511,19 @@ impl<'e> Reading<'e> {
 }
 
 impl Reading<'_> {
-    /// The time from one to the next by a timer of so many in a number of seconds.
-    fn pace(&self, timer: &Element, seconds: Option<f64>, pace: fn(Nanos) -> Think) -> Result<Duration, String> {
+    /// The time from one to the next by a timer of so many in a number of seconds: of each of these users, or of them together on each
+    /// server.
+    fn pace(&self, timer: &Element, of: PacedUsers, seconds: Option<f64>, pace: fn(Nanos) -> Think) -> Result<Duration, String> {
         let text = timer.text("throughput").trim();
         let wrong = |what: &str| format!("its throughput '{text}' {what}");
+        let servers = if of == PacedUsers::Each { 1 } else { self.servers };
         if let (Some(number), Some(seconds)) = (self.names.number(text), seconds) {
-            let between = seconds / number;
+            let between = seconds / number / f64::from(servers);
             let is_one = number > 0.0 && between < BETWEEN_SECONDS_MAX;
             return if is_one { Ok(Duration::Drawn(pace(seconds_of(between)))) } else { Err(wrong("lets nobody go on")) };
+        }
+        if servers > 1 {
+            return Err(wrong("is known only on the way, and is that of each server by itself"));
         }
         let unit = match seconds {
             Some(1.0) => "/s",

@@ -34,6 +34,21 @@ pub(super) struct GroupLoad {
     pub(super) told: Vec<String>,
 }
 
+impl GroupLoad {
+    /// That of so many servers, each of which has this one.
+    fn times(mut self, servers: u32) -> Self {
+        let factor = f64::from(servers);
+        self.users *= u64::from(servers);
+        if let Some(Setting::Value(users)) = &mut self.draft.connections {
+            *users = users.scaled(factor, 0.0);
+        }
+        if let Some(Setting::Value(rate)) = &mut self.draft.rate {
+            *rate = rate.scaled(factor, 0.0);
+        }
+        self
+    }
+}
+
 /// When a group ends that the next one waits for.
 #[derive(Debug, Default)]
 pub(super) enum Order {
@@ -132,11 +147,19 @@ fn plain(number: f64) -> String {
 }
 
 impl Reading<'_> {
-    /// The load of a group; none if it has no users.
+    /// The load of a group, on all servers together; none if it has no users.
     ///
     /// # Errors
     /// In words, if it cannot be said here.
     pub(super) fn load(&self, group: &Element) -> Result<Option<GroupLoad>, String> {
+        let load = self.load_of_server(group)?.map(|load| load.times(self.servers));
+        match &load {
+            Some(GroupLoad { users, .. }) if *users > USERS_MAX as u64 => Err(too_many(*users as f64)),
+            _ => Ok(load),
+        }
+    }
+
+    fn load_of_server(&self, group: &Element) -> Result<Option<GroupLoad>, String> {
         match group.class.as_str() {
             "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => self.threads(group),
             "ConcurrencyThreadGroup" => self.concurrency(group),

@@ -1,7 +1,5 @@
 //! Plans as they are written by JMeter, cut down to what they say, and what becomes of them.
 
-use std::num::NonZeroU32;
-
 use plan::work::{Duration, Item, Pacing, Resources, Work, each_item};
 
 use super::*;
@@ -577,6 +575,27 @@ fn properties_are_no_variables_and_groups_at_a_rate_are_kinds_of_journeys() {
     let at_a_rate = read_with(&text, &Wishes { comes_at_a_rate: true, ..given }).work("");
     assert!(at_a_rate.populations.is_empty() && at_a_rate.settings.duration.is_none());
     assert_eq!(at_a_rate.work.journeys.iter().map(|journey| journey.weight).collect::<Vec<_>>(), [3.0, 1.0]);
+}
+
+#[test]
+fn each_of_several_servers_has_the_users_and_paces_of_the_plan() {
+    let timer = |mode: &str| element("ConstantThroughputTimer", "t", &[("throughput", "60"), ("calcMode", mode)], &[]);
+    let asking = [get("a", "/a", &[timer("0")]), get("b", "/b", &[timer("1")])];
+    let groups = [group(&[("ThreadGroup.num_threads", "5"), ("ThreadGroup.ramp_time", "10")], &asking)];
+    let first = element("SetupThreadGroup", "first", &[("ThreadGroup.num_threads", "2")], &[get("log in", "/in", &[])]);
+    let open = element(
+        "OpenModelThreadGroup",
+        "open",
+        &[("OpenModelThreadGroup.schedule", "rate(4/s) even_arrivals(3 s)")],
+        &[get("c", "/c", &[])],
+    );
+    let text = plan_of(&[], &[vec![first], groups.to_vec(), vec![open]].concat());
+    let made = read_with(&text, &Wishes { servers: NonZeroU32::new(3), ..Wishes::default() }).work("");
+    let loads: Vec<String> = made.populations.iter().map(|population| serde_json::to_string(population).unwrap()).collect();
+    assert!(loads[0].contains("\"0 to 15 for 10s, 15\""), "{}", loads[0]);
+    assert!(loads[1].contains("\"12/s for 3s\""), "{}", loads[1]);
+    assert_eq!(outline(&made.work.setup), "6x(log in)");
+    assert_eq!(outline(&made.work.journeys[0].items), "pace 1s of each user, a, pace 333.333333ms of all users, b");
 }
 
 #[test]
