@@ -33,6 +33,8 @@ pub struct Work {
     pub variables: Vec<Variable>,
     /// Whether a user's variables keep their values from journey to journey.
     pub keeps_variables: bool,
+    /// Whether users wait for each other, and take turns, with those of their own process or machine alone.
+    pub each_place: bool,
     /// Whether users keep cookies.
     pub cookies: bool,
     /// Done once, before the load; what it extracts is every user's.
@@ -431,6 +433,7 @@ impl Work {
         Self {
             variables: Vec::new(),
             keeps_variables: false,
+            each_place: false,
             cookies: true,
             setup: Vec::new(),
             teardown: Vec::new(),

@@ -60,8 +60,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The places of all parts of a plan.
-    pub(crate) fn all(plan: &Plan, compiled: &Compiled) -> Vec<Self> {
+    /// The places of all parts of a plan, of which some are carried out here.
+    pub(crate) fn all(plan: &Plan, here: &[Part], compiled: &Compiled) -> Vec<Self> {
         let populations = plan.populations();
         let goes = |population: u32, journey: usize| {
             if journey >= compiled.counted.1 {
@@ -71,7 +71,7 @@ impl Place {
             let names = populations.get(population as usize).map_or(&[][..], |population| &population.journeys);
             names.is_empty() || names.iter().any(|name| **name == *compiled.journeys[journey].name)
         };
-        let (parts, doors) = (plan.parts(), Doors::of(plan));
+        let (parts, doors) = (plan.parts(), Doors::of(plan, here));
         let place = |part: &Part| {
             let weights = compiled.weights.only(|journey| goes(part.population, journey)).unwrap_or_else(|_| compiled.weights.clone());
             // Its share among those who go through one of these journeys.

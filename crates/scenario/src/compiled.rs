@@ -75,6 +75,8 @@ pub(crate) struct Compiled {
     pub(crate) asked_rows: Vec<Option<Vec<u32>>>,
     /// Whether variables keep their values from journey to journey.
     pub(crate) keeps_variables: bool,
+    /// Whether users wait for each other with those of their own process alone.
+    pub(crate) each_place: bool,
     /// Whether users do without their pauses.
     pub(crate) hurried: bool,
     /// Whether it is what is done once before the load.
@@ -444,6 +446,7 @@ pub(crate) fn compile(
         inherited: Vec::new(),
         asked_rows,
         keeps_variables: scenario.work.keeps_variables,
+        each_place: scenario.work.each_place,
         hurried: false,
         is_setup: false,
         home,

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use engine::{Client, End, Transport};
-use plan::{Load, Nanos, Plan};
+use plan::{Load, Nanos, Part, Plan};
 use tokio::sync::Notify;
 
 use crate::behaviour::Journeys;
@@ -37,15 +37,15 @@ pub(crate) struct Doors {
 }
 
 impl Doors {
-    /// Those of all populations of a plan, in their order.
-    pub(crate) fn of(plan: &Plan) -> Vec<Self> {
+    /// Those of all populations of a plan, in their order, for the parts of it that are carried out here.
+    pub(crate) fn of(plan: &Plan, here: &[Part]) -> Vec<Self> {
         let populations = plan.populations();
         let mut doors = vec![Self::default(); populations.len().max(1)];
         for (place, population) in populations.iter().enumerate() {
             let Some(before) = population.after.as_ref().and_then(|name| populations.iter().position(|other| other.name == *name)) else {
                 continue;
             };
-            let door = doors[before].own.get_or_insert_with(|| Arc::new(Door::of(plan, before))).clone();
+            let door = doors[before].own.get_or_insert_with(|| Arc::new(Door::of(plan, before, here))).clone();
             doors[place].before = Some(door);
         }
         doors
@@ -67,11 +67,15 @@ impl Doors {
 }
 
 impl Door {
-    fn of(plan: &Plan, population: usize) -> Self {
+    fn of(plan: &Plan, population: usize, here: &[Part]) -> Self {
         let place = population as u32;
         let (load, of_run) = (plan.of_population(place), &plan.populations()[population]);
         let users = match load.load() {
-            Load::Closed { users, .. } => (0..u64::from(users.peak())).map(|user| users.presence(user).len() as u64).sum(),
+            Load::Closed { users, .. } => {
+                let shares = here.iter().filter(|part| part.population == place).map(|part| part.share);
+                let known = shares.flat_map(|share| (0..share.part(users.peak().into())).map(move |user| share.number(user)));
+                known.map(|user| users.presence(user).len() as u64).sum()
+            }
             Load::Open { .. } | Load::Mixed(_) => 0,
         };
         Self { users: AtomicU64::new(users), opened_at: OnceLock::new(), opened: Notify::new(), end: of_run.end() }

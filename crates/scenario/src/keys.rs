@@ -100,6 +100,11 @@ pub static SCENARIO: Shape = Shape {
         key("variables", Kind::Named, "texts that `{{NAME}}` writes, set anew for each journey unless `keep_variables` says otherwise"),
         key("keep_variables", Kind::Truth, "whether a user's variables keep their values from journey to journey [default: false]"),
         key(
+            "each_place",
+            Kind::Truth,
+            "whether users wait for each other and take turns with those of their own process or machine alone [default: false]",
+        ),
+        key(
             "data",
             Kind::AnyOf(&[Kind::Text, Kind::Shape(&DATA)]),
             "files of rows, CSV or JSON lines: `{{users.id}}` is the column id of users.csv; each journey has a row",

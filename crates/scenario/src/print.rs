@@ -42,6 +42,7 @@ pub fn print(scenario: &Scenario, notes: &Notes) -> String {
     let mut common = defaults.map(work);
     common.note(notes.defaults.iter().cloned());
     top.put_some("keep_variables", work.keeps_variables.then(|| Value::Bare("true".to_owned())));
+    top.put_some("each_place", work.each_place.then(|| Value::Bare("true".to_owned())));
     top.put_all("defaults", common);
     top.put_all("checks", Value::List(checks.iter().map(|check| Value::from(check.to_string())).collect()));
     let mut steps = Steps { defaults: &defaults, notes, number: 0 };

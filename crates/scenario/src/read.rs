@@ -256,6 +256,7 @@ impl<'a> Reading<'a> {
         self.data(&mut top, &mut draft);
         let variables = top.value("variables").map_or_else(Vec::new, |node| self.variables(node));
         let keeps_variables = top.value("keep_variables").and_then(|node| self.truth(node)).unwrap_or(false);
+        let each_place = top.value("each_place").and_then(|node| self.truth(node)).unwrap_or(false);
         let defaults_node = top.value("defaults");
         let (defaults, cookies) = self.defaults(defaults_node);
 
@@ -292,7 +293,7 @@ impl<'a> Reading<'a> {
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys, &populations));
-        let work = Work { variables, keeps_variables, cookies, setup, teardown, user_teardown, journeys };
+        let work = Work { variables, keeps_variables, each_place, cookies, setup, teardown, user_teardown, journeys };
         Some(Scenario { populations, checks, files: self.files.clone(), ..Scenario::new(name, draft, work) })
     }
 

@@ -160,10 +160,11 @@ impl Ready {
     /// If it fails.
     pub fn begin(&mut self, stop: &Stop) -> Result<Series, RunError> {
         let follow = self.plan.populations().iter().any(|population| population.after.is_some());
-        if (follow || self.journeys.order.is_about_all_users()) && self.runner.sites_of(&self.plan)? > 1 {
+        let about_all = (follow || self.journeys.order.is_about_all_users()) && !self.journeys.each_place;
+        if about_all && self.runner.sites_of(&self.plan)? > 1 {
             return Err(RunError::input(
                 "the scenario has users wait for each other or take turns with all others, and they are in several processes",
-                "send the load from one process, or leave out rendezvous, critical_section, the turns of all users together, and after of populations",
+                "send the load from one process, let those of each process do so by themselves (each_place: true in the scenario), or leave out rendezvous, critical_section, the turns of all users together, and after of populations",
             ));
         }
         let once = (self.setup.take(), self.teardown.take());
@@ -260,7 +261,7 @@ fn start(
     let all = prepared.plan().parts();
     compiled.order.keeps_paces_for(&parts, &all);
     compiled.order.counts.keep_for(&parts, &all);
-    let made = Workers::new(prepared.plan(), files, compiled, single, position.journeys);
+    let made = Workers::new((prepared.plan(), &parts), files, compiled, single, position.journeys);
     prepared.start_parts(move |part| made.journeys(part, &position), parts, stop)
 }
 
@@ -279,11 +280,18 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    pub(crate) fn new(plan: &Plan, files: &[Arc<Data>], compiled: Compiled, single: Option<Arc<Mutex<WalkRecord>>>, taken: u64) -> Self {
+    /// Of the parts of a plan that are carried out here.
+    pub(crate) fn new(
+        (plan, here): (&Plan, &[Part]),
+        files: &[Arc<Data>],
+        compiled: Compiled,
+        single: Option<Arc<Mutex<WalkRecord>>>,
+        taken: u64,
+    ) -> Self {
         let populations = (0..plan.populations().len().max(1) as u32).map(|place| plan.of_population(place));
         let variation = plan.variation();
         Self {
-            places: Place::all(plan, &compiled),
+            places: Place::all(plan, here, &compiled),
             users: populations.map(|load| (load.connections_max().get().into(), matches!(load.load(), Load::Open { .. }))).collect(),
             compiled: Arc::new(compiled),
             single,

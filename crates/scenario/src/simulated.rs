@@ -119,7 +119,7 @@ fn run_as(server: &Simulation, text: &str, files: &[Arc<Data>], headers: &[&str]
     let plan = Plan::try_from(resolved).unwrap_or_else(|errors| panic!("{errors:?}"));
     let mut compiled = compile(&scenario, &plan, files, None).unwrap_or_else(|errors| panic!("{errors:?}"));
     compiled.hurried = hurried;
-    let workers = Workers::new(&plan, files, compiled, None, 0);
+    let workers = Workers::new((&plan, &plan.parts()), files, compiled, None, 0);
     server.carry_out_parts(&plan, |part| workers.journeys(part, &Arc::default()))
 }
 

@@ -103,9 +103,6 @@ fn folders_checks_and_what_answers_give_stand_where_a_scenario_has_them() {
 #
 # Secrets are not in this file. Before it is run, the environment must have
 #   AWS_SECRET_ACCESS_KEY  the secret key for AWS
-#
-# Not carried over:
-# - Log in: the header Accept-Encoding: answers are looked into, and compressed ones are not unpacked
 
 name: Shop
 target: https://h
@@ -116,6 +113,8 @@ variables:
 steps:
   - post: /login
     name: Log in
+    headers:
+      Accept-Encoding: gzip
     extract:
       token: json $.token
     checks:

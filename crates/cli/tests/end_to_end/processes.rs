@@ -269,5 +269,17 @@ fn what_needs_all_users_in_one_process_is_refused_with_a_reason() {
     );
     let mut session = Session::new().file("m.yaml", &meeting);
     session.loadline("run m.yaml --processes 2").exits(2).complains("they are in several processes");
+    // Those of each process by themselves: two wait for each other in each of two.
+    let mut session = session.file("each.yaml", &format!("each_place: true\n{meeting}"));
+    session.loadline("run each.yaml -t 2 --processes 2").exits(0);
+    assert_eq!(server.counts().path("/a"), 8);
+    let following = format!(
+        "target: {url}\neach_place: true\nload: {{duration: 20s}}\npopulations:\n  - {{name: first, users: 4, iterations_per_user: 1, journeys: b}}\n  \
+         - {{name: second, users: 2, iterations_per_user: 1, journeys: c, after: first}}\n\
+         journeys: [{{name: b, steps: [{{get: /b}}]}}, {{name: c, steps: [{{get: /c}}]}}]\n"
+    );
+    let mut session = session.file("following.yaml", &following);
+    session.loadline("run following.yaml -t 2 --processes 2").exits(0);
+    assert_eq!((server.counts().path("/b"), server.counts().path("/c")), (4, 2));
     session.loadline(&format!("run {url}/a -c 8 -t 2 --processes 4 -n 8")).exits(2).complains("--processes 4 is more than --threads 2");
 }

@@ -21,6 +21,8 @@ pub struct Course {
     pub journeys: Vec<Journey>,
     /// Kinds of users side by side, each with its journeys.
     pub populations: Vec<PopulationDraft>,
+    /// Whether users wait for each other, and take turns, with those of their own machine alone.
+    pub each_place: bool,
     /// Whether users keep cookies.
     pub cookies: bool,
     /// Data files; their paths begin where the file is.

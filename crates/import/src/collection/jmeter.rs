@@ -271,7 +271,8 @@ impl<'e> Reading<'e> {
         let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
         let name = if wishes.file.is_empty() { &plan.name } else { &wishes.file };
         let names = Names { properties, plan: name.clone(), machine: wishes.machine.clone(), ..Names::default() };
-        let (course, places) = (Course::default(), BTreeMap::new());
+        let servers = wishes.servers.map_or(1, NonZeroU32::get);
+        let (course, places) = (Course { each_place: servers > 1, ..Course::default() }, BTreeMap::new());
         Self {
             collection,
             course,
@@ -283,7 +284,7 @@ impl<'e> Reading<'e> {
             parts_left: PARTS_MAX,
             paced: RefCell::default(),
             order: loads::Order::default(),
-            servers: wishes.servers.map_or(1, NonZeroU32::get),
+            servers,
             counted: BTreeMap::new(),
             reset: Vec::new(),
             texts: &wishes.included,

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
-use plan::work::{AnswerCheck, AnswerPart, Body, Field, FieldValue, Item, Journey, Notes, Script, Step, Subject, Variable, Work};
+use plan::work::{AnswerCheck, Body, Field, FieldValue, Item, Journey, Notes, Script, Step, Subject, Variable, Work};
 use plan::{DataFile, Draft, FORM_TYPE, PopulationDraft, Spelling, Target};
 
 use super::course::{self, Course};
@@ -95,7 +95,8 @@ impl Collection {
         let journeys = course.journeys.iter().map(|journey| Journey { items: of(&journey.items), ..journey.clone() }).collect();
         let values = |variable: &super::Variable| Variable { name: variable.name.clone(), value: filled(&variable.value, &self.variables) };
         let variables = self.variables.iter().map(values).collect();
-        Work { variables, keeps_variables: true, cookies: course.cookies, setup, teardown, ..Work::of(journeys) }
+        let each_place = course.each_place;
+        Work { variables, keeps_variables: true, each_place, cookies: course.cookies, setup, teardown, ..Work::of(journeys) }
     }
 
     /// What is told in a printed scenario: where it is from, which variables of the environment it needs, what is missing in it. `source` is
@@ -151,8 +152,6 @@ struct Common<'a> {
     headers: Vec<(String, Template)>,
     /// Whether a step has one check of each kind.
     has_one_check_each: bool,
-    /// Whether answers are looked into, which must not be compressed then.
-    reads_answers: bool,
     unsaid: Vec<String>,
 }
 
@@ -166,20 +165,15 @@ impl<'a> Common<'a> {
         let most = origins.values().max().copied();
         // Of several the first.
         let target = requests.iter().map(server).find(|server| origins.get(&server.absolute()).copied() == most).unwrap_or_else(nowhere);
-        let reads_answers = requests.iter().any(|request| {
-            let is_checked = request.checks.iter().any(reads_body);
-            is_checked || !request.extractions.is_empty() || request.resources.is_some()
-        });
         let stay_home = requests.iter().all(|request| server(request) == target);
         let headers = requests.first().map_or(&[][..], |first| &first.headers).iter().filter(|(name, _)| {
             // What is a secret is, under what all steps have, for the target alone.
-            let is_for_all = (!plan::is_secret(name) || stay_home) && !(reads_answers && is_about_packing(name));
-            is_for_all && !name.eq_ignore_ascii_case("content-type")
+            (!plan::is_secret(name) || stay_home) && !name.eq_ignore_ascii_case("content-type")
         });
         let shared = headers.filter(|header| requests.len() > 1 && requests.iter().all(|request| request.headers.contains(header)));
         let has_one_check_each = collection.course.is_none();
-        let unsaid = unsaid(collection, reads_answers);
-        Self { file, target, headers: shared.cloned().collect(), has_one_check_each, reads_answers, unsaid }
+        let unsaid = unsaid(collection);
+        Self { file, target, headers: shared.cloned().collect(), has_one_check_each, unsaid }
     }
 
     fn step(&self, request: &Request, name: &str, group: &str) -> Step {
@@ -191,7 +185,7 @@ impl<'a> Common<'a> {
         }
         whole.append(path);
         let (mut own, body) = request.sent(self.file);
-        own.retain(|header| !(self.headers.contains(header) || self.reads_answers && is_about_packing(&header.0)));
+        own.retain(|header| !self.headers.contains(header));
         let name = plan::url_without_secrets(name);
         let mut checks = request.checks.clone();
         checks.retain(|check| !is_unwritten(check));
@@ -228,13 +222,9 @@ impl Request {
 }
 
 /// What no scenario can say, each with its place.
-fn unsaid(collection: &Collection, reads_answers: bool) -> Vec<String> {
+fn unsaid(collection: &Collection) -> Vec<String> {
     let requests = &collection.requests;
     let mut unsaid = Vec::new();
-    if reads_answers && let Some(request) = requests.iter().find(|request| request.header("accept-encoding").is_some()) {
-        unsaid
-            .push(format!("{}: the header Accept-Encoding: answers are looked into, and compressed ones are not unpacked", request.place));
-    }
     let Some(first) = requests.first() else { return unsaid };
     let without_follow = |connection: &Connection| Connection { follow: None, ..connection.clone() };
     for request in requests {
@@ -268,13 +258,6 @@ fn is_unwritten(check: &AnswerCheck) -> bool {
     check.against.is_none() && check.condition.contains("{{")
 }
 
-/// Whether a check looks into the body of an answer.
-fn reads_body(check: &AnswerCheck) -> bool {
-    use AnswerPart::{Text, Unescaped};
-    use Subject::{Body, Css, Digest, Format, JmesPath, Json, Part, XPath};
-    matches!(check.subject, Body | Css(_) | Digest(_) | Format | JmesPath(_) | Json(_) | XPath(_) | Part(Text | Unescaped))
-}
-
 /// The server that a request goes to.
 fn server(request: &Request) -> Target {
     origin(&request.url).map_or_else(|_| nowhere(), |(target, _)| target.with_path_and_query("/".to_owned()))
@@ -283,10 +266,6 @@ fn server(request: &Request) -> Target {
 /// Of requests that lead nowhere, which no collection keeps.
 fn nowhere() -> Target {
     "http://127.0.0.1/".parse().expect("it is a URL")
-}
-
-fn is_about_packing(name: &str) -> bool {
-    name.eq_ignore_ascii_case("accept-encoding")
 }
 
 /// Reports know steps by their names, so each has one of its own.

@@ -472,6 +472,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     Variable { name: "known".to_owned(), value: template("{{other}}") },
                 ],
                 keeps_variables: !cookies,
+                each_place: cookies,
                 cookies,
                 setup: made(setup),
                 teardown: made(teardown),

@@ -594,6 +594,7 @@ fn each_of_several_servers_has_the_users_and_paces_of_the_plan() {
     let loads: Vec<String> = made.populations.iter().map(|population| serde_json::to_string(population).unwrap()).collect();
     assert!(loads[0].contains("\"0 to 15 for 10s, 15\""), "{}", loads[0]);
     assert!(loads[1].contains("\"12/s for 3s\""), "{}", loads[1]);
+    assert!(made.work.each_place, "what users have together they have on each server");
     assert_eq!(outline(&made.work.setup), "6x(log in)");
     assert_eq!(outline(&made.work.journeys[0].items), "pace 1s of each user, a, pace 333.333333ms of all users, b");
 }
