@@ -31,7 +31,7 @@ class Request:
 class Answer:
     """What is answered, after so many seconds."""
 
-    body: str = "ok"
+    body: str | bytes = "ok"
     status: int = 200
     kind: str = "text/plain; charset=utf-8"
     headers: list = field(default_factory=list)
@@ -48,6 +48,11 @@ def as_html(body, **more):
 
 def as_xml(body, **more):
     return Answer(body, kind="application/xml", **more)
+
+
+def packed(coding, body, **more):
+    """These bytes, which are JSON when they are unpacked."""
+    return Answer(body, kind="application/json", headers=[("Content-Encoding", coding)], **more)
 
 
 def redirect(place, status=302, **more):
@@ -92,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(self.client_address[1], self.command, self.path, headers, body, time.monotonic())
         answer = self.server.note(request)
         time.sleep(answer.after)
-        body = answer.body.encode()
+        body = answer.body if isinstance(answer.body, bytes) else answer.body.encode()
         self.send_response_only(answer.status)
         for name, value in [("Content-Type", answer.kind), ("Content-Length", str(len(body))), *answer.headers]:
             self.send_header(name, value)

@@ -200,9 +200,9 @@ impl Journeys {
         if tools.checks.is_empty() && extractions.is_empty() && request.resources.is_none() {
             return (judged, ends);
         }
-        if sink.overflowed {
+        if let Some(refusal) = &sink.refusal {
             let failure = Failure::CheckFailed;
-            let said = AnswerSink::refusal;
+            let said = || refusal.to_string();
             recorder.step_example(place, failure, outcome.done, said);
             self.tell(user, said);
             return (SuccessRule::Failed(failure), (!extractions.is_empty()).then_some(Failure::ExtractNothing));

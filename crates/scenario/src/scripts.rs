@@ -204,8 +204,8 @@ impl Journeys {
         let mut heard = Some(Heard::new(user, self.place(user), (status, outcome), sink));
         for place in &request.after {
             let program = &self.compiled.scripts[*place];
-            let said = if sink.overflowed && program.reads_answer {
-                (AnswerSink::refusal(), false)
+            let said = if let Some(refusal) = sink.refusal.as_ref().filter(|_| program.reads_answer) {
+                (refusal.to_string(), false)
             } else {
                 if let Some(heard) = &mut heard {
                     heard.ok = judged == SuccessRule::Well;

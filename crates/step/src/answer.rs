@@ -26,7 +26,7 @@ pub struct Answer<'a> {
     pub status: u16,
     /// In the order in which they came, repeated ones included.
     pub headers: Headers<'a>,
-    /// De-chunked; decompressing is the caller's matter.
+    /// Without the framing of its transfer, and [unpacked](crate::unpack()).
     pub body: &'a [u8],
     /// Of the request, as `time` in a check means it.
     pub elapsed: Nanos,

@@ -26,6 +26,8 @@ mod parts;
 mod pattern;
 mod reading;
 pub mod resources;
+mod unpack;
+mod zstd;
 
 pub use answer::{Answer, Exchange, Headers};
 pub use check::{Blank, Broken, Check, Mistaken};
@@ -37,3 +39,5 @@ pub use pattern::{Pattern, regex};
 pub use plan::template::Mistake;
 pub use plan::work::{Kind, Subject, Which};
 pub use reading::{JSON_BYTES_MAX, Reading};
+pub use unpack::{UnpackError, unpack};
+pub use zstd::zstd_frames;

@@ -1,12 +1,13 @@
 //! What of an answer is kept to be looked at: no more than the checks and extractions of its request ask for.
 
 use std::cell::Cell;
+use std::fmt;
 use std::rc::Rc;
 
 use engine::protocol::{Header, ResponseSink};
 use measure::Failure;
 use plan::Nanos;
-use step::Check;
+use step::{Check, UnpackError};
 
 use crate::witness::Exchange;
 
@@ -51,6 +52,29 @@ impl AnswerNeeds {
     }
 }
 
+/// Why the body of an answer is not looked into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is larger than what is kept, or those of a thread are together.
+    TooLarge,
+    /// It is not packed as it says: in words.
+    Packed(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge => write!(
+                f,
+                "the answer is larger than {} MiB, or those under way on a thread than {} MiB: too much to look into",
+                BODY_BYTES_MAX >> 20,
+                ANSWERS_BYTES_MAX >> 20
+            ),
+            Self::Packed(why) => write!(f, "the answer cannot be looked into: {why}"),
+        }
+    }
+}
+
 /// Keeps of an answer what is looked at.
 #[derive(Debug, Default)]
 pub struct AnswerSink {
@@ -62,8 +86,10 @@ pub struct AnswerSink {
     pub sets_cookies: bool,
     /// The body, as far as it is kept.
     pub body: Vec<u8>,
-    /// Whether the body was larger than what is kept.
-    pub overflowed: bool,
+    /// Why the body is not looked into, if so.
+    pub refusal: Option<Refusal>,
+    /// How the body is packed, as the answer says.
+    codings: String,
     /// What it counts among; nothing is heard without it.
     all: Option<AllAnswers>,
 }
@@ -74,7 +100,7 @@ impl AnswerSink {
     pub fn new(heard: AnswerNeeds, [mut headers, mut body]: [Vec<u8>; 2], all: &AllAnswers) -> Self {
         headers.clear();
         body.clear();
-        Self { heard, headers, body, sets_cookies: false, overflowed: false, all: Some(all.clone()) }
+        Self { heard, headers, body, sets_cookies: false, refusal: None, codings: String::new(), all: Some(all.clone()) }
     }
 
     /// Its memory for headers and body, as soon as nobody looks at them any more.
@@ -92,14 +118,23 @@ impl AnswerSink {
         }
     }
 
-    /// Why an answer that overflowed is not looked at.
-    #[must_use]
-    pub fn refusal() -> String {
-        format!(
-            "the answer is larger than {} MiB, or those under way on a thread than {} MiB: too much to look into",
-            BODY_BYTES_MAX >> 20,
-            ANSWERS_BYTES_MAX >> 20
-        )
+    /// Puts what a packed body stands for in its place.
+    #[cold]
+    fn unpack(&mut self) {
+        let Some(all) = &self.all else { return };
+        if self.refusal.is_some() || self.body.is_empty() {
+            return;
+        }
+        let others = all.get() - self.body.len();
+        match step::unpack(&self.codings, &self.body, BODY_BYTES_MAX.min(ANSWERS_BYTES_MAX.saturating_sub(others))) {
+            Ok(None) => {}
+            Ok(Some(body)) => {
+                all.set(others + body.len());
+                self.body = body;
+            }
+            Err(UnpackError::TooLarge) => self.refusal = Some(Refusal::TooLarge),
+            Err(why @ UnpackError::Broken { .. }) => self.refusal = Some(Refusal::Packed(why.to_string())),
+        }
     }
 
     fn forget_body(&mut self) {
@@ -138,7 +173,16 @@ impl ResponseSink for AnswerSink {
         self.headers.clear();
         self.sets_cookies = false;
         self.forget_body();
-        self.overflowed = false;
+        self.refusal = None;
+        self.codings.clear();
+        if self.heard.body {
+            for header in headers.iter().filter(|header| header.name.eq_ignore_ascii_case("content-encoding")) {
+                if !self.codings.is_empty() {
+                    self.codings.push(',');
+                }
+                self.codings.push_str(&String::from_utf8_lossy(header.value));
+            }
+        }
         if !self.heard.headers && !self.heard.steering {
             return;
         }
@@ -160,9 +204,18 @@ impl ResponseSink for AnswerSink {
         let Some(all) = &self.all else { return };
         let room = (BODY_BYTES_MAX - self.body.len()).min(ANSWERS_BYTES_MAX.saturating_sub(all.get()));
         let kept = &bytes[..bytes.len().min(room)];
-        self.overflowed |= kept.len() < bytes.len();
+        if kept.len() < bytes.len() {
+            self.refusal = Some(Refusal::TooLarge);
+        }
         all.set(all.get() + kept.len());
         self.body.extend_from_slice(kept);
+    }
+
+    #[inline]
+    fn complete(&mut self) {
+        if !self.codings.is_empty() {
+            self.unpack();
+        }
     }
 }
 
@@ -185,14 +238,37 @@ mod tests {
         let (mut one, mut other) = (sink(), sink());
         one.body(b"123456");
         other.body(b"1234");
-        assert!(!one.overflowed && !other.overflowed);
+        assert!(one.refusal.is_none() && other.refusal.is_none());
         other.body(b"5");
-        assert!(other.overflowed && other.body == b"1234");
+        assert!(other.refusal == Some(Refusal::TooLarge) && other.body == b"1234");
         one.forget();
         other.head(200, &[]);
         other.body(b"1234567890");
-        assert!(!other.overflowed && other.body.len() == 10);
+        assert!(other.refusal.is_none() && other.body.len() == 10);
         drop(other);
         assert_eq!(all.get(), ANSWERS_BYTES_MAX - 10);
+    }
+
+    #[test]
+    fn a_packed_body_is_there_as_its_server_meant_it() {
+        let all = AllAnswers::default();
+        let mut sink = AnswerSink::new(AnswerNeeds { body: true, ..AnswerNeeds::default() }, Default::default(), &all);
+        let packed = Header { name: "Content-Encoding", value: b"br" };
+        let mut hear = |headers: &[Header<'_>], body: &[u8]| {
+            sink.head(200, headers);
+            body.chunks(3).for_each(|piece| sink.body(piece));
+            sink.complete();
+            (sink.body.clone(), sink.refusal.as_ref().map(ToString::to_string))
+        };
+        let brotli = b"\x8b\x05\x80{\"price\":12}\x03";
+        assert_eq!(hear(&[packed], brotli), (b"{\"price\":12}".to_vec(), None));
+        assert_eq!(hear(&[], brotli), (brotli.to_vec(), None));
+        assert_eq!(hear(&[packed], b""), (Vec::new(), None), "to HEAD there is nothing");
+        let (body, why) = hear(&[packed], b"{\"price\":12}");
+        assert_eq!(body, b"{\"price\":12}");
+        assert!(why.unwrap().starts_with("the answer cannot be looked into: it says that it is packed (br), and cannot be unpacked: "));
+        assert_eq!(all.get(), 12);
+        sink.forget();
+        assert_eq!(all.get(), 0);
     }
 }

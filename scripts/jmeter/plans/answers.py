@@ -1,8 +1,11 @@
 """What is taken out of answers, and what they are held against."""
 
+import gzip
+import zlib
+
 from cases import Case, in_any_order, in_order, one_user
 from elements import *
-from server import Answer, as_html, as_json, as_xml
+from server import Answer, as_html, as_json, as_xml, packed
 
 SHOP = {
     "user": {"id": 7, "name": "Ann Lee", "tags": ["a", "b"]},
@@ -183,6 +186,21 @@ CASES = [
         json_path("d", "$.open"),
         json_path("e", "$.nothing"),
         json_path("f", "$.user.tags"),
+    ),
+    Case(
+        "packed-answers",
+        "JSONPostProcessor HeaderManager ResponseAssertion",
+        "values of answers in gzip, deflate and Brotli",
+        group(
+            headers(("Accept-Encoding", "gzip, deflate, br")),
+            *(get(f"/{coding}", json_path(coding, "$.price"), response(SUBSTRING, "price")) for coding in ("gzip", "deflate", "br")),
+            raw("POST", "/found", "${gzip} ${deflate} ${br}"),
+        ),
+        answers={
+            "/gzip": packed("gzip", gzip.compress(b'{"price":12}', mtime=0)),
+            "/deflate": packed("deflate", zlib.compress(b'{"price":13}')),
+            "/br": packed("br", b'\x8b\x05\x80{"price":14}\x03'),
+        },
     ),
     taken("json-null", "JSONPostProcessor", "a null", as_json(SHOP), "${n}", json_path("n", "$.none")),
     taken(

@@ -25,6 +25,10 @@ pub trait ResponseSink {
     #[inline]
     fn body(&mut self, _bytes: &[u8]) {}
 
+    /// The reply is complete.
+    #[inline]
+    fn complete(&mut self) {}
+
     /// The reply is complete, and `tell` says what the TLS handshake of its connection came to.
     #[inline]
     fn spoken(&mut self, _tell: impl FnOnce() -> Option<Spoken>) {}
@@ -57,5 +61,10 @@ impl<O: ResponseSink> ResponseSink for &mut O {
     #[inline]
     fn body(&mut self, bytes: &[u8]) {
         (**self).body(bytes);
+    }
+
+    #[inline]
+    fn complete(&mut self) {
+        (**self).complete();
     }
 }

@@ -696,4 +696,8 @@ impl<E: ResponseSink> ResponseSink for Chained<'_, E> {
     fn body(&mut self, bytes: &[u8]) {
         self.sink.body(bytes);
     }
+
+    fn complete(&mut self) {
+        self.sink.complete();
+    }
 }

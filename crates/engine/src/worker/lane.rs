@@ -134,6 +134,7 @@ impl<T: Transport> Lane<T> {
             // When the exchange ended: with its last byte, exactly at its limit, or now.
             let done = match result {
                 Ok(_) => {
+                    answers.sink().complete();
                     answers.sink().spoken(|| place.look(T::Dial::spoken));
                     exchange.last_byte
                 }
