@@ -660,7 +660,7 @@ impl Step {
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
-        self.extractions.iter().filter_map(Extraction::template).for_each(&mut *seen);
+        self.extractions.iter().flat_map(Extraction::templates).for_each(&mut *seen);
         self.scripts().flat_map(|script| &script.given).for_each(|(_, value)| seen(value));
         self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));

@@ -26,6 +26,7 @@ use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hop
 use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
+use crate::finding::Finding;
 use crate::flow::{self, Frame};
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
@@ -1098,6 +1099,16 @@ pub(crate) fn expression(
         work::Expression::Call(Function::Next, values) => {
             let name = if let [work::Expression::Text(name)] = values.as_slice() { name.fixed_text() } else { String::new() };
             Expression::Next(counts.named(&name))
+        }
+        work::Expression::Call(Function::Find, values) => {
+            let compiled = values.iter().map(of).collect();
+            match Finding::new(values, compiled) {
+                Ok(finding) => Expression::Find(Box::new(finding)),
+                Err(mistake) => {
+                    errors.push(PlanError::new(SCENARIO, mistake.message, mistake.help));
+                    Expression::Call(Function::Find, Vec::new())
+                }
+            }
         }
         work::Expression::Call(function, values) => Expression::Call(*function, values.iter().map(of).collect()),
     }

@@ -612,9 +612,17 @@ fn duration(duration: &Duration) -> String {
 }
 
 fn extracted(extraction: &Extraction) -> Value {
-    let Extraction { variable: _, kind, expression, within, which, written, default, optional, null_is_missing } = extraction;
+    let Extraction { variable: _, kind, expression, open, within, which, written, default, optional, null_is_missing } = extraction;
     let word = kind.word();
-    if *extraction == Extraction::new(extraction.variable.clone(), *kind, expression.clone()) {
+    let is_short =
+        *extraction == Extraction { open: open.clone(), ..Extraction::new(extraction.variable.clone(), *kind, expression.clone()) };
+    // Braces would be read as those of a template, so that they are one that writes them.
+    let expression = &match open {
+        Some(open) => open.to_string(),
+        None if expression.contains("{{") => Template::fixed(expression.as_str()).to_string(),
+        None => expression.clone(),
+    };
+    if is_short {
         return if expression.is_empty() { word.into() } else { format!("{word} {expression}").into() };
     }
     let mut map = Map::default();

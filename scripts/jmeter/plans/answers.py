@@ -75,6 +75,25 @@ def lasting(milliseconds):
 FUNCTIONS = "a function of a path is what it gives; JMeter's extractor finds nothing by it"
 
 CASES = [
+    Case(
+        "extractors-with-values",
+        "RegexExtractor JSONPostProcessor BoundaryExtractor HtmlExtractor XPathExtractor JMESPathExtractor",
+        "expressions that hold what an extractor found before",
+        group(
+            get("/key", regex("key", "key=(\\w+)"), regex("place", "at=(\\d+)")),
+            get("/text", regex("a", "${key}=(\\d+)"), between("b", "[${key}:", "]")),
+            get("/json", json_path("c", "$.${key}.id"), json_path("d", "$.list[${place}]"), jmes_path("e", "${key}.id")),
+            get("/page", css("f", "a#${key}"), xpath("g", "//a[${place}]")),
+            raw("POST", "/found", "${a} ${b} ${c} ${d} ${e} ${f} ${g}"),
+            loops=2,
+        ),
+        answers={
+            "/key": [Answer("key=one at=1"), Answer("key=two at=2")],
+            "/text": Answer("one=11 two=22 [one:x] [two:y]"),
+            "/json": as_json({"one": {"id": 1}, "two": {"id": 2}, "list": ["zero", "first", "second"]}),
+            "/page": as_html('<html><body><a id="one">One</a><a id="two">Two</a></body></html>'),
+        },
+    ),
     taken(
         "regex",
         "RegexExtractor",

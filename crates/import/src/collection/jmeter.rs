@@ -126,7 +126,7 @@ pub(super) fn is_one(text: &str) -> bool {
 /// The plans that a test plan includes, by the paths that it names, as far as they were not read.
 pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
     let texts = || std::iter::once(text).chain(wishes.included.values().flatten().map(String::as_str));
-    if !texts().any(|text| text.contains("IncludeController") || text.contains("ilename\">")) {
+    if !texts().any(|text| ["IncludeController", "ilename\">", "__XPath("].iter().any(|sign| text.contains(sign))) {
         return Vec::new();
     }
     let Ok((plan, included)) = trees(text, wishes) else { return Vec::new() };
@@ -140,6 +140,8 @@ pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
             paths.extend(path.and_then(|path| reading.names.literal(path)).filter(|path| !path.is_empty()));
         });
     }
+    let calls = reading.names.mentions.calls.iter().filter(|(function, _)| *function == "__XPath");
+    paths.extend(calls.filter_map(|(_, arguments)| reading.names.literal(arguments.first()?)).filter(|path| !path.is_empty()));
     paths.into_iter().filter(|path| !wishes.included.contains_key(path)).collect()
 }
 
@@ -182,6 +184,7 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     for name in names.counters.take() {
         names.known.push(Variable { name, value: Template::fixed("0"), secret: false });
     }
+    names.known.extend(names.made.take());
     if wishes.comes_at_a_rate {
         course.come_at_a_rate();
     }
@@ -267,7 +270,8 @@ impl<'e> Reading<'e> {
         plan.name.clone_into(&mut collection.name);
         let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
         let name = if wishes.file.is_empty() { &plan.name } else { &wishes.file };
-        let names = Names { properties, plan: name.clone(), machine: wishes.machine.clone(), ..Names::default() };
+        let machine = wishes.machine.clone();
+        let names = Names { properties, plan: name.clone(), machine, included: Some(&wishes.included), ..Names::default() };
         let (course, places) = (Course::default(), BTreeMap::new());
         Self {
             collection,
@@ -380,6 +384,9 @@ impl<'e> Reading<'e> {
             }
             let Some(name) = functions::assigned(function, arguments) else { continue };
             set.insert(name.to_owned());
+            if *function == "__regexFunction" {
+                set.extend(functions::parts_of_match(name, |part| self.names.mentions.names(part)));
+            }
             if *function == "__split" {
                 set.extend([text::list_name(name), format!("{name}_n")]);
                 set.extend(self.names.split_parts(name).into_iter().map(|(part, _)| part.to_owned()));
@@ -393,6 +400,12 @@ impl<'e> Reading<'e> {
                 set.insert(variable.clone());
                 self.names.set_properties.insert(property, variable);
             }
+        }
+        if self.names.mentions.calls.iter().any(|(function, arguments)| functions::looks_back(function, arguments)) {
+            let is_taken = |name: &str| set.iter().any(|known| variable_name(known) == name);
+            let name = free_name("answer_before", |number| format!("answer_before_{number}"), is_taken);
+            set.insert(name.clone());
+            self.names.answer_before = Some(name);
         }
         set.iter().for_each(|name| _ = lost.remove(name));
         set.retain(|name| !never_set.contains_key(name));
@@ -552,6 +565,12 @@ impl<'e> Reading<'e> {
             }
             request.checks.extend(checks);
         }
+        request.extractions.extend(
+            self.names.answer_before.clone().map(|before| Extraction {
+                default: Some(String::new()),
+                ..Extraction::new(before, plan::work::Kind::Body, String::new())
+            }),
+        );
         let after = self.scripts_after(&inner);
         items.extend(self.names.taken());
         let keeper = inner.cookies.filter(|manager| groups::keeps_cookies(manager));

@@ -16,6 +16,8 @@ pub struct Extraction {
     pub kind: Kind,
     /// How it is found; empty of kinds that have no expression.
     pub expression: String,
+    /// The template that the expression is, if it holds values: filled in for each answer.
+    pub open: Option<Template>,
     /// In which text it is looked for.
     pub within: Where,
     /// Which of several.
@@ -38,6 +40,7 @@ impl Extraction {
             variable,
             kind,
             expression,
+            open: None,
             within: Where::Part(AnswerPart::Body),
             which: Which::First,
             written: None,
@@ -47,10 +50,10 @@ impl Extraction {
         }
     }
 
-    /// The template that writes the text in which it is looked for, if one does.
-    #[must_use]
-    pub fn template(&self) -> Option<&Template> {
-        if let Where::Written(text) = &self.within { Some(text) } else { None }
+    /// The templates that write its expression, and the text in which it is looked for, if they do.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let within = if let Where::Written(text) = &self.within { Some(text) } else { None };
+        self.open.iter().chain(within)
     }
 }
 

@@ -129,6 +129,9 @@ fn extraction() -> impl Strategy<Value = Extraction> {
         &[
             (Kind::JsonPath, "$.a[?@.b == 1].c"),
             (Kind::JsonPath, "$.a.length()"),
+            (Kind::JsonPath, "$.a[?@.b == {{known}}].c"),
+            (Kind::Css, "#{{known}}::attr(id)"),
+            (Kind::Regex, "\\{{2}a"),
             (Kind::JmesPath, "a[?b > `1`].{c: d}"),
             (Kind::Digest, "md5"),
             (Kind::Regex, "id: (\\d+) #\\s"),
@@ -156,6 +159,7 @@ fn extraction() -> impl Strategy<Value = Extraction> {
     ];
     (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, within, which, missing, any::<[bool; 2]>()).prop_map(
         |(variable, (kind, expression), within, which, (default, optional), [null_is_missing, is_written])| Extraction {
+            open: expression.contains("{{known}}").then(|| template(expression)),
             within: if matches!(kind, Kind::Header | Kind::Cookie | Kind::Status) { Where::default() } else { within },
             which,
             written: (is_written && kind == Kind::Regex).then(|| "$1: $$".to_owned()),

@@ -9,6 +9,7 @@ use crate::collection::work::Import;
 
 mod data;
 mod flow;
+mod found;
 mod requests;
 mod values;
 

@@ -13,6 +13,7 @@ use plan::{DataFile, percent_encoded};
 
 use super::data::DataSets;
 use super::expressions::{fixed, two};
+use super::functions::Sequence;
 use crate::collection::Variable;
 use crate::collection::url::{filled, variable, variable_name};
 
@@ -88,6 +89,14 @@ pub(super) struct Names<'e> {
     pub(super) set_properties: BTreeMap<String, String>,
     /// Whether the group that is read comes before all others.
     pub(super) is_before: bool,
+    /// Files that the plan names, as far as they were read.
+    pub(super) included: Option<&'e BTreeMap<String, Result<String, String>>>,
+    /// Variables that are made up and hold the same for ever.
+    pub(super) made: RefCell<Vec<Variable>>,
+    /// What functions have found in files, by these and their expressions.
+    pub(super) sequences: RefCell<BTreeMap<(String, String), Sequence>>,
+    /// The variable that holds the answer before, where a function looks at that.
+    pub(super) answer_before: Option<String>,
 }
 
 impl Names<'_> {
@@ -700,7 +709,7 @@ mod tests {
             ("${__dateTimeConvert(${user},,yyyy)}", "known only on the way"),
             ("${__digest(MD2,x)}", "the digest 'MD2' is unknown"),
             ("${__eval(${__FileToString(a.txt)})}", "is not looked through"),
-            ("${__regexFunction(a)}", "the function __regexFunction"),
+            ("${__regexFunction(a(,$1$,,,,,a.token)}", "the function __regexFunction"),
         ] {
             assert!(names.template(text).unwrap_err().contains(told), "{text}: {:?}", names.template(text));
         }
