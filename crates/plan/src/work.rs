@@ -39,6 +39,8 @@ pub struct Work {
     pub setup: Vec<Item>,
     /// Done once, after the load.
     pub teardown: Vec<Item>,
+    /// Whether that is left out where the load was ended before its end, by its users or by whoever started it.
+    pub skips_teardown: bool,
     /// Done by each user before it goes.
     pub user_teardown: Vec<Item>,
     /// Of which each user goes through one after the other, chosen by weight.
@@ -434,6 +436,7 @@ impl Work {
             cookies: true,
             setup: Vec::new(),
             teardown: Vec::new(),
+            skips_teardown: false,
             user_teardown: Vec::new(),
             journeys,
         }

@@ -70,7 +70,9 @@ pub(crate) fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
         match (extraction.kind, &extraction.within) {
             (Kind::Status, _) => {}
             (Kind::Header | Kind::Cookie, _) | (_, Where::Part(AnswerPart::Headers)) => heard.headers = true,
-            (_, Where::Part(AnswerPart::Body | AnswerPart::Unescaped | AnswerPart::Text | AnswerPart::Hops)) => heard.body = true,
+            (_, Where::Part(AnswerPart::Body | AnswerPart::Unescaped | AnswerPart::Text | AnswerPart::Hops | AnswerPart::Chain)) => {
+                heard.body = true;
+            }
             (_, Where::Part(_) | Where::Written(_)) => {}
         }
     }
@@ -82,8 +84,9 @@ pub(crate) fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
 
 /// Whether something of a step is looked for in the answers along redirects.
 pub(crate) fn looks_into_hops(step: &Step) -> bool {
-    let is_checked = step.checks.iter().any(|check| check.subject == Subject::Part(AnswerPart::Hops));
-    is_checked || step.extractions.iter().any(|extraction| extraction.within == Where::Part(AnswerPart::Hops))
+    let is_one = |part: AnswerPart| matches!(part, AnswerPart::Hops | AnswerPart::Chain);
+    let is_checked = step.checks.iter().any(|check| matches!(check.subject, Subject::Part(part) if is_one(part)));
+    is_checked || step.extractions.iter().any(|extraction| matches!(extraction.within, Where::Part(part) if is_one(part)))
 }
 
 /// Answers along redirects are kept up to this together, as a body is.

@@ -190,6 +190,16 @@ CASES = [
         "${t}",
         regex("t", "t=(\\d)", scope="children"),
     ),
+    Case(
+        "regex-of-all",
+        "RegexExtractor",
+        "in an answer and in those along redirects",
+        group(
+            get("/from", regex("t", "t=(\\d)", match_number="-1", scope="all"), regex("u", "u=(\\d)", match_number="2", scope="all")),
+            raw("POST", "/found", "${t_matchNr} ${t_1} ${t_2} ${t_3} ${u}"),
+        ),
+        answers={"/from": Answer("t=1", status=302, headers=[("Location", "/to")]), "/to": Answer("t=2 u=5")},
+    ),
     taken(
         "json",
         "JSONPostProcessor",

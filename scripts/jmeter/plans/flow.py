@@ -272,6 +272,23 @@ CASES = [
         answers=FAILING,
     ),
     Case(
+        "groups-behind-a-test-that-stops",
+        "PostThreadGroup",
+        "groups behind all others are left out where the test was stopped",
+        group(get("/fails"), get("/never"), on_error="stoptest"),
+        group(get("/never"), kind="PostThreadGroup", name="behind"),
+        answers=FAILING,
+    ),
+    Case(
+        "groups-behind-a-test-that-stops-all-the-same",
+        "PostThreadGroup",
+        "groups behind all others where the test was stopped, and they are to be run all the same",
+        group(get("/fails"), get("/never"), on_error="stoptest"),
+        group(get("/last"), kind="PostThreadGroup", name="behind"),
+        tearDown_on_shutdown=True,
+        answers=FAILING,
+    ),
+    Case(
         "setup-stops-the-test",
         "SetupThreadGroup PostThreadGroup",
         "a failure in a group before all others stops the test",

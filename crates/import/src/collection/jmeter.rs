@@ -34,6 +34,7 @@ use plan::work::{AnswerPart, Expression, Extent, Extraction, Item, Journey, Step
 use super::course::Course;
 use super::url::{origin, variable_name, with_origin_of};
 use super::{Collection, Kind, ReadError, Request, VARIABLES_MAX, Variable, Wishes};
+use assertions::Samples;
 use request::Surroundings;
 use text::{Mentions, Names};
 use tree::{Element, list_of, text_of};
@@ -180,11 +181,13 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
         passes += 1;
     };
     let addresses = reading.addresses();
+    let skips_teardown = !reading.plan.is_on("TestPlan.tearDown_on_shutdown", false);
     let Reading { mut collection, mut course, mut names, connect_timeout, .. } = reading;
     for name in names.counters.take() {
         names.known.push(Variable { name, value: Template::fixed("0"), secret: false });
     }
     names.known.extend(names.made.take());
+    course.skips_teardown = skips_teardown && !course.teardown.is_empty();
     if wishes.comes_at_a_rate {
         course.come_at_a_rate();
     }
@@ -545,13 +548,32 @@ impl<'e> Reading<'e> {
             let taken = answer::taken(extractor, &self.names.mentions, Some(&self.names));
             let mut taken: Vec<Extraction> = taken.into_iter().filter_map(|taken| taken.found.ok()).collect();
             let of_parts = Where::Part(AnswerPart::Hops);
-            if request.resources.is_some() && taken.iter().any(|taken| taken.within == of_parts) {
-                taken.retain(|taken| taken.within != of_parts);
-                self.leave_out(extractor, scope, "it looks at what a page loads as well, and here at answers along redirects alone");
+            match Samples::of(extractor.text("Sample.scope")) {
+                Samples::Parts if request.resources.is_some() => {
+                    taken.retain(|taken| taken.within != of_parts);
+                    self.leave_out(extractor, scope, "it looks at what a page loads as well, and here at answers along redirects alone");
+                }
+                Samples::All if request.resources.is_some() || request.connection.follow.is_some() => {
+                    let is_sought = |taken: &&mut Extraction| taken.within == Where::default() && taken.kind == plan::work::Kind::Regex;
+                    taken.iter_mut().filter(is_sought).for_each(|taken| taken.within = Where::Part(AnswerPart::Chain));
+                    if request.resources.is_some() || taken.iter().any(|taken| taken.within != Where::Part(AnswerPart::Chain)) {
+                        let why = "it looks at all that a sample is made of as well, and here at the answer itself and, of a regular expression over bodies, at those along redirects";
+                        self.leave_out(extractor, scope, why);
+                    }
+                }
+                _ => {}
             }
             request.extractions.extend(taken);
         }
         for assertion in &inner.assertions {
+            let samples = Samples::of(assertion.text("Assertion.scope"));
+            if samples != Samples::Own && (request.resources.is_some() || request.connection.follow.is_some()) {
+                self.leave_out(assertion, scope, "answers along redirects, and of what a page loads, are not held against it");
+            }
+            // Where there are no others, it looks at none.
+            if samples == Samples::Parts {
+                continue;
+            }
             let checks = assertions::checks(assertion, &self.names).unwrap_or_default();
             // What the same answer gives a value is not known yet when it is held against that.
             let is_new = |name: &str| request.extractions.iter().any(|taken| taken.variable == name);

@@ -96,11 +96,13 @@ pub enum AnswerPart {
     RequestHeaders,
     /// The bodies of the answers along redirects, the last among them; empty where none was followed.
     Hops,
+    /// The body of the answer, and behind it those along redirects.
+    Chain,
 }
 
 impl AnswerPart {
     /// All of them, in the order of the guide.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Body,
         Self::Unescaped,
         Self::Text,
@@ -111,10 +113,11 @@ impl AnswerPart {
         Self::Request,
         Self::RequestHeaders,
         Self::Hops,
+        Self::Chain,
     ];
 
     /// Its word in a scenario: `body`, `unescaped`, `text`, `headers`, `status`, `message`, `url`, `request`, `request_headers`,
-    /// `hops`.
+    /// `hops`, `chain`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -128,6 +131,7 @@ impl AnswerPart {
             Self::Request => "request",
             Self::RequestHeaders => "request_headers",
             Self::Hops => "hops",
+            Self::Chain => "chain",
         }
     }
 
@@ -147,6 +151,8 @@ pub struct AnswerCheck {
     pub condition: String,
     /// The template in the condition, if there is one: filled in for each answer.
     pub against: Option<Template>,
+    /// What the row of a request says that failed by it; else what must hold.
+    pub failure: Option<String>,
 }
 
 /// Where a value is looked for, and in which language.

@@ -197,11 +197,12 @@ fn answer_checks() -> impl Strategy<Value = Vec<AnswerCheck>> {
         "size < 10 KiB",
         "time < 200ms",
     ][..];
-    proptest::collection::vec(proptest::sample::select(lines), 0..4).prop_map(|lines| {
-        let check = |line: &&str| {
+    let failure = proptest::option::weighted(0.2, proptest::sample::select(&["It is not there", "1"][..]));
+    proptest::collection::vec((proptest::sample::select(lines), failure), 0..4).prop_map(|lines| {
+        let check = |(line, failure): &(&str, Option<&str>)| {
             let (check, blank) = Check::parse_open(line).unwrap();
             let against = blank.map(|blank| template(&blank.text));
-            AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against }
+            AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against, failure: failure.map(str::to_owned) }
         };
         lines.iter().map(check).collect()
     })
@@ -479,6 +480,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 cookies,
                 setup: made(setup),
                 teardown: made(teardown),
+                skips_teardown: cookies,
                 user_teardown: made(user_teardown),
                 journeys: named,
             };

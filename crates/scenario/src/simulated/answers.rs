@@ -82,12 +82,12 @@ load: {users: 1, requests: 2}
 steps:
   - get: /from
     redirects: 3
-    extract: {t: {regex: 't=(\d)', in: hops, take: every}, u: {regex: 'test(/.*)', in: url}}
+    extract: {t: {regex: 't=(\d)', in: hops, take: every}, u: {regex: 'test(/.*)', in: url}, v: {regex: 't=(\d)', in: chain, take: joined}}
     checks: ['url ends with /to', 'headers not contains Location', 'variable u == /to']
-  - {post: /seen, body: '{{t}}{{u}}'}
+  - {post: /seen, body: '{{t}}{{u}} {{v}}'}
 ";
     let Collected { summary, .. } = run(&server, text);
-    assert_eq!(log.borrow().last().unwrap().body, "[\"1\",\"2\"]/to");
+    assert_eq!(log.borrow().last().unwrap().body, "[\"1\",\"2\"]/to 2,1,2");
     assert_eq!(failed(&summary, Failure::CheckFailed), 0);
 }
 
