@@ -110,6 +110,7 @@ pub(crate) enum Op {
         each_population: bool,
         span: Span,
         catches_up: bool,
+        together: u16,
     },
     /// A variable becomes what is computed.
     Set(usize, Expression),
@@ -535,7 +536,9 @@ impl Compiling<'_> {
                     let each_population = pacing.of == PacedUsers::Population;
                     ops.push(match pacing.of {
                         PacedUsers::Each => Op::Pacing { place, span, catches_up },
-                        PacedUsers::Population | PacedUsers::All => Op::SharedPacing { place, each_population, span, catches_up },
+                        PacedUsers::Population | PacedUsers::All => {
+                            Op::SharedPacing { place, each_population, span, catches_up, together: pacing.together }
+                        }
                     });
                 }
                 Item::Set(values) => {

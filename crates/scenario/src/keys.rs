@@ -386,6 +386,7 @@ pub static STEP: Shape = Shape {
             "wait here until this long after the user's last time here, such as 10s, or at a rate, such as 120/m; first in a journey: its pace",
         ),
         key("of", Kind::Text, "who keeps the pace of `pacing` together: each user [default], population or all users"),
+        key("together", Kind::Whole, "this many users go on at each time of a `pacing` that they keep together [default: 1]"),
         key("catch_up", Kind::Truth, "whether times of `pacing` that passed while nobody came are made up for [default: false]"),
         key("transaction", Kind::Text, "time `steps` as one, in a row of this name: what their requests take together"),
         key("include_pauses", Kind::Truth, "whether a transaction's time runs through the pauses as well [default: false]"),

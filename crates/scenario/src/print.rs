@@ -300,12 +300,13 @@ impl Steps<'_> {
                 let choices = Value::List(choices.collect());
                 map.put("pick", choices);
             }
-            Item::Pacing(Pacing { pace, of, catches_up, name }) => {
+            Item::Pacing(Pacing { pace, of, catches_up, together, name }) => {
                 map.put("pacing", duration(pace));
                 map.put_some("of", (*of != PacedUsers::Each).then(|| of.to_string()));
                 if *catches_up {
                     map.put("catch_up", Value::Bare("true".to_owned()));
                 }
+                map.put_some("together", (*together > 1).then(|| Value::Bare(together.to_string())));
                 map.put_some("name", name.clone());
             }
             Item::Set(values) => {

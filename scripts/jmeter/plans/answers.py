@@ -190,6 +190,14 @@ CASES = [
         "${t}",
         regex("t", "t=(\\d)", scope="children"),
     ),
+    taken(
+        "regex-groups-of-all-matches",
+        "RegexExtractor",
+        "groups of each of all matches",
+        Answer(TEXT),
+        "${t_matchNr} ${t_1} ${t_2_g1} ${t_2_g2} ${t_3_g0} ${t_9_g1}",
+        regex("t", "id=(\\d+) name=(\\w+)", match_number="-1", template="$2$-$1$"),
+    ),
     Case(
         "regex-of-all",
         "RegexExtractor",

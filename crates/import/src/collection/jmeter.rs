@@ -22,6 +22,7 @@ mod scripts;
 mod text;
 mod times;
 mod tree;
+mod ways;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,7 +91,7 @@ struct Scope<'e> {
     failure_ends: Option<Extent>,
     /// Whether the element at hand is done once by each user, and that is said.
     is_once: bool,
-    /// The variable that says whether the first round of the loop is over that the reader is in at once.
+    /// The variable that counts the rounds of the loop that the reader is in at once.
     round: Option<String>,
     /// What of loops the reader is in.
     around: flow::Around,
@@ -204,6 +205,7 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     }
     collection.variables = names.known;
     connect(&mut collection, &addresses);
+    ways::settle(&mut collection);
     collection.course = Some(course);
     Ok(collection)
 }

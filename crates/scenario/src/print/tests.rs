@@ -336,10 +336,13 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 Item::Once(std::iter::once(Item::Step(Box::new(step))).chain(think.map(Item::Pause)).collect())
             }),
             (name(), items.clone()).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
-            (time(), 0..3_usize, any::<bool>(), proptest::option::of(name())).prop_map(|(pace, of, catches_up, name)| {
-                let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
-                Item::Pacing(Pacing { pace, of, catches_up, name })
-            }),
+            (time(), 0..3_usize, any::<bool>(), 1..4_u16, proptest::option::of(name())).prop_map(
+                |(pace, of, catches_up, together, name)| {
+                    let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
+                    let together = if of == PacedUsers::Each { 1 } else { together };
+                    Item::Pacing(Pacing { pace, of, catches_up, together, name })
+                }
+            ),
             any::<bool>().prop_map(|cookies| if cookies { Item::ForgetCookies } else { Item::ForgetConnections }),
             (items.clone(), any::<bool>()).prop_map(|(mut items, is_round)| {
                 items.push(if is_round { Item::EndRound } else { Item::EndLoop });

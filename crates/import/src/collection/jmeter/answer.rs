@@ -73,6 +73,11 @@ enum Otherwise {
 /// An expression, and the template that it is, if it holds values that are known only on the way.
 type LookedFor = (String, Option<Template>);
 
+/// What a group of all matches of an extractor is called, which no plan can name.
+pub(super) fn group_list(name: &str, group: usize) -> String {
+    format!("{name} group {group}")
+}
+
 /// What an extractor looks for, whatever it does with what it finds.
 struct Sought<'s> {
     name: &'s str,
@@ -239,10 +244,22 @@ impl Extractor<'_> {
         let is_usual = form == "$1" && groups == 2 || form == "$0" && groups == 1;
         let mut all = self.with_parts(&sought, (!is_usual).then_some(form.as_str()), false);
         let is_list = all[0].is_list;
+        if is_list {
+            let numbered = |name: &str, group: usize| {
+                let number = name.strip_prefix(sought.name)?.strip_prefix('_')?.strip_suffix(&format!("_g{group}"))?;
+                is_number(number).then_some(())
+            };
+            for group in (0..groups).filter(|group| self.mentions.references.iter().any(|name| numbered(name, *group).is_some())) {
+                let name = group_list(sought.name, group);
+                let list = self.one(&sought, &name, Ok(Which::Every), Some(format!("${group}")), Otherwise::Keeps);
+                all.push(Taken { is_list: true, ..list });
+            }
+            return all;
+        }
         let which = which(sought.number);
         let mut part = |part: String, form: String| {
             let name = format!("{}_{part}", sought.name);
-            if !is_list && self.mentions.names(&name) {
+            if self.mentions.names(&name) {
                 let unset = Otherwise::Stays(format!("${{{name}}}"));
                 all.push(self.one(&sought, &name, which.clone(), Some(form), unset));
             }
@@ -466,6 +483,18 @@ mod tests {
         let nulls = [found(&element("JSONPostProcessor", &json)), found(&element("HtmlExtractor", &css))];
         let nulls = nulls.map(|taken| taken[0].found.as_ref().unwrap().null_is_missing);
         assert_eq!(nulls, [true, false]);
+    }
+
+    #[test]
+    fn groups_of_all_matches_are_lists_of_their_own_where_something_names_one() {
+        let mut mentions = Mentions::default();
+        mentions.add("${t_2_g1} ${t_x_g2} ${t_1_g9}");
+        let regex = [("RegexExtractor.refname", "t"), ("RegexExtractor.regex", "(a)(b)"), ("RegexExtractor.match_number", "-1")];
+        let all = taken(&element("RegexExtractor", &regex), &mentions, None);
+        assert_eq!(
+            all.iter().map(said).collect::<Vec<_>>(),
+            ["t: regex (a)(b) as $1 Every or ", "t_group_1: regex (a)(b) as $1 Every or "]
+        );
     }
 
     #[test]
