@@ -22,7 +22,7 @@ use std::time::Duration;
 use engine::{RunError, Runner};
 use jtl::Sample;
 use measure::{Failure, RecordBatch, RecordSource, RequestLog, RequestRecord, SummaryBuilder, TransactionRecord, grouped};
-use plan::work::{Item, Step};
+use plan::work::{AnswerCheck, Item, Step};
 use plan::{Nanos, Plan, PlanError, PlanErrors, Target, Users, url_without_secrets};
 use scenario::Scenario;
 use trial::Observer;
@@ -54,6 +54,18 @@ pub struct StepPlaces {
     urls: BTreeMap<String, String>,
     /// What has no row, as it belongs to a transaction that has the only one.
     hidden: BTreeSet<String>,
+    /// What steps say of a check of theirs that does not hold, by their names and its place.
+    failures: BTreeMap<(String, usize), String>,
+}
+
+impl StepPlaces {
+    /// What a step says of a check of its own that does not hold.
+    fn failure(&self, step: &str, place: usize) -> Option<&str> {
+        if self.failures.is_empty() {
+            return None;
+        }
+        self.failures.get(&(step.to_owned(), place)).map(String::as_str)
+    }
 }
 
 /// Where the steps of a scenario go, and which have no rows.
@@ -63,13 +75,15 @@ pub fn step_places(scenario: Option<&Scenario>) -> StepPlaces {
         hide(&journey.items, false, &mut is_hidden);
     }
     let hidden = is_hidden.into_iter().filter(|(_, hidden)| *hidden).map(|(name, _)| name).collect();
-    let steps = scenario.into_iter().flat_map(|scenario| scenario.work.steps());
+    let steps: Vec<&Step> = scenario.into_iter().flat_map(|scenario| scenario.work.steps()).collect();
+    let of_check = |step: &Step, (place, check): (usize, &AnswerCheck)| Some(((step.name.clone(), place), check.failure.clone()?));
+    let failures = steps.iter().flat_map(|step| step.checks.iter().enumerate().filter_map(|check| of_check(step, check))).collect();
     let places = |step: &Step| {
         // What a page names is known when it has come.
         let resources = step.resources.as_ref().map(|_| (step.resources_name(), String::new()));
         [(step.name.clone(), step.path.to_string())].into_iter().chain(resources)
     };
-    StepPlaces { urls: steps.flat_map(places).collect(), hidden }
+    StepPlaces { urls: steps.into_iter().flat_map(places).collect(), hidden, failures }
 }
 
 /// Finds out what is in nothing but transactions that have the only row.
@@ -386,7 +400,10 @@ impl Rows {
             Err(failure) => (jtl::response_code(failure).into(), jtl::response_message(failure).into()),
         };
         let failure_message: Cow<'_, str> = match (record.failure, check) {
-            (Some(_), Some(check)) => format!("Test failed: {check}").into(),
+            (Some(_), Some(check)) => match record.check.and_then(|place| self.steps.failure(&name.name, place.into())) {
+                Some(own) => own.to_owned().into(),
+                None => format!("Test failed: {check}").into(),
+            },
             // What is wrong with any other answer is not told by its status.
             (Some(failure @ (Failure::CheckFailed | Failure::ExtractNothing | Failure::Script)), None) => failure.about().into(),
             _ => "".into(),

@@ -176,6 +176,8 @@ pub struct Connection {
     pub connect_timeout: Option<String>,
     /// Sent through this proxy.
     pub proxy: Option<String>,
+    /// Sent from this address.
+    pub source_ip: Option<String>,
     /// Sent through this socket.
     pub unix_socket: Option<String>,
     /// `HOST:PORT` in the place of the URL's.

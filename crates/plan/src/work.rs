@@ -41,6 +41,8 @@ pub struct Work {
     pub setup: Vec<Item>,
     /// Done once, after the load.
     pub teardown: Vec<Item>,
+    /// Whether that is left out where the load was ended before its end, by its users or by whoever started it.
+    pub skips_teardown: bool,
     /// Done by each user before it goes.
     pub user_teardown: Vec<Item>,
     /// Of which each user goes through one after the other, chosen by weight.
@@ -437,6 +439,7 @@ impl Work {
             cookies: true,
             setup: Vec::new(),
             teardown: Vec::new(),
+            skips_teardown: false,
             user_teardown: Vec::new(),
             journeys,
         }
@@ -663,7 +666,7 @@ impl Step {
 
     fn each_template<'a>(&'a self, seen: &mut dyn FnMut(&'a Template)) {
         seen(&self.path);
-        self.extractions.iter().filter_map(Extraction::template).for_each(&mut *seen);
+        self.extractions.iter().flat_map(Extraction::templates).for_each(&mut *seen);
         self.scripts().flat_map(|script| &script.given).for_each(|(_, value)| seen(value));
         self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));

@@ -37,6 +37,8 @@ pub(crate) struct CompiledExtraction {
     otherwise: Otherwise,
     /// Where it looks, if not in the body.
     elsewhere: Option<Arc<Elsewhere>>,
+    /// What it looks for, if that is filled in for each answer.
+    open: Option<Arc<Text>>,
     /// Whether it is written into the variable at once: it is in the body, and the variable's old value is gone in any case.
     is_usual: bool,
 }
@@ -68,7 +70,9 @@ pub(crate) fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
         match (extraction.kind, &extraction.within) {
             (Kind::Status, _) => {}
             (Kind::Header | Kind::Cookie, _) | (_, Where::Part(AnswerPart::Headers)) => heard.headers = true,
-            (_, Where::Part(AnswerPart::Body | AnswerPart::Unescaped | AnswerPart::Text | AnswerPart::Hops)) => heard.body = true,
+            (_, Where::Part(AnswerPart::Body | AnswerPart::Unescaped | AnswerPart::Text | AnswerPart::Hops | AnswerPart::Chain)) => {
+                heard.body = true;
+            }
             (_, Where::Part(_) | Where::Written(_)) => {}
         }
     }
@@ -80,8 +84,9 @@ pub(crate) fn heard_of(step: &Step, checks: &[CompiledCheck]) -> AnswerNeeds {
 
 /// Whether something of a step is looked for in the answers along redirects.
 pub(crate) fn looks_into_hops(step: &Step) -> bool {
-    let is_checked = step.checks.iter().any(|check| check.subject == Subject::Part(AnswerPart::Hops));
-    is_checked || step.extractions.iter().any(|extraction| extraction.within == Where::Part(AnswerPart::Hops))
+    let is_one = |part: AnswerPart| matches!(part, AnswerPart::Hops | AnswerPart::Chain);
+    let is_checked = step.checks.iter().any(|check| matches!(check.subject, Subject::Part(part) if is_one(part)));
+    is_checked || step.extractions.iter().any(|extraction| matches!(extraction.within, Where::Part(part) if is_one(part)))
 }
 
 /// Answers along redirects are kept up to this together, as a body is.
@@ -138,7 +143,11 @@ impl Compiling<'_> {
     pub(crate) fn extractions(&mut self, step: &Step) -> Vec<CompiledExtraction> {
         let mut extractions = Vec::with_capacity(step.extractions.len());
         for written in &step.extractions {
-            let extractor = Extractor::compile(written.kind, &written.expression).and_then(|it| it.writing(written.written.as_deref()));
+            let extractor = match &written.open {
+                None => Extractor::compile(written.kind, &written.expression),
+                Some(open) => Extractor::compile_open(written.kind, open),
+            };
+            let extractor = extractor.and_then(|it| it.writing(written.written.as_deref()));
             let extractor = match extractor {
                 Ok(extractor) => extractor.taking(written.which).without_null(written.null_is_missing),
                 Err(mistake) => {
@@ -158,7 +167,8 @@ impl Compiling<'_> {
             };
             extractions.push(CompiledExtraction {
                 variable: self.place(&written.variable),
-                is_usual: elsewhere.is_none() && !extractor.is_drawn() && !matches!(otherwise, Otherwise::Keeps),
+                is_usual: elsewhere.is_none() && written.open.is_none() && !extractor.is_drawn() && !matches!(otherwise, Otherwise::Keeps),
+                open: written.open.as_ref().map(|open| Arc::new(self.compiler.text(open, Place::Plain))),
                 extractor,
                 otherwise,
                 elsewhere: elsewhere.map(Arc::new),
@@ -303,7 +313,7 @@ impl Journeys {
         held
     }
 
-    /// Takes out a value that is not in the body, is one of several by chance, or may be missing.
+    /// Takes out a value that is not in the body, is one of several by chance, or may be missing, or is looked for by what is filled in.
     fn extract_rarely(&self, user: &mut User, extraction: &mut CompiledExtraction, reading: &Reading<'_>) -> Result<(), Missing> {
         let [mut value, mut text] = [lend(&self.lent.texts), lend(&self.lent.texts)];
         let part;
@@ -321,7 +331,11 @@ impl Journeys {
                 &within
             }
         };
-        let found = extraction.extractor.write_drawn(reading, &mut value, |count| user.random.between(0, count - 1));
+        let found = match &extraction.open {
+            None => Ok(()),
+            Some(open) => self.fill(user, open, &mut extraction.extractor, reading),
+        };
+        let found = found.and_then(|()| extraction.extractor.write_drawn(reading, &mut value, |count| user.random.between(0, count - 1)));
         let known = &mut user.variables[extraction.variable];
         if found.is_ok() || !matches!(extraction.otherwise, Otherwise::Keeps) {
             known.clear();
@@ -330,6 +344,16 @@ impl Journeys {
         take_back(&self.lent.texts, value);
         take_back(&self.lent.texts, text);
         found
+    }
+
+    /// Fills in what is looked for.
+    fn fill(&self, user: &mut User, open: &Text, extractor: &mut Extractor, reading: &Reading<'_>) -> Result<(), Missing> {
+        let mut filled = lend(&self.lent.texts);
+        self.write(open, user, &mut filled);
+        let text = String::from_utf8_lossy(&filled);
+        let sought = extractor.seek(&text).map_err(|mistake| extractor.not_understood(reading, &text, &mistake));
+        take_back(&self.lent.texts, filled);
+        sought
     }
 
     /// What an answer that did not come leaves: no status, and what is to be extracted as it is if nothing is found.

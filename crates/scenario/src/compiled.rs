@@ -26,6 +26,7 @@ use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hop
 use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
+use crate::finding::Finding;
 use crate::flow::{self, Frame};
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
@@ -111,6 +112,7 @@ pub(crate) enum Op {
         each_population: bool,
         span: Span,
         catches_up: bool,
+        together: u16,
     },
     /// A variable becomes what is computed.
     Set(usize, Expression),
@@ -537,7 +539,9 @@ impl Compiling<'_> {
                     let each_population = pacing.of == PacedUsers::Population;
                     ops.push(match pacing.of {
                         PacedUsers::Each => Op::Pacing { place, span, catches_up },
-                        PacedUsers::Population | PacedUsers::All => Op::SharedPacing { place, each_population, span, catches_up },
+                        PacedUsers::Population | PacedUsers::All => {
+                            Op::SharedPacing { place, each_population, span, catches_up, together: pacing.together }
+                        }
                     });
                 }
                 Item::Set(values) => {
@@ -1101,6 +1105,16 @@ pub(crate) fn expression(
         work::Expression::Call(Function::Next, values) => {
             let name = if let [work::Expression::Text(name)] = values.as_slice() { name.fixed_text() } else { String::new() };
             Expression::Next(counts.named(&name))
+        }
+        work::Expression::Call(Function::Find, values) => {
+            let compiled = values.iter().map(of).collect();
+            match Finding::new(values, compiled) {
+                Ok(finding) => Expression::Find(Box::new(finding)),
+                Err(mistake) => {
+                    errors.push(PlanError::new(SCENARIO, mistake.message, mistake.help));
+                    Expression::Call(Function::Find, Vec::new())
+                }
+            }
         }
         work::Expression::Call(function, values) => Expression::Call(*function, values.iter().map(of).collect()),
     }

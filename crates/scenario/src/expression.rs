@@ -18,6 +18,7 @@ use template::{Text, Writing};
 
 use crate::buffers::{lend, take_back};
 use crate::counts::Count;
+use crate::finding::Finding;
 
 /// An expression.
 pub(crate) enum Expression {
@@ -28,6 +29,7 @@ pub(crate) enum Expression {
     Matches(Box<Expression>, Regex),
     Call(Function, Vec<Expression>),
     Next(Arc<Count>),
+    Find(Box<Finding>),
 }
 
 /// What a value is computed with.
@@ -55,6 +57,7 @@ impl Expression {
             Self::Text(text) => text.write(out, evaluation.writing),
             Self::Call(function, values) => return call(*function, values, evaluation, out),
             Self::Next(count) => write!(out, "{}", count.next()).expect("memory takes it"),
+            Self::Find(finding) => return finding.write(evaluation, out),
             _ if self.decides() => out.extend_from_slice(if self.holds(evaluation)? { b"true" } else { b"false" }),
             _ => self.number(evaluation)?.write(out),
         }
@@ -86,7 +89,7 @@ impl Expression {
             Self::Two(operator, _) => {
                 !matches!(operator, Operator::Plus | Operator::Minus | Operator::Times | Operator::Over | Operator::Modulo)
             }
-            Self::Text(_) | Self::Negative(_) | Self::Call(..) | Self::Next(_) => false,
+            Self::Text(_) | Self::Negative(_) | Self::Call(..) | Self::Next(_) | Self::Find(_) => false,
         }
     }
 
@@ -102,7 +105,7 @@ impl Expression {
     }
 
     /// Does something with its text, which is gone afterwards.
-    fn with<'w, T>(
+    pub(crate) fn with<'w, T>(
         &self,
         evaluation: &mut Evaluation<'_, 'w>,
         act: impl FnOnce(&[u8], &mut Evaluation<'_, 'w>) -> Result<T, NoValue>,
@@ -232,8 +235,8 @@ fn call(function: Function, values: &[Expression], evaluation: &mut Evaluation<'
             let chosen = if one.holds(evaluation)? { 1 } else { 2 };
             values[chosen].write(evaluation, out)
         }
-        // It is a counter when it is compiled.
-        Function::Next => Err(NoValue),
+        // It is a counter, or what is looked for, when it is compiled.
+        Function::Next | Function::Find => Err(NoValue),
     }
 }
 
@@ -448,6 +451,12 @@ mod tests {
             ("if({{a}} == 3.0, three, \"not three\")", "three"),
             ("if({{none}}, {{a}}, {{b}}) * 2", "5"),
             ("Hello {{a}}", "Hello 3"),
+            ("find({{name}}, \"[A-Z](.)\")", "[\"d\",\"o\"]"),
+            ("find({{name}}, \"([A-Z])(.)\", \"$2-$1\")", "[\"d-A\",\"o-L\"]"),
+            ("find({{name}}, \"(?<=A)d\")", "[\"d\"]"),
+            ("find({{name}}, \"x{{a}}\")", "[]"),
+            ("find({{status}}, \"{{a}}|2\")", "[\"2\"]"),
+            ("count(find({{none}}, \"a\"))", "0"),
         ] {
             assert_eq!(value(written).as_deref(), Ok(expected), "{written}");
         }
@@ -466,6 +475,8 @@ mod tests {
             "round({{none}})",
             "decode({{name}}, base64)",
             "{{a}} > 1 and {{none}} + 1 > 2",
+            "find({{name}}, \"({{a}}\")",
+            "find({{name}}, \"A\", \"${{a}}\")",
         ] {
             assert_eq!(value(written), Err(NoValue), "{written}");
         }

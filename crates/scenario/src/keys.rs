@@ -118,6 +118,11 @@ pub static SCENARIO: Shape = Shape {
         key("defaults", Kind::Shape(&DEFAULTS), "what all steps have in common"),
         key("setup", Kind::Shapes(&STEP), "steps done once before the load; what they extract is every user's"),
         key("teardown", Kind::Shapes(&STEP), "steps done once after the load"),
+        key(
+            "teardown_when_ended",
+            Kind::Truth,
+            "whether `teardown` is done also where the load was ended before its end, by its users or by whoever started it [default: true]",
+        ),
         key("user_teardown", Kind::Shapes(&STEP), "steps done by each user before it goes, such as a log-out; not measured"),
         key("journeys", Kind::Shapes(&JOURNEY), "what users go through, chosen by weight"),
         key("populations", Kind::Shapes(&POPULATION), "kinds of users side by side, each with journeys and a load of its own"),
@@ -386,6 +391,7 @@ pub static STEP: Shape = Shape {
             "wait here until this long after the user's last time here, such as 10s, or at a rate, such as 120/m; first in a journey: its pace",
         ),
         key("of", Kind::Text, "who keeps the pace of `pacing` together: each user [default], population or all users"),
+        key("together", Kind::Whole, "this many users go on at each time of a `pacing` that they keep together [default: 1]"),
         key("catch_up", Kind::Truth, "whether times of `pacing` that passed while nobody came are made up for [default: false]"),
         key("transaction", Kind::Text, "time `steps` as one, in a row of this name: what their requests take together"),
         key("include_pauses", Kind::Truth, "whether a transaction's time runs through the pauses as well [default: false]"),
@@ -420,7 +426,7 @@ pub static EXTRACTION: Shape = Shape {
         key(
             "in",
             Kind::Text,
-            "where it is looked for: body (the default), unescaped, text, headers, status, message, url, request, request_headers, hops, or a template such as '{{page}}'",
+            "where it is looked for: body (the default), unescaped, text, headers, status, message, url, request, request_headers, hops, chain, or a template such as '{{page}}'",
         ),
         key("as", Kind::Text, "what is written of a match of `regex`, such as '$2-$1' [default: its first group]"),
         key(
@@ -458,10 +464,12 @@ pub static CHECKS: Shape = Shape {
         key("request", Kind::Text, "a condition on method, URL and body of the request, as text"),
         key("request_headers", Kind::Text, "a condition on the headers of the request, as text"),
         key("hops", Kind::Text, "a condition on the bodies of the answers along redirects, the last among them"),
+        key("chain", Kind::Text, "a condition on the body, and behind it those along redirects"),
         key("size", Kind::Text, "a condition on the bytes of the body, such as '< 10 KiB'"),
         key("headers_size", Kind::Text, "a condition on the bytes of the answer's head"),
         key("total_size", Kind::Text, "a condition on the bytes of the whole answer, as they came"),
         key("time", Kind::Text, "a condition on the response time, such as '< 500ms'"),
+        key("failure", Kind::Text, "what rows of requests (`jtl`) say that failed by one of these [default: the condition]"),
     ],
 };
 

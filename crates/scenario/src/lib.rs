@@ -21,6 +21,7 @@ mod door;
 mod ends;
 mod expression;
 mod file;
+mod finding;
 mod flow;
 mod hidden;
 mod json;

@@ -38,19 +38,27 @@ struct Kept {
 pub(crate) struct SharedPace {
     /// The time that was taken last, from the start of the run.
     last: AtomicU64,
+    /// Whether several go on at a time: then `last` is that in microseconds, and in its last bits how many have taken it besides the first.
+    has_batches: bool,
     seed: u64,
     kept: Kept,
 }
+
+/// Bits for those who take a time together.
+const BATCH_BITS: u32 = 10;
+const _: () = assert!(Pacing::TOGETHER_MAX as u64 <= 1 << BATCH_BITS);
+/// Times in microseconds that leave these bits, the last of them for nobody.
+const BATCH_TIME_MAX: u64 = (1 << (u64::BITS - BATCH_BITS)) - 2;
 
 impl SharedPace {
     /// One that is kept by this process alone. `number` tells it from others of the same seed.
     pub(crate) fn new(seed: u64, number: usize) -> Self {
         let seed = Random::new(seed, PACES + number as u64).bits();
-        Self { last: AtomicU64::new(NOBODY), seed, kept: Kept { workers: 1, of: 1, first: 0 } }
+        Self { last: AtomicU64::new(NOBODY), has_batches: false, seed, kept: Kept { workers: 1, of: 1, first: 0 } }
     }
 
-    /// When whoever comes now goes on.
-    pub(crate) fn next(&self, now: Nanos, pace: Think, catches_up: bool) -> Nanos {
+    /// When whoever comes now goes on; so many go on at the same time.
+    pub(crate) fn next(&self, now: Nanos, pace: Think, catches_up: bool, together: u16) -> Nanos {
         let Kept { workers, of, first } = self.kept;
         let after = |last: u64| {
             let gap = pace.span(Random::new(self.seed + first, last).unit()).max(GAP_MIN);
@@ -63,28 +71,46 @@ impl SharedPace {
                 last => within(u128::from(last) + gap).max(now.0),
             }
         };
-        let before = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
-        Nanos(after(before.unwrap_or_else(|last| last)))
+        if !self.has_batches {
+            let before = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
+            return Nanos(after(before.unwrap_or_else(|last| last)));
+        }
+        let time_of = |state: u64| (state >> BATCH_BITS) * 1_000;
+        let following = |state: u64| {
+            let others = state & ((1 << BATCH_BITS) - 1);
+            if state != NOBODY && others + 1 < u64::from(together) {
+                return state + 1;
+            }
+            let time = after(if state == NOBODY { NOBODY } else { time_of(state) });
+            (time / 1_000).min(BATCH_TIME_MAX) << BATCH_BITS
+        };
+        let before = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(following(state)));
+        Nanos(time_of(following(before.unwrap_or_else(|state| state))))
     }
 }
 
 impl Order {
     /// Where a pace is kept: its place among those of each user, or among those that are kept together.
     pub(crate) fn pace(&mut self, pacing: &Pacing, plan: &Plan) -> usize {
-        let Pacing { of, name, .. } = pacing;
+        let Pacing { of, name, together, .. } = pacing;
+        let populations = plan.populations().len().max(1);
+        let count = if *of == PacedUsers::Population { populations } else { 1 };
         let known = self.named_paces.iter().find(|(known_of, known, _)| known_of == of && Some(known) == name.as_ref());
         if let Some((.., place)) = known {
-            return *place;
+            let place = *place;
+            if *together > 1 {
+                self.shared_paces[place..place + count].iter_mut().for_each(|(_, pace)| pace.has_batches = true);
+            }
+            return place;
         }
         let place = if *of == PacedUsers::Each { self.paces } else { self.shared_paces.len() };
-        let populations = plan.populations().len().max(1) as u32;
         let mut share = |population: Option<u32>| {
-            let pace = SharedPace::new(plan.seed(), self.shared_paces.len());
+            let pace = SharedPace { has_batches: *together > 1, ..SharedPace::new(plan.seed(), self.shared_paces.len()) };
             self.shared_paces.push((population, pace));
         };
         match of {
             PacedUsers::Each => self.paces += 1,
-            PacedUsers::Population => (0..populations).for_each(|population| share(Some(population))),
+            PacedUsers::Population => (0..populations as u32).for_each(|population| share(Some(population))),
             PacedUsers::All => share(None),
         }
         self.named_paces.extend(name.iter().map(|name| (*of, name.clone(), place)));
@@ -108,7 +134,9 @@ impl Order {
 impl Journeys {
     /// Waits until the user goes on at the pace that it stands behind the instruction of.
     pub(crate) async fn keep_pace<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, role: impl Role) -> Result<(), End> {
-        let Op::SharedPacing { place, each_population, span, catches_up } = &self.compiled.journeys[user.journey].ops[user.at - 1] else {
+        let Op::SharedPacing { place, each_population, span, catches_up, together } =
+            &self.compiled.journeys[user.journey].ops[user.at - 1]
+        else {
             unreachable!("a user comes here from such an instruction")
         };
         let since = client.due();
@@ -116,7 +144,7 @@ impl Journeys {
         let pace = role.whole(user, |user| self.paced(span, user));
         let now = client.due();
         let place = place + if *each_population { self.part.population as usize } else { 0 };
-        let next = self.compiled.order.shared_paces[place].1.next(now, pace, *catches_up);
+        let next = self.compiled.order.shared_paces[place].1.next(now, pace, *catches_up, *together);
         client.rest(next.since(now)).await?;
         user.has_waited(since, client.due());
         Ok(())
@@ -133,7 +161,7 @@ mod tests {
 
     /// When so many users who come at a time go on, in milliseconds.
     fn taken(pace: &SharedPace, at_ms: u64, users: usize, of: Think, catches_up: bool) -> Vec<u64> {
-        (0..users).map(|_| pace.next(Nanos::from_millis(at_ms), of, catches_up).0 / 1_000_000).collect()
+        (0..users).map(|_| pace.next(Nanos::from_millis(at_ms), of, catches_up, 1).0 / 1_000_000).collect()
     }
 
     #[test]
@@ -145,6 +173,21 @@ mod tests {
         assert_eq!(taken(&pace, 30, 1, FIXED, true), [30]);
         // Who is late goes at once, until what was missed is made up for.
         assert_eq!(taken(&pace, 350, 5, FIXED, true), [130, 230, 330, 430, 530]);
+    }
+
+    #[test]
+    fn several_go_on_at_the_same_time_where_they_are_to() {
+        let pace = SharedPace { has_batches: true, ..SharedPace::new(1, 0) };
+        let mut taken = |at_ms: u64, users: usize, together: u16| -> Vec<u64> {
+            (0..users).map(|_| pace.next(Nanos::from_millis(at_ms), FIXED, false, together).0 / 1_000_000).collect()
+        };
+        assert_eq!(taken(30, 7, 3), [30, 30, 30, 130, 130, 130, 230]);
+        // Who comes late goes on with those who are still expected, and the next ones a pace later.
+        assert_eq!(taken(700, 4, 3), [230, 230, 700, 700]);
+        assert_eq!(taken(700, 2, 1), [800, 900], "another place of the same pace lets one go on at a time");
+        let all = SharedPace { has_batches: true, ..SharedPace::new(1, 0) };
+        let times: Vec<u64> = (0..2_000).map(|_| all.next(Nanos::ZERO, FIXED, true, 1000).0).collect();
+        assert_eq!((times[999], times[1_000]), (0, 100_000_000));
     }
 
     #[test]
@@ -185,7 +228,7 @@ mod tests {
     fn a_pace_of_nothing_goes_on_all_the_same() {
         let pace = SharedPace::new(1, 0);
         let nothing = Think::Fixed(Nanos::ZERO);
-        let times: Vec<u64> = (0..3).map(|_| pace.next(Nanos::ZERO, nothing, false).0).collect();
+        let times: Vec<u64> = (0..3).map(|_| pace.next(Nanos::ZERO, nothing, false, 1).0).collect();
         assert_eq!(times, [0, 1_000, 2_000]);
     }
 }

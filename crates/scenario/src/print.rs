@@ -6,16 +6,16 @@
 //!
 //! Invariant: what is printed is read back as the same scenario.
 
+mod checks;
 mod data;
 mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{
-    AnswerCheck, AnswerPart, Auth, Body, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources,
-    Script, Step, Where, Which, Work,
+    AnswerPart, Auth, Body, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Script, Step,
+    Where, Which, Work,
 };
 use plan::{Draft, Nanos, PopulationDraft, Target};
-use step::Check;
 
 use crate::file::Scenario;
 use crate::keys::{Key, LOAD, POPULATION};
@@ -64,6 +64,7 @@ pub fn print(scenario: &Scenario, notes: &Notes) -> String {
     top.put_all("populations", Value::List(populations.iter().map(population).collect()));
     top.put_all("user_teardown", steps.list(&work.user_teardown, ""));
     top.put_all("teardown", steps.list(&work.teardown, ""));
+    top.put_some("teardown_when_ended", work.skips_teardown.then(|| Value::Bare("false".to_owned())));
     page(&notes.top, &top, &notes.end)
 }
 
@@ -300,12 +301,13 @@ impl Steps<'_> {
                 let choices = Value::List(choices.collect());
                 map.put("pick", choices);
             }
-            Item::Pacing(Pacing { pace, of, catches_up, name }) => {
+            Item::Pacing(Pacing { pace, of, catches_up, together, name }) => {
                 map.put("pacing", duration(pace));
                 map.put_some("of", (*of != PacedUsers::Each).then(|| of.to_string()));
                 if *catches_up {
                     map.put("catch_up", Value::Bare("true".to_owned()));
                 }
+                map.put_some("together", (*together > 1).then(|| Value::Bare(together.to_string())));
                 map.put_some("name", name.clone());
             }
             Item::Set(values) => {
@@ -453,7 +455,7 @@ impl Steps<'_> {
         let mut extract = Map::default();
         step.extractions.iter().for_each(|extraction| extract.put(&extraction.variable, extracted(extraction)));
         map.put_all("extract", extract);
-        map.put_all("checks", checked(&step.checks));
+        map.put_all("checks", checks::checked(&step.checks));
         for (key, scripts) in [("before", &step.before), ("after", &step.after)] {
             match scripts.as_slice() {
                 [only] => map.put(key, script(only)),
@@ -613,9 +615,17 @@ fn duration(duration: &Duration) -> String {
 }
 
 fn extracted(extraction: &Extraction) -> Value {
-    let Extraction { variable: _, kind, expression, within, which, written, default, optional, null_is_missing } = extraction;
+    let Extraction { variable: _, kind, expression, open, within, which, written, default, optional, null_is_missing } = extraction;
     let word = kind.word();
-    if *extraction == Extraction::new(extraction.variable.clone(), *kind, expression.clone()) {
+    let is_short =
+        *extraction == Extraction { open: open.clone(), ..Extraction::new(extraction.variable.clone(), *kind, expression.clone()) };
+    // Braces would be read as those of a template, so that they are one that writes them.
+    let expression = &match open {
+        Some(open) => open.to_string(),
+        None if expression.contains("{{") => Template::fixed(expression.as_str()).to_string(),
+        None => expression.clone(),
+    };
+    if is_short {
         return if expression.is_empty() { word.into() } else { format!("{word} {expression}").into() };
     }
     let mut map = Map::default();
@@ -643,41 +653,6 @@ fn extracted(extraction: &Extraction) -> Value {
     map.put_some("optional", optional.then(|| Value::Bare("true".to_owned())));
     map.put_some("null_is_missing", null_is_missing.then(|| Value::Bare("true".to_owned())));
     Value::Map(map)
-}
-
-/// By what they are about, where that keeps their order and each of them; as lines otherwise.
-fn checked(checks: &[AnswerCheck]) -> Value {
-    let mut map = Map::default();
-    let mut rest = checks;
-    let mut said: Vec<&str> = Vec::new();
-    while let [first, ..] = rest {
-        let word = first.subject.word();
-        let count = rest.iter().take_while(|check| check.subject.word() == word).count();
-        let (group, others) = rest.split_at(count);
-        rest = others;
-        let targets: Vec<&str> = group.iter().filter_map(|check| check.subject.target()).collect();
-        let is_twice = targets.iter().enumerate().any(|(place, target)| targets[..place].contains(target));
-        if said.contains(&word) || is_twice || (targets.is_empty() && count > 1) {
-            return lines(checks);
-        }
-        said.push(word);
-        if targets.is_empty() {
-            map.put(word, Value::number(first.condition.clone()));
-        } else {
-            let mut conditions = Map::default();
-            targets.into_iter().zip(group).for_each(|(target, check)| conditions.put(target, check.condition.clone()));
-            map.put(word, conditions);
-        }
-    }
-    Value::Map(map)
-}
-
-fn lines(checks: &[AnswerCheck]) -> Value {
-    let line = |check: &AnswerCheck| {
-        Check::compile_open(&check.subject, &check.condition)
-            .map_or_else(|_| format!("{} {}", check.subject.word(), check.condition), |(check, _)| check.words().to_owned())
-    };
-    Value::List(checks.iter().map(|check| Value::from(line(check))).collect())
 }
 
 #[cfg(test)]

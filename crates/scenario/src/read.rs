@@ -293,7 +293,8 @@ impl<'a> Reading<'a> {
         self.known.extend(self.names.iter().cloned());
         let user_teardown = user_teardown_node.map_or_else(Vec::new, |node| self.items(node, &defaults, ""));
         let checks = top.value("checks").map_or_else(Vec::new, |node| self.promises(node, &journeys, &populations));
-        let work = Work { variables, keeps_variables, each_place, cookies, setup, teardown, user_teardown, journeys };
+        let skips_teardown = top.value("teardown_when_ended").and_then(|node| self.truth(node)) == Some(false);
+        let work = Work { variables, keeps_variables, each_place, cookies, setup, teardown, skips_teardown, user_teardown, journeys };
         Some(Scenario { populations, checks, files: self.files.clone(), ..Scenario::new(name, draft, work) })
     }
 

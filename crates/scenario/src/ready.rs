@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Messages, Prepared, RunError, Runner, SoFar, Stop, conclude};
-use measure::{IntervalCounts, Leftovers, Position, SummaryBuilder, Tick};
+use measure::{Ending, IntervalCounts, Leftovers, Position, SummaryBuilder, Tick};
 use plan::work::{Item, Weights};
 use plan::{DataEnd, Load, Part, Plan, PlanErrors, RowOrder, RowsFor, Target};
 use template::{Data, Dealing, Exchange, Rows, Witness, too_few_rows, too_large_for_each_user};
@@ -24,6 +24,7 @@ pub struct Ready {
     journeys: Compiled,
     setup: Option<Compiled>,
     teardown: Option<Compiled>,
+    skips_teardown: bool,
 }
 
 /// A journey that was gone through once, with all that came of it.
@@ -62,7 +63,8 @@ impl Ready {
                 let shared = |part: Compiled| Compiled { common: journeys.common.clone(), ..part };
                 let setup = setup.map(|part| Compiled { is_setup: true, ..shared(part) });
                 let teardown = teardown.map(shared);
-                Ok(Self { plan: plan.clone(), files: files.to_vec(), runner: Runner::threads(), journeys, setup, teardown })
+                let (files, skips_teardown) = (files.to_vec(), scenario.work.skips_teardown);
+                Ok(Self { plan: plan.clone(), files, runner: Runner::threads(), journeys, setup, teardown, skips_teardown })
             }
             _ => Err(errors),
         }
@@ -109,7 +111,7 @@ impl Ready {
         if let Ok(only) = Weights::new(&weights) {
             self.journeys.weights = only;
         }
-        let Self { plan, files, runner, mut journeys, setup, teardown } = self;
+        let Self { plan, files, runner, mut journeys, setup, teardown, .. } = self;
         let mut walk = Walk::default();
         let mut inherited = Vec::new();
         let go = |part: &'static str, compiled: Compiled, stop: &Stop, walk: &mut Walk| {
@@ -168,7 +170,9 @@ impl Ready {
             ));
         }
         let once = (self.setup.take(), self.teardown.take());
-        Series::begin(self.plan.clone(), self.files.clone(), self.runner.clone(), once, stop)
+        let mut series = Series::begin(self.plan.clone(), self.files.clone(), self.runner.clone(), once, stop)?;
+        series.skips_teardown = self.skips_teardown;
+        Ok(series)
     }
 
     /// Carries a prepared plan out as one of several loads: neither setup nor teardown.
@@ -192,7 +196,11 @@ impl Ready {
             position.add(left.position);
             run.add_warnings(left_out(&limited, &before, &position.sent));
         };
-        conclude(&plan, messages, &mut complete, watch)
+        let measured = conclude(&plan, messages, &mut complete, watch);
+        if measured.as_ref().is_ok_and(|run| matches!(run.ended.how, Ending::Interrupted | Ending::Aborted)) {
+            series.was_ended.set(true);
+        }
+        measured
     }
 
     /// Starts these parts of a prepared plan as one of several loads, which goes on from where those before it stopped.

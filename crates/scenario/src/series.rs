@@ -9,7 +9,7 @@
 //! Invariant: while a load goes on nothing here is touched; a worker takes what it needs when it begins, and leaves behind how far it
 //! came.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use engine::{RunError, Runner, Stop};
@@ -26,6 +26,10 @@ pub struct Series {
     files: Vec<Arc<Data>>,
     runner: Runner,
     teardown: Option<Compiled>,
+    /// Whether that is left out where a load was ended before its end.
+    pub(crate) skips_teardown: bool,
+    /// Whether one was.
+    pub(crate) was_ended: Cell<bool>,
     /// What the setup left.
     pub(crate) inherited: Vec<(usize, Vec<u8>)>,
     pub(crate) position: RefCell<Position>,
@@ -43,7 +47,16 @@ impl Series {
         (setup, teardown): (Option<Compiled>, Option<Compiled>),
         stop: &Stop,
     ) -> Result<Self, RunError> {
-        let mut series = Self { plan, files, runner, teardown, inherited: Vec::new(), position: RefCell::default() };
+        let mut series = Self {
+            plan,
+            files,
+            runner,
+            teardown,
+            skips_teardown: false,
+            was_ended: Cell::new(false),
+            inherited: Vec::new(),
+            position: RefCell::default(),
+        };
         if let Some(setup) = setup {
             let passed = single(&series.plan, &series.files, &series.runner, setup, stop)?;
             if let Some(why) = passed.wrong.or_else(|| (!passed.is_whole).then(|| "it was interrupted".to_owned())) {
@@ -70,7 +83,16 @@ impl Series {
         runner: Runner,
         (position, inherited): (Position, Vec<(usize, Vec<u8>)>),
     ) -> Self {
-        Self { plan, files, runner, teardown: None, inherited, position: RefCell::new(position) }
+        Self {
+            plan,
+            files,
+            runner,
+            teardown: None,
+            skips_teardown: false,
+            was_ended: Cell::new(false),
+            inherited,
+            position: RefCell::new(position),
+        }
     }
 
     /// Whether a data file that ends the load has come to its end: nothing more can be sent.
@@ -79,10 +101,10 @@ impl Series {
         self.position.borrow().has_run_out
     }
 
-    /// Goes through the teardown, whatever ended the loads; what failed of it, in words.
+    /// Goes through the teardown, whatever ended the loads, unless it is not wanted then; what failed of it, in words.
     #[must_use]
     pub fn end(self) -> Option<String> {
-        let mut teardown = self.teardown?;
+        let mut teardown = self.teardown.filter(|_| !(self.skips_teardown && self.was_ended.get()))?;
         teardown.inherited = self.inherited;
         // The load may have been ended by hand; what is to be cleaned up is cleaned up all the same.
         let failed = match single(&self.plan, &self.files, &self.runner, teardown, &Stop::new()) {

@@ -13,13 +13,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::ControlFlow;
 
-use plan::template::Mistake;
+use plan::Nanos;
+use plan::template::{Mistake, Template};
 use plan::work::{DIGESTS, Kind, Which};
 use regex::bytes::CaptureLocations;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Headers};
 use crate::coding;
 use crate::cookies;
 use crate::excerpt::excerpt;
@@ -145,6 +146,27 @@ impl Extractor {
         };
         let text = if matches!(kind, Kind::Body | Kind::Status) { "" } else { text.trim() };
         Ok(Self { kind, text: text.into(), which: Which::First, null_is_missing: false, whole: false, form: None, finder, groups: None })
+    }
+
+    /// Understands an expression that holds values, as if each were a number, or else a word.
+    ///
+    /// # Errors
+    /// What is wrong in it, and where, as if they were there.
+    pub fn compile_open(kind: Kind, expression: &Template) -> Result<Self, Mistake> {
+        let as_if = |value: &str| Self::compile(kind, &expression.marked(|_| value.to_owned()));
+        as_if("0").or_else(|mistake| as_if("x").map_err(|_| mistake))
+    }
+
+    /// Looks for this from now on, and takes of it what it took before.
+    ///
+    /// # Errors
+    /// What is wrong in it; then it looks for what it looked for.
+    pub fn seek(&mut self, text: &str) -> Result<(), Mistake> {
+        if *self.text != *text.trim() {
+            let made = Self::compile(self.kind, text)?;
+            (self.text, self.finder, self.groups) = (made.text, made.finder, None);
+        }
+        Ok(())
     }
 
     /// The same, but taking other matches than the first.
@@ -290,6 +312,14 @@ impl Extractor {
         }
     }
 
+    /// The value in this text, as in the body of an answer of which nothing else is known.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn of_text(&self, text: &[u8]) -> Result<Value, Missing> {
+        self.of(&Reading::new(Answer { status: 0, headers: Headers::NONE, body: text, elapsed: Nanos::ZERO }))
+    }
+
     /// Writes the value at the end of `out`, as [`text_of`] tells what [`of`](Self::of) gives. Of text, JSON that was read already and a
     /// first match it is a copy and nothing else: nothing is allocated if `out` has room.
     ///
@@ -412,6 +442,14 @@ impl Extractor {
             }
         }
         Ok(())
+    }
+
+    /// Why nothing is taken where what is filled in makes no expression.
+    #[must_use]
+    pub fn not_understood(&self, reading: &Reading<'_>, text: &str, mistake: &Mistake) -> Missing {
+        let sought = excerpt(format!("{} {text}", self.kind.word()).as_bytes());
+        let reason = format!("was not looked for: {}", mistake.message);
+        Missing { sought, reason, found: self.surroundings(reading), instead: None }
     }
 
     fn missing(&self, reading: &Reading<'_>, reason: String) -> Missing {

@@ -57,6 +57,10 @@ pub(crate) fn text<'r>(reading: &'r Reading<'_>, part: AnswerPart) -> Cow<'r, [u
             Cow::Owned(text)
         }
         AnswerPart::Hops => Cow::Borrowed(reading.exchange().map_or(&[][..], |exchange| exchange.hops)),
+        AnswerPart::Chain => {
+            let hops = reading.exchange().map_or(&[][..], |exchange| exchange.hops);
+            if hops.is_empty() { Cow::Borrowed(answer.body) } else { Cow::Owned([answer.body, hops].join(&b'\n')) }
+        }
         AnswerPart::RequestHeaders => {
             let (head, _) = request(reading);
             let lines = head.split(|byte| *byte == b'\n').skip(1);

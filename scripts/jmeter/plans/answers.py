@@ -78,6 +78,25 @@ def lasting(milliseconds):
 FUNCTIONS = "a function of a path is what it gives; JMeter's extractor finds nothing by it"
 
 CASES = [
+    Case(
+        "extractors-with-values",
+        "RegexExtractor JSONPostProcessor BoundaryExtractor HtmlExtractor XPathExtractor JMESPathExtractor",
+        "expressions that hold what an extractor found before",
+        group(
+            get("/key", regex("key", "key=(\\w+)"), regex("place", "at=(\\d+)")),
+            get("/text", regex("a", "${key}=(\\d+)"), between("b", "[${key}:", "]")),
+            get("/json", json_path("c", "$.${key}.id"), json_path("d", "$.list[${place}]"), jmes_path("e", "${key}.id")),
+            get("/page", css("f", "a#${key}"), xpath("g", "//a[${place}]")),
+            raw("POST", "/found", "${a} ${b} ${c} ${d} ${e} ${f} ${g}"),
+            loops=2,
+        ),
+        answers={
+            "/key": [Answer("key=one at=1"), Answer("key=two at=2")],
+            "/text": Answer("one=11 two=22 [one:x] [two:y]"),
+            "/json": as_json({"one": {"id": 1}, "two": {"id": 2}, "list": ["zero", "first", "second"]}),
+            "/page": as_html('<html><body><a id="one">One</a><a id="two">Two</a></body></html>'),
+        },
+    ),
     taken(
         "regex",
         "RegexExtractor",
@@ -173,6 +192,24 @@ CASES = [
         Answer("t=2"),
         "${t}",
         regex("t", "t=(\\d)", scope="children"),
+    ),
+    taken(
+        "regex-groups-of-all-matches",
+        "RegexExtractor",
+        "groups of each of all matches",
+        Answer(TEXT),
+        "${t_matchNr} ${t_1} ${t_2_g1} ${t_2_g2} ${t_3_g0} ${t_9_g1}",
+        regex("t", "id=(\\d+) name=(\\w+)", match_number="-1", template="$2$-$1$"),
+    ),
+    Case(
+        "regex-of-all",
+        "RegexExtractor",
+        "in an answer and in those along redirects",
+        group(
+            get("/from", regex("t", "t=(\\d)", match_number="-1", scope="all"), regex("u", "u=(\\d)", match_number="2", scope="all")),
+            raw("POST", "/found", "${t_matchNr} ${t_1} ${t_2} ${t_3} ${u}"),
+        ),
+        answers={"/from": Answer("t=1", status=302, headers=[("Location", "/to")]), "/to": Answer("t=2 u=5")},
     ),
     taken(
         "json",

@@ -2,6 +2,7 @@
 
 from cases import Case, in_any_order, one_user
 from elements import *
+from server import Answer
 
 DATE = r"\d{4}-\d\d-\d\d"
 LINES = {"lines.txt": "first\nsecond\n", "rows.csv": "a,1\nb,2\n", "shop.xml": "<shop><item>One</item><item>Two</item></shop>"}
@@ -62,6 +63,43 @@ CASES = [
     function("__longSum", "${__longSum(9999999999,1)}", "sums of great numbers"),
     function("__split", "${__split(a|b||c,part,|)} ${part_2} ${part_3} ${part_n}", "the parts of a text as variables"),
     function("__regexFunction", "${__regexFunction(b(.),$1$,,,none,,text)}", "a match in a variable", variables={"text": "a1b2"}),
+    function(
+        "__regexFunction",
+        "${__regexFunction((.)(\\d),<$2$$1$>,ALL,-,,m,text)} ${m} ${m_matchNr} ${m_g0} ${m_g2}",
+        "all matches in a variable, with their groups",
+        name="regexfunction-all",
+        variables={"text": "a1b2c"},
+    ),
+    function(
+        "__regexFunction",
+        "${__regexFunction((.)(\\d),$1$,2,,,m,text)} ${m_g} ${m_g1} ${__regexFunction(x,$0$,,,no match,n,text)} ${n} ${n_matchNr} ${__regexFunction(\\d,$0$,9,,none,,text)}",
+        "one of several matches in a variable, and none",
+        name="regexfunction-places",
+        variables={"text": "a1b2c"},
+    ),
+    function(
+        "__regexFunction",
+        "${__regexFunction(${letter}(\\d),$1$,RAND,,,,text)} ${__regexFunction(${letter}(\\d),$1$,0.5,,,,text)}",
+        "a match by chance, and one in the middle",
+        name="regexfunction-drawn",
+        body=r"\[[12] 1\]",
+        variables={"text": "a1a2", "letter": "a"},
+    ),
+    Case(
+        "regexfunction-answer",
+        "__regexFunction",
+        "a match in the answer before",
+        group(get("/page"), raw("POST", "/f", "[${__regexFunction(<b>(.*?)</b>,$1$,,,none)}]"), loops=2),
+        answers={"/page": [Answer("<b>one</b>"), Answer("two")]},
+    ),
+    function(
+        "__XPath",
+        "${__XPath(shop.xml,//item)} ${__XPath(shop.xml,//item/@id)} ${__XPath(shop.xml,//item)}",
+        "matches in a file, which places take in turns",
+        name="xpath-in-turns",
+        loops=2,
+        files={"shop.xml": "<shop><item id='1'>One</item><item id='2'>Two</item><item id='3'>Three</item></shop>"},
+    ),
     function(
         "__CSVRead",
         "${__CSVRead(rows.csv,0)} ${__CSVRead(rows.csv,1)}${__CSVRead(rows.csv,next)}",

@@ -1,6 +1,6 @@
 """Who comes when and how long, and when users wait."""
 
-from cases import Case, counted, one_user, per_user
+from cases import Case, counted, in_any_order, one_user, per_user
 from elements import *
 from server import Answer, cookies
 
@@ -307,6 +307,28 @@ CASES = [
         ),
         get("/a"),
         loops=3,
+    ),
+    Case(
+        "precise-in-batches",
+        "PreciseThroughputTimer",
+        "two samples at each of the times, by chance",
+        group(
+            paced(
+                "PreciseThroughputTimer",
+                allowedThroughputSurplus=Double(1.0),
+                exactLimit=10000,
+                throughput=Double(10.0),
+                throughputPeriod=1,
+                duration=1,
+                batchSize=2,
+                batchThreadDelay=0,
+                randomSeed="0",
+            ),
+            get("/a"),
+            threads=2,
+            loops=3,
+        ),
+        view=in_any_order,
     ),
     one_user(
         "timers-of-transactions",

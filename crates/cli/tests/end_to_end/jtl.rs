@@ -262,3 +262,45 @@ fn who_cannot_write_rows_says_so_before_anything_is_sent() {
     assert_eq!(Table::of(&session.read("old.jtl")).0.len(), 20);
     session.loadline("show @last --out jtl=again.jtl").exits(2).complains("only a single load writes one");
 }
+
+#[test]
+fn a_transaction_that_has_the_only_row_has_the_sums_of_what_is_in_it() {
+    let server = Recorder::start_with(|request| match line(request) {
+        "GET /c" => answer(500, "", "no"),
+        _ => answer(200, "", "welcome"),
+    });
+    let text = format!(
+        "target: {}\nload: {{users: 2, requests: 50}}\nsteps:\n  - transaction: whole\n    only_row: true\n    steps:\n      - get: /a\n      \
+         - {{transaction: inner, steps: [{{get: /b}}, {{get: /c}}]}}\n  - get: /a2\n  - {{transaction: plain, steps: [{{get: /d}}]}}\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out jtl=r.jtl --out json=r.json --no-save").exits(0);
+    let (table, result) = (Table::of(&session.read("r.jtl")), session.json("r.json"));
+    assert_eq!(table.all("label"), ["GET /a2", "GET /d", "plain", "whole"]);
+    let whole = table.count("label", "whole");
+    assert!(whole >= 10, "{whole}");
+    assert_eq!(
+        table.count("responseMessage", "Number of samples in transaction : 3, number of failing samples : 1"),
+        whole,
+        "those of the inner one are its own"
+    );
+    // Whatever was received stands in some row, once.
+    let own = Table(table.0.iter().filter(|row| row[2] != "plain").cloned().collect());
+    for (column, key) in [("bytes", "received"), ("sentBytes", "sent")] {
+        assert_eq!(own.numbers(column).sum::<u64>(), result["bytes"][key].as_u64().unwrap(), "{column}");
+    }
+}
+
+#[test]
+fn a_row_says_what_its_check_says_of_a_failure() {
+    let server = Recorder::start_with(|_| answer(200, "", "welcome"));
+    let text = format!(
+        "target: {}\nload: {{users: 1, requests: 4}}\nsteps:\n  - get: /a\n    checks: [body contains welcome, {{body: contains sorry, \
+         failure: 'It is not, \"sorry\"'}}]\n",
+        server.url
+    );
+    let mut session = Session::new().file("s.yaml", &text);
+    session.loadline("run s.yaml --out jtl=r.jtl --no-save").exits(0);
+    assert_eq!(session.read("r.jtl").matches(",\"It is not, \"\"sorry\"\"\",").count(), 4);
+}

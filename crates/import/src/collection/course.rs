@@ -17,6 +17,8 @@ pub struct Course {
     pub setup: Vec<Item>,
     /// Done once, after the load.
     pub teardown: Vec<Item>,
+    /// Whether that is left out where the load was ended before its end.
+    pub skips_teardown: bool,
     /// What users go through.
     pub journeys: Vec<Journey>,
     /// Kinds of users side by side, each with its journeys.

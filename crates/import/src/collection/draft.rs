@@ -109,6 +109,7 @@ impl Connection {
         draft.timeout = self.timeout.as_ref().and_then(|time| time.parse().ok());
         draft.connect_timeout = self.connect_timeout.as_ref().and_then(|time| time.parse().ok());
         draft.proxy.clone_from(&self.proxy);
+        draft.source_ip = self.source_ip.iter().filter_map(|address| address.parse().ok()).collect();
         draft.unix_socket.clone_from(&self.unix_socket);
         draft.connect_to = self.connect_to.as_ref().and_then(|to| to.parse().ok());
         draft.cacert.clone_from(&self.cacert);

@@ -22,6 +22,7 @@ mod scripts;
 mod text;
 mod times;
 mod tree;
+mod ways;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,7 @@ use plan::work::{AnswerPart, Expression, Extent, Extraction, Item, Journey, Step
 use super::course::Course;
 use super::url::{origin, variable_name, with_origin_of};
 use super::{Collection, Kind, ReadError, Request, VARIABLES_MAX, Variable, Wishes};
+use assertions::Samples;
 use request::Surroundings;
 use text::{Mentions, Names};
 use tree::{Element, list_of, text_of};
@@ -92,7 +94,7 @@ struct Scope<'e> {
     failure_ends: Option<Extent>,
     /// Whether the element at hand is done once by each user, and that is said.
     is_once: bool,
-    /// The variable that says whether the first round of the loop is over that the reader is in at once.
+    /// The variable that counts the rounds of the loop that the reader is in at once.
     round: Option<String>,
     /// What of loops the reader is in.
     around: flow::Around,
@@ -129,7 +131,7 @@ pub(super) fn is_one(text: &str) -> bool {
 /// The plans that a test plan includes, by the paths that it names, as far as they were not read.
 pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
     let texts = || std::iter::once(text).chain(wishes.included.values().flatten().map(String::as_str));
-    if !texts().any(|text| text.contains("IncludeController") || text.contains("ilename\">")) {
+    if !texts().any(|text| ["IncludeController", "ilename\">", "__XPath("].iter().any(|sign| text.contains(sign))) {
         return Vec::new();
     }
     let Ok((plan, included)) = trees(text, wishes) else { return Vec::new() };
@@ -143,6 +145,8 @@ pub(super) fn includes(text: &str, wishes: &Wishes) -> Vec<String> {
             paths.extend(path.and_then(|path| reading.names.literal(path)).filter(|path| !path.is_empty()));
         });
     }
+    let calls = reading.names.mentions.calls.iter().filter(|(function, _)| *function == "__XPath");
+    paths.extend(calls.filter_map(|(_, arguments)| reading.names.literal(arguments.first()?)).filter(|path| !path.is_empty()));
     paths.into_iter().filter(|path| !wishes.included.contains_key(path)).collect()
 }
 
@@ -181,10 +185,13 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
         passes += 1;
     };
     let addresses = reading.addresses();
+    let skips_teardown = !reading.plan.is_on("TestPlan.tearDown_on_shutdown", false);
     let Reading { mut collection, mut course, mut names, connect_timeout, .. } = reading;
     for name in names.counters.take() {
         names.known.push(Variable { name, value: Template::fixed("0"), secret: false });
     }
+    names.known.extend(names.made.take());
+    course.skips_teardown = skips_teardown && !course.teardown.is_empty();
     if wishes.comes_at_a_rate {
         course.come_at_a_rate();
     }
@@ -201,6 +208,7 @@ pub(super) fn read(text: &str, wishes: &Wishes) -> Result<Collection, ReadError>
     }
     collection.variables = names.known;
     connect(&mut collection, &addresses);
+    ways::settle(&mut collection);
     collection.course = Some(course);
     Ok(collection)
 }
@@ -270,7 +278,8 @@ impl<'e> Reading<'e> {
         plan.name.clone_into(&mut collection.name);
         let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
         let name = if wishes.file.is_empty() { &plan.name } else { &wishes.file };
-        let names = Names { properties, plan: name.clone(), machine: wishes.machine.clone(), ..Names::default() };
+        let machine = wishes.machine.clone();
+        let names = Names { properties, plan: name.clone(), machine, included: Some(&wishes.included), ..Names::default() };
         let servers = wishes.servers.map_or(1, NonZeroU32::get);
         let (course, places) = (Course { each_place: servers > 1, ..Course::default() }, BTreeMap::new());
         Self {
@@ -385,6 +394,9 @@ impl<'e> Reading<'e> {
             }
             let Some(name) = functions::assigned(function, arguments) else { continue };
             set.insert(name.to_owned());
+            if *function == "__regexFunction" {
+                set.extend(functions::parts_of_match(name, |part| self.names.mentions.names(part)));
+            }
             if *function == "__split" {
                 set.extend([text::list_name(name), format!("{name}_n")]);
                 set.extend(self.names.split_parts(name).into_iter().map(|(part, _)| part.to_owned()));
@@ -398,6 +410,12 @@ impl<'e> Reading<'e> {
                 set.insert(variable.clone());
                 self.names.set_properties.insert(property, variable);
             }
+        }
+        if self.names.mentions.calls.iter().any(|(function, arguments)| functions::looks_back(function, arguments)) {
+            let is_taken = |name: &str| set.iter().any(|known| variable_name(known) == name);
+            let name = free_name("answer_before", |number| format!("answer_before_{number}"), is_taken);
+            set.insert(name.clone());
+            self.names.answer_before = Some(name);
         }
         set.iter().for_each(|name| _ = lost.remove(name));
         set.retain(|name| !never_set.contains_key(name));
@@ -537,13 +555,32 @@ impl<'e> Reading<'e> {
             let taken = answer::taken(extractor, &self.names.mentions, Some(&self.names));
             let mut taken: Vec<Extraction> = taken.into_iter().filter_map(|taken| taken.found.ok()).collect();
             let of_parts = Where::Part(AnswerPart::Hops);
-            if request.resources.is_some() && taken.iter().any(|taken| taken.within == of_parts) {
-                taken.retain(|taken| taken.within != of_parts);
-                self.leave_out(extractor, scope, "it looks at what a page loads as well, and here at answers along redirects alone");
+            match Samples::of(extractor.text("Sample.scope")) {
+                Samples::Parts if request.resources.is_some() => {
+                    taken.retain(|taken| taken.within != of_parts);
+                    self.leave_out(extractor, scope, "it looks at what a page loads as well, and here at answers along redirects alone");
+                }
+                Samples::All if request.resources.is_some() || request.connection.follow.is_some() => {
+                    let is_sought = |taken: &&mut Extraction| taken.within == Where::default() && taken.kind == plan::work::Kind::Regex;
+                    taken.iter_mut().filter(is_sought).for_each(|taken| taken.within = Where::Part(AnswerPart::Chain));
+                    if request.resources.is_some() || taken.iter().any(|taken| taken.within != Where::Part(AnswerPart::Chain)) {
+                        let why = "it looks at all that a sample is made of as well, and here at the answer itself and, of a regular expression over bodies, at those along redirects";
+                        self.leave_out(extractor, scope, why);
+                    }
+                }
+                _ => {}
             }
             request.extractions.extend(taken);
         }
         for assertion in &inner.assertions {
+            let samples = Samples::of(assertion.text("Assertion.scope"));
+            if samples != Samples::Own && (request.resources.is_some() || request.connection.follow.is_some()) {
+                self.leave_out(assertion, scope, "answers along redirects, and of what a page loads, are not held against it");
+            }
+            // Where there are no others, it looks at none.
+            if samples == Samples::Parts {
+                continue;
+            }
             let checks = assertions::checks(assertion, &self.names).unwrap_or_default();
             // What the same answer gives a value is not known yet when it is held against that.
             let is_new = |name: &str| request.extractions.iter().any(|taken| taken.variable == name);
@@ -557,6 +594,12 @@ impl<'e> Reading<'e> {
             }
             request.checks.extend(checks);
         }
+        request.extractions.extend(
+            self.names.answer_before.clone().map(|before| Extraction {
+                default: Some(String::new()),
+                ..Extraction::new(before, plan::work::Kind::Body, String::new())
+            }),
+        );
         let after = self.scripts_after(&inner);
         items.extend(self.names.taken());
         let keeper = inner.cookies.filter(|manager| groups::keeps_cookies(manager));

@@ -168,7 +168,7 @@ fn holds(text: &str) -> AnswerCheck {
 }
 
 fn check_of(subject: Subject, condition: String) -> AnswerCheck {
-    AnswerCheck { subject, condition, against: None }
+    AnswerCheck { subject, condition, against: None, failure: None }
 }
 
 /// What stands around a promise and says nothing itself.

@@ -95,8 +95,8 @@ impl Collection {
         let journeys = course.journeys.iter().map(|journey| Journey { items: of(&journey.items), ..journey.clone() }).collect();
         let values = |variable: &super::Variable| Variable { name: variable.name.clone(), value: filled(&variable.value, &self.variables) };
         let variables = self.variables.iter().map(values).collect();
-        let each_place = course.each_place;
-        Work { variables, keeps_variables: true, each_place, cookies: course.cookies, setup, teardown, ..Work::of(journeys) }
+        let (cookies, each_place, skips_teardown) = (course.cookies, course.each_place, course.skips_teardown);
+        Work { variables, keeps_variables: true, each_place, cookies, setup, teardown, skips_teardown, ..Work::of(journeys) }
     }
 
     /// What is told in a printed scenario: where it is from, which variables of the environment it needs, what is missing in it. `source` is

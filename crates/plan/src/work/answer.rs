@@ -16,6 +16,8 @@ pub struct Extraction {
     pub kind: Kind,
     /// How it is found; empty of kinds that have no expression.
     pub expression: String,
+    /// The template that the expression is, if it holds values: filled in for each answer.
+    pub open: Option<Template>,
     /// In which text it is looked for.
     pub within: Where,
     /// Which of several.
@@ -38,6 +40,7 @@ impl Extraction {
             variable,
             kind,
             expression,
+            open: None,
             within: Where::Part(AnswerPart::Body),
             which: Which::First,
             written: None,
@@ -47,10 +50,10 @@ impl Extraction {
         }
     }
 
-    /// The template that writes the text in which it is looked for, if one does.
-    #[must_use]
-    pub fn template(&self) -> Option<&Template> {
-        if let Where::Written(text) = &self.within { Some(text) } else { None }
+    /// The templates that write its expression, and the text in which it is looked for, if they do.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        let within = if let Where::Written(text) = &self.within { Some(text) } else { None };
+        self.open.iter().chain(within)
     }
 }
 
@@ -93,11 +96,13 @@ pub enum AnswerPart {
     RequestHeaders,
     /// The bodies of the answers along redirects, the last among them; empty where none was followed.
     Hops,
+    /// The body of the answer, and behind it those along redirects.
+    Chain,
 }
 
 impl AnswerPart {
     /// All of them, in the order of the guide.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Body,
         Self::Unescaped,
         Self::Text,
@@ -108,10 +113,11 @@ impl AnswerPart {
         Self::Request,
         Self::RequestHeaders,
         Self::Hops,
+        Self::Chain,
     ];
 
     /// Its word in a scenario: `body`, `unescaped`, `text`, `headers`, `status`, `message`, `url`, `request`, `request_headers`,
-    /// `hops`.
+    /// `hops`, `chain`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -125,6 +131,7 @@ impl AnswerPart {
             Self::Request => "request",
             Self::RequestHeaders => "request_headers",
             Self::Hops => "hops",
+            Self::Chain => "chain",
         }
     }
 
@@ -144,6 +151,8 @@ pub struct AnswerCheck {
     pub condition: String,
     /// The template in the condition, if there is one: filled in for each answer.
     pub against: Option<Template>,
+    /// What the row of a request says that failed by it; else what must hold.
+    pub failure: Option<String>,
 }
 
 /// Where a value is looked for, and in which language.

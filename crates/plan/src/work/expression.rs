@@ -172,10 +172,12 @@ pub enum Function {
     If,
     /// The next number of a counter that all users have together, by its name; from 1.
     Next,
+    /// What a regular expression finds in a text, as a JSON array: of each match its first group, or what a third value writes of it.
+    Find,
 }
 
 /// Names, how many values they take, which of these are numbers, and an example.
-const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 21] = [
+const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 22] = [
     ("length", Function::Length, 1, 1, Numbers::None, "length({{name}})"),
     ("lower", Function::Lower, 1, 1, Numbers::None, "lower({{name}})"),
     ("upper", Function::Upper, 1, 1, Numbers::None, "upper({{name}})"),
@@ -197,10 +199,14 @@ const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 21] = [
     ("abs", Function::Abs, 1, 1, Numbers::All, "abs({{n}})"),
     ("if", Function::If, 3, 3, Numbers::None, "if({{n}} > 9, many, few)"),
     ("next", Function::Next, 1, 1, Numbers::None, "next(orders)"),
+    ("find", Function::Find, 2, 3, Numbers::None, "find({{page}}, \"id=(\\d+)\")"),
 ];
 
-/// How a text may be written for others: in a URL (RFC 3986), as forms write it, in base64, in a page, in XML.
-pub const CODINGS: [&str; 5] = ["url", "form", "base64", "html", "xml"];
+/// How a text may be written for others: in a URL (RFC 3986), as forms write it, in base64, in a page, in XML, in a regular expression that
+/// finds it.
+pub const CODINGS: [&str; 6] = ["url", "form", "base64", "html", "xml", "regex"];
+/// Those of them that can be read again.
+const READABLE: [&str; 5] = ["url", "form", "base64", "html", "xml"];
 /// Digests that a text may have.
 pub const DIGESTS: [&str; 5] = ["md5", "sha1", "sha256", "sha384", "sha512"];
 
@@ -218,7 +224,8 @@ impl Function {
     /// The words of which its second value is one, if it must be.
     const fn words(self) -> Option<&'static [&'static str]> {
         match self {
-            Self::Encode | Self::Decode => Some(&CODINGS),
+            Self::Encode => Some(&CODINGS),
+            Self::Decode => Some(&READABLE),
             Self::Digest => Some(&DIGESTS),
             _ => None,
         }
@@ -304,6 +311,25 @@ impl Expression {
             }
             Self::Two(_, sides) => sides.0.patterns().into_iter().chain(sides.1.patterns()).collect(),
             Self::Call(_, values) => values.iter().flat_map(Self::patterns).collect(),
+        }
+    }
+
+    /// Every regular expression in it that is [looked for](Function::Find) in a text, with what is written of a match, where they are always
+    /// the same.
+    #[must_use]
+    pub fn finds(&self) -> Vec<(String, Option<String>)> {
+        match self {
+            Self::Text(_) => Vec::new(),
+            Self::Not(inner) | Self::Negative(inner) => inner.finds(),
+            Self::Two(_, sides) => sides.0.finds().into_iter().chain(sides.1.finds()).collect(),
+            Self::Call(function, values) => {
+                let fixed = |place: usize| match values.get(place) {
+                    Some(Self::Text(text)) if text.is_fixed() => Some(text.fixed_text()),
+                    _ => None,
+                };
+                let own = if *function == Function::Find { fixed(1).map(|pattern| (pattern, fixed(2))) } else { None };
+                values.iter().flat_map(Self::finds).chain(own).collect()
+            }
         }
     }
 

@@ -21,15 +21,20 @@ pub struct Pacing {
     pub of: PacedUsers,
     /// Whether times that passed while nobody came are made up for; else the next is a pace after whoever came late.
     pub catches_up: bool,
+    /// So many users go on at each of its times, where they keep it together.
+    pub together: u16,
     /// Places with the same name, and the same users, keep one pace; without a name it is that of its place alone.
     pub name: Option<String>,
 }
 
 impl Pacing {
+    /// No more users go on at the same time of a pace.
+    pub const TOGETHER_MAX: u16 = 1000;
+
     /// Of each user for itself, at one place.
     #[must_use]
     pub const fn each(pace: Duration) -> Self {
-        Self { pace, of: PacedUsers::Each, catches_up: false, name: None }
+        Self { pace, of: PacedUsers::Each, catches_up: false, together: 1, name: None }
     }
 }
 

@@ -129,6 +129,9 @@ fn extraction() -> impl Strategy<Value = Extraction> {
         &[
             (Kind::JsonPath, "$.a[?@.b == 1].c"),
             (Kind::JsonPath, "$.a.length()"),
+            (Kind::JsonPath, "$.a[?@.b == {{known}}].c"),
+            (Kind::Css, "#{{known}}::attr(id)"),
+            (Kind::Regex, "\\{{2}a"),
             (Kind::JmesPath, "a[?b > `1`].{c: d}"),
             (Kind::Digest, "md5"),
             (Kind::Regex, "id: (\\d+) #\\s"),
@@ -156,6 +159,7 @@ fn extraction() -> impl Strategy<Value = Extraction> {
     ];
     (proptest::sample::select(&["taken", "t-2", "_x"][..]), sought, within, which, missing, any::<[bool; 2]>()).prop_map(
         |(variable, (kind, expression), within, which, (default, optional), [null_is_missing, is_written])| Extraction {
+            open: expression.contains("{{known}}").then(|| template(expression)),
             within: if matches!(kind, Kind::Header | Kind::Cookie | Kind::Status) { Where::default() } else { within },
             which,
             written: (is_written && kind == Kind::Regex).then(|| "$1: $$".to_owned()),
@@ -193,11 +197,12 @@ fn answer_checks() -> impl Strategy<Value = Vec<AnswerCheck>> {
         "size < 10 KiB",
         "time < 200ms",
     ][..];
-    proptest::collection::vec(proptest::sample::select(lines), 0..4).prop_map(|lines| {
-        let check = |line: &&str| {
+    let failure = proptest::option::weighted(0.2, proptest::sample::select(&["It is not there", "1"][..]));
+    proptest::collection::vec((proptest::sample::select(lines), failure), 0..4).prop_map(|lines| {
+        let check = |(line, failure): &(&str, Option<&str>)| {
             let (check, blank) = Check::parse_open(line).unwrap();
             let against = blank.map(|blank| template(&blank.text));
-            AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against }
+            AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against, failure: failure.map(str::to_owned) }
         };
         lines.iter().map(check).collect()
     })
@@ -331,10 +336,13 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 Item::Once(std::iter::once(Item::Step(Box::new(step))).chain(think.map(Item::Pause)).collect())
             }),
             (name(), items.clone()).prop_map(|(name, items)| Item::Once(vec![Item::Group { name, items }])),
-            (time(), 0..3_usize, any::<bool>(), proptest::option::of(name())).prop_map(|(pace, of, catches_up, name)| {
-                let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
-                Item::Pacing(Pacing { pace, of, catches_up, name })
-            }),
+            (time(), 0..3_usize, any::<bool>(), 1..4_u16, proptest::option::of(name())).prop_map(
+                |(pace, of, catches_up, together, name)| {
+                    let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
+                    let together = if of == PacedUsers::Each { 1 } else { together };
+                    Item::Pacing(Pacing { pace, of, catches_up, together, name })
+                }
+            ),
             any::<bool>().prop_map(|cookies| if cookies { Item::ForgetCookies } else { Item::ForgetConnections }),
             (items.clone(), any::<bool>()).prop_map(|(mut items, is_round)| {
                 items.push(if is_round { Item::EndRound } else { Item::EndLoop });
@@ -476,6 +484,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                 cookies,
                 setup: made(setup),
                 teardown: made(teardown),
+                skips_teardown: cookies,
                 user_teardown: made(user_teardown),
                 journeys: named,
             };

@@ -1,11 +1,18 @@
 //! How values are found in answers: what stands under `extract`.
 
+use plan::template::Template;
 use plan::work::{AnswerPart, Extraction, Kind as Found, Where, Which};
 use step::Extractor;
 
 use super::Reading;
 use crate::keys::EXTRACTION;
-use crate::yaml::{Node, Value};
+use crate::yaml::{Node, Spot, Value};
+
+/// An extraction of what was understood.
+fn sought(variable: String, kind: Found, extractor: &Extractor, open: Option<Template>) -> Extraction {
+    let expression = open.as_ref().map_or_else(|| extractor.sought().1.to_owned(), ToString::to_string);
+    Extraction { open, ..Extraction::new(variable, kind, expression) }
+}
 
 impl Reading<'_> {
     pub(super) fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
@@ -36,14 +43,8 @@ impl Reading<'_> {
                 return None;
             };
             let from = text.len() - expression.len();
-            return match Extractor::compile(found, expression) {
-                Ok(extractor) => Some(Extraction::new(variable, found, extractor.sought().1.to_owned())),
-                Err(mistake) => {
-                    let spot = self.within(node, text, from + mistake.at, mistake.length);
-                    self.wrong(spot, mistake.message, mistake.help);
-                    None
-                }
-            };
+            let (extractor, open) = self.sought(found, expression, &|reading, at, length| reading.within(node, text, from + at, length))?;
+            return Some(sought(variable, found, &extractor, open));
         }
         let mut entries = self.shape(node, &EXTRACTION)?;
         let which = entries.value("take").and_then(|node| self.which(node));
@@ -69,19 +70,12 @@ impl Reading<'_> {
         }
         let (kind, (_, expression)) = ways.remove(0);
         let text = self.plain(expression)?;
-        let extractor = match Extractor::compile(kind, &text) {
-            Ok(extractor) => extractor,
-            Err(mistake) => {
-                let spot = self.within(expression, &text, mistake.at, mistake.length);
-                self.wrong(spot, mistake.message, mistake.help);
-                return None;
-            }
-        };
+        let (extractor, open) = self.sought(kind, &text, &|reading, at, length| reading.within(expression, &text, at, length))?;
         if let Some((spot, _)) = within.as_ref().filter(|_| matches!(kind, Found::Header | Found::Cookie | Found::Status)) {
             let message = format!("a {} is not looked for in a text", kind.word());
             self.wrong(*spot, message, "leave it out, or find the value by a regex");
         }
-        let expression = extractor.sought().1.to_owned();
+        let sought = sought(variable, kind, &extractor, open);
         if let Some((node, form)) = &written
             && let Err(mistake) = extractor.writing(Some(form))
         {
@@ -95,8 +89,28 @@ impl Reading<'_> {
             default,
             optional,
             null_is_missing,
-            ..Extraction::new(variable, kind, expression)
+            ..sought
         })
+    }
+
+    /// What is looked for, and the template that writes it, if it holds values.
+    fn sought(&mut self, kind: Found, text: &str, spot: &dyn Fn(&Self, usize, usize) -> Spot) -> Option<(Extractor, Option<Template>)> {
+        let template = if text.contains("{{") { Some(self.template_at(text, spot)?) } else { None };
+        let compiled = match &template {
+            None => Extractor::compile(kind, text),
+            Some(template) if template.is_fixed() => Extractor::compile(kind, &template.fixed_text()),
+            Some(template) => Extractor::compile_open(kind, template),
+        };
+        match compiled {
+            Ok(extractor) => Some((extractor, template.filter(|template| !template.is_fixed()).map(|template| template.trimmed()))),
+            Err(mistake) => {
+                // Where it is in a text with values is not where it is in the one that was understood.
+                let (at, length) = if template.is_some() { (0, text.len()) } else { (mistake.at, mistake.length) };
+                let spot = spot(self, at, length);
+                self.wrong(spot, mistake.message, mistake.help);
+                None
+            }
+        }
     }
 
     /// Where a value is looked for: a part of what was asked and answered, or a text with templates.

@@ -44,7 +44,23 @@ impl Reading<'_> {
         });
         let catches_up = entries.value("catch_up").and_then(|node| self.truth(node)).unwrap_or(false);
         let name = entries.value("name").and_then(|node| self.plain(node));
-        Some(Item::Pacing(Pacing { pace: pace?, of: of.unwrap_or(PacedUsers::Each), catches_up, name }))
+        let of = of.unwrap_or(PacedUsers::Each);
+        let together = entries.value("together").and_then(|node| {
+            let text = self.plain(node)?;
+            let count = text.parse().ok().filter(|count| (1..=Pacing::TOGETHER_MAX).contains(count));
+            if count.is_none() {
+                let message = format!("'{}' is no number of users from 1 to {}", text.escape_debug(), Pacing::TOGETHER_MAX);
+                self.wrong(node.spot, message, "write how many go on at the same time, such as 10");
+            } else if of == PacedUsers::Each {
+                self.wrong(
+                    node.spot,
+                    "each user keeps this pace by itself, and nobody goes on with it",
+                    "write of: all users beside it, or leave it out",
+                );
+            }
+            count
+        });
+        Some(Item::Pacing(Pacing { pace: pace?, of, catches_up, together: together.unwrap_or(1), name }))
     }
 
     /// Steps that are timed as one.

@@ -395,8 +395,10 @@ impl Reading<'_> {
 
     /// Whether one of them is about the status.
     fn mapped_checks(&mut self, node: &Node, checks: &mut Vec<AnswerCheck>) -> bool {
-        let Some(entries) = self.shape(node, &CHECKS) else { return false };
+        let Some(mut entries) = self.shape(node, &CHECKS) else { return false };
         let mut judges_status = false;
+        let failure = entries.value("failure").and_then(|node| self.plain(node));
+        let before = checks.len();
         for (word, node) in entries.entries {
             type Of = fn(String) -> Subject;
             let of: Of = match word.text.as_str() {
@@ -432,6 +434,7 @@ impl Reading<'_> {
                 }
             }
         }
+        checks[before..].iter_mut().for_each(|check| check.failure.clone_from(&failure));
         judges_status
     }
 
@@ -451,7 +454,7 @@ impl Reading<'_> {
         if let Some(name) = check.variable() {
             self.checked.push((self.within(node, text, 0, text.len()), name.to_owned()));
         }
-        let of = |against| AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against };
+        let of = |against| AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against, failure: None };
         let Some(blank) = blank else { return Some(of(None)) };
         let whole = |reading: &Self| reading.within(node, text, blank.at, blank.length);
         let against = self.template_at(&blank.text, |reading, at, length| {

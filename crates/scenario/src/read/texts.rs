@@ -1,7 +1,8 @@
 //! Templates and conditions of a scenario, and where in the file their mistakes are.
 
 use plan::template::{self, Piece, Template, Value as Filled};
-use plan::work::Expression;
+use plan::work::{Expression, Kind};
+use step::Extractor;
 
 use super::{NOTED_MAX, Reading};
 use crate::yaml::{Node, Spot, Style, Value};
@@ -145,6 +146,16 @@ impl Reading<'_> {
                 for pattern in expression.patterns() {
                     if let Err(mistake) = step::regex(&pattern) {
                         let at = text.find(&pattern).unwrap_or_default() + mistake.at;
+                        let spot = self.within(node, text, at, mistake.length);
+                        self.wrong(spot, mistake.message, mistake.help);
+                    }
+                }
+                for (pattern, form) in expression.finds() {
+                    let found = Extractor::compile(Kind::Regex, &pattern).map_err(|mistake| (&pattern, mistake));
+                    let written =
+                        found.and_then(|it| it.writing(form.as_deref()).map_err(|mistake| (form.as_ref().unwrap_or(&pattern), mistake)));
+                    if let Err((part, mistake)) = written {
+                        let at = text.find(part.as_str()).unwrap_or_default() + mistake.at;
                         let spot = self.within(node, text, at, mistake.length);
                         self.wrong(spot, mistake.message, mistake.help);
                     }

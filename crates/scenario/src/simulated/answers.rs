@@ -82,11 +82,36 @@ load: {users: 1, requests: 2}
 steps:
   - get: /from
     redirects: 3
-    extract: {t: {regex: 't=(\d)', in: hops, take: every}, u: {regex: 'test(/.*)', in: url}}
+    extract: {t: {regex: 't=(\d)', in: hops, take: every}, u: {regex: 'test(/.*)', in: url}, v: {regex: 't=(\d)', in: chain, take: joined}}
     checks: ['url ends with /to', 'headers not contains Location', 'variable u == /to']
-  - {post: /seen, body: '{{t}}{{u}}'}
+  - {post: /seen, body: '{{t}}{{u}} {{v}}'}
 ";
     let Collected { summary, .. } = run(&server, text);
-    assert_eq!(log.borrow().last().unwrap().body, "[\"1\",\"2\"]/to");
+    assert_eq!(log.borrow().last().unwrap().body, "[\"1\",\"2\"]/to 2,1,2");
     assert_eq!(failed(&summary, Failure::CheckFailed), 0);
+}
+
+#[test]
+fn what_is_looked_for_may_be_filled_in_for_each_answer() {
+    let (server, log) = serving(|seen| match seen.line.as_str() {
+        "GET /page" => plain(1, "{\"a\": {\"id\": 7}, \"b\": {\"id\": 8}, \"next\": \"b\", \"x{{y\": \"b=[1]\"}"),
+        _ => plain(1, ""),
+    });
+    let text = r#"
+load: {users: 1, requests: 2}
+variables: {key: a, wrong: '('}
+steps:
+  - get: /page
+    extract:
+      one: json $.{{key}}.id
+      key: json $.next
+      two: {json: '$.{{key}}.id', take: every}
+      raw: 'regex "x[{{"{{"}}]{2}y": "(.)'
+      open: {regex: '{{key}}=\[(\d)', default: none}
+      none: {regex: '{{wrong}}', default: no expression}
+  - {post: /seen, body: '{{one}} {{two}} {{raw}} {{open}} {{none}}'}
+"#;
+    let Collected { summary, .. } = run(&server, text);
+    assert_eq!(log.borrow().last().unwrap().body, "7 [8] b 1 no expression");
+    assert_eq!(failed(&summary, Failure::ExtractNothing), 0);
 }

@@ -3,10 +3,14 @@
 //! An extractor of JMeter sets one variable and, where a plan names them, more: the groups of a match, how many there were, each of them by
 //! its number. Here each of these is an extraction of its own, and there are only those that something names.
 
-use plan::work::{AnswerPart, Extraction, Kind, Where, Which};
+use std::cell::Cell;
+
+use plan::template::Template;
+use plan::work::{AnswerPart, Expression, Extraction, Function, Kind, Where, Which};
 
 use super::dialects;
-use super::text::{Mentions, Names, list_name};
+use super::expressions::fixed;
+use super::text::{Mentions, Names, closing, list_name};
 use super::tree::Element;
 use crate::collection::url::{variable, variable_name};
 
@@ -66,11 +70,19 @@ enum Otherwise {
     Keeps,
 }
 
+/// An expression, and the template that it is, if it holds values that are known only on the way.
+type LookedFor = (String, Option<Template>);
+
+/// What a group of all matches of an extractor is called, which no plan can name.
+pub(super) fn group_list(name: &str, group: usize) -> String {
+    format!("{name} group {group}")
+}
+
 /// What an extractor looks for, whatever it does with what it finds.
 struct Sought<'s> {
     name: &'s str,
     kind: Kind,
-    expression: Result<String, String>,
+    expression: Result<LookedFor, String>,
     within: Result<Where, String>,
     number: &'s str,
     otherwise: Otherwise,
@@ -100,6 +112,21 @@ impl Extractor<'_> {
     /// A setting with the values in it that are known.
     fn setting(&self, text: &str) -> Result<String, String> {
         self.names.map_or_else(|| Ok(text.to_owned()), |names| names.setting(text))
+    }
+
+    /// What is looked for, by a text that `made` makes an expression of.
+    fn looked_for(&self, text: &str, beginnings: &[&str], made: impl Fn(&str) -> Result<String, String>) -> Result<LookedFor, String> {
+        let Some(names) = self.names else {
+            // Whatever a value is, it is a part of the expression.
+            let mut tried = beginnings.iter().map(|beginning| made(&as_if_valued(text, &format!("{beginning}0"))));
+            let first = tried.next().unwrap_or_else(|| Ok(String::new()));
+            return first.or_else(|why| tried.find_map(Result::ok).ok_or(why)).map(|made| (made, None));
+        };
+        if let Ok(known) = names.setting(text) {
+            return made(&known).map(|made| (made, None));
+        }
+        let open = dialects::open(&names.template(text)?, beginnings, made)?;
+        Ok((open.to_string(), Some(open)))
     }
 
     /// In which text it looks, by a setting that says so where it looks at the answer itself.
@@ -138,7 +165,7 @@ impl Extractor<'_> {
     /// A single extraction into a variable of this name in the plan.
     fn one(&self, sought: &Sought<'_>, name: &str, which: Result<Which, String>, written: Option<String>, otherwise: Otherwise) -> Taken {
         let found = || {
-            let expression = sought.expression.clone()?;
+            let (expression, open) = sought.expression.clone()?;
             let (default, optional) = match otherwise {
                 Otherwise::Becomes(default) => (Some(self.setting(&default)?), false),
                 Otherwise::Stays(text) => (Some(text), false),
@@ -148,6 +175,7 @@ impl Extractor<'_> {
             // What is no list has no parts that could be kept.
             let (default, optional) = if is_list { (Some(String::new()), false) } else { (default, optional) };
             Ok(Extraction {
+                open,
                 within: sought.within.clone()?,
                 which: which?,
                 written,
@@ -184,7 +212,7 @@ impl Extractor<'_> {
     }
 
     /// What the settings of the older extractors say alike.
-    fn sought(&self, prefix: &str, kind: Kind, expression: Result<String, String>) -> Sought<'_> {
+    fn sought(&self, prefix: &str, kind: Kind, expression: Result<LookedFor, String>) -> Sought<'_> {
         let of = |name: &str| self.element.text(&format!("{prefix}.{name}"));
         Sought {
             name: of("refname").trim(),
@@ -200,22 +228,38 @@ impl Extractor<'_> {
         let of = |name: &str| self.element.text(&format!("RegexExtractor.{name}"));
         let template = or(of("template"), "$1$");
         let end = if template.contains("$0$") { Some(dialects::END_UNTAKEN) } else { None };
-        let pattern = self.setting(of("regex"));
-        let expression = pattern.and_then(|pattern| match end {
-            Some(end) => dialects::regex_ending(&pattern, end),
-            None => dialects::regex(&pattern),
+        let groups = Cell::new(1);
+        let expression = self.looked_for(of("regex"), &[""], |pattern| {
+            let made = match end {
+                Some(end) => dialects::regex_ending(pattern, end),
+                None => dialects::regex(pattern),
+            }?;
+            groups.set(dialects::groups_count(&made));
+            Ok(made)
         });
-        let groups = expression.as_deref().map_or(1, dialects::groups_count);
+        let groups = groups.get();
         let sought = self.sought("RegexExtractor", Kind::Regex, expression);
         let form = form_of(template, groups);
         // Its first group is what is taken where nothing else is said, and the whole match of an expression without one.
         let is_usual = form == "$1" && groups == 2 || form == "$0" && groups == 1;
         let mut all = self.with_parts(&sought, (!is_usual).then_some(form.as_str()), false);
         let is_list = all[0].is_list;
+        if is_list {
+            let numbered = |name: &str, group: usize| {
+                let number = name.strip_prefix(sought.name)?.strip_prefix('_')?.strip_suffix(&format!("_g{group}"))?;
+                is_number(number).then_some(())
+            };
+            for group in (0..groups).filter(|group| self.mentions.references.iter().any(|name| numbered(name, *group).is_some())) {
+                let name = group_list(sought.name, group);
+                let list = self.one(&sought, &name, Ok(Which::Every), Some(format!("${group}")), Otherwise::Keeps);
+                all.push(Taken { is_list: true, ..list });
+            }
+            return all;
+        }
         let which = which(sought.number);
         let mut part = |part: String, form: String| {
             let name = format!("{}_{part}", sought.name);
-            if !is_list && self.mentions.names(&name) {
+            if self.mentions.names(&name) {
                 let unset = Otherwise::Stays(format!("${{{name}}}"));
                 all.push(self.one(&sought, &name, which.clone(), Some(form), unset));
             }
@@ -227,9 +271,22 @@ impl Extractor<'_> {
 
     fn boundary(&self) -> Vec<Taken> {
         let of = |name: &str| self.element.text(&format!("BoundaryExtractor.{name}"));
-        let side =
-            |name: &str, edge: &str| self.setting(of(name)).map(|text| if text.is_empty() { edge.to_owned() } else { escaped(&text) });
-        let expression = side("lboundary", "\\A").and_then(|left| Ok(format!("(?s){left}(.*?){}", side("rboundary", "\\z")?)));
+        let side = |name: &str, edge: &str| match (self.setting(of(name)), self.names) {
+            (Ok(text), _) if text.is_empty() => Ok(Template::fixed(edge)),
+            (Ok(text), _) => Ok(Template::fixed(escaped(&text))),
+            (Err(_), Some(names)) => {
+                let text = Expression::Text(names.template(of(name))?);
+                Ok(names.compute("text", Expression::Call(Function::Encode, vec![text, fixed("regex")])))
+            }
+            (Err(why), None) => Err(why),
+        };
+        let expression = side("lboundary", "\\A").and_then(|left| {
+            let mut whole = Template::fixed("(?s)");
+            whole.append(left);
+            whole.push("(.*?)");
+            whole.append(side("rboundary", "\\z")?);
+            if whole.is_fixed() { Ok((whole.fixed_text(), None)) } else { Ok((whole.to_string(), Some(whole))) }
+        });
         let sought = self.sought("BoundaryExtractor", Kind::Regex, expression);
         self.with_parts(&sought, None, false)
     }
@@ -238,7 +295,7 @@ impl Extractor<'_> {
         let of = |name: &str| self.element.text(&format!("HtmlExtractor.{name}"));
         let attribute = of("attribute").trim();
         let taken = if attribute.is_empty() { "line".to_owned() } else { format!("attr({attribute})") };
-        let expression = self.setting(of("expr")).and_then(|selector| understood(Kind::Css, format!("{selector}::{taken}")));
+        let expression = self.looked_for(of("expr"), &["x", ""], |selector| understood(Kind::Css, format!("{selector}::{taken}")));
         let sought = self.sought("HtmlExtractor", Kind::Css, expression);
         self.with_parts(&sought, None, false)
     }
@@ -248,7 +305,7 @@ impl Extractor<'_> {
         let expression = if of("fragment").trim() == "true" {
             Err("it takes a part of the document, and texts are taken here".to_owned())
         } else {
-            self.setting(of("xpathQuery")).and_then(|path| understood(Kind::XPath, path))
+            self.looked_for(of("xpathQuery"), &["", "x"], |path| understood(Kind::XPath, path.to_owned()))
         };
         // -1 of the older one and 0 of the newer one mean the first, where nothing else is said.
         let number = match or(of("matchNumber"), any) {
@@ -271,7 +328,7 @@ impl Extractor<'_> {
         let sought = Sought {
             name: of("referenceName").trim(),
             kind: Kind::JmesPath,
-            expression: self.setting(of("jmesPathExpr")).and_then(|path| understood(Kind::JmesPath, path)),
+            expression: self.looked_for(of("jmesPathExpr"), &["", "x"], |path| understood(Kind::JmesPath, path.to_owned())),
             within: self.within(""),
             number: or(of("matchNumber"), "0"),
             otherwise: Otherwise::Becomes(of("defaultValue").to_owned()),
@@ -284,9 +341,9 @@ impl Extractor<'_> {
         let (names, paths, numbers, defaults) = (of("referenceNames"), of("jsonPathExprs"), of("match_numbers"), of("defaultValues"));
         let mut all = Vec::new();
         for (place, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-            let path = self.setting(paths.get(place).copied().unwrap_or_default()).and_then(|path| dialects::json_path(&path));
+            let path = self.looked_for(paths.get(place).copied().unwrap_or_default(), &[""], dialects::json_path);
             // One by chance of those that a path finds which finds a single one is that one.
-            let is_one = path.as_deref().is_ok_and(|path| !dialects::finds_several(path));
+            let is_one = path.as_ref().is_ok_and(|(path, _)| !dialects::finds_several(path));
             let number = or(numbers.get(place).copied().unwrap_or_default(), "0");
             let sought = Sought {
                 name,
@@ -311,6 +368,18 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// A text with this in the place of each value.
+fn as_if_valued(text: &str, value: &str) -> String {
+    let (mut written, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find("${") {
+        let Some(length) = closing(&rest[at + 2..]) else { break };
+        written.push_str(&rest[..at]);
+        written.push_str(value);
+        rest = &rest[at + 2 + length + 1..];
+    }
+    written + rest
+}
+
 /// An expression, if it is understood here.
 pub(super) fn understood(kind: Kind, expression: String) -> Result<String, String> {
     match step::Extractor::compile(kind, &expression) {
@@ -320,7 +389,7 @@ pub(super) fn understood(kind: Kind, expression: String) -> Result<String, Strin
 }
 
 /// `$2$-$1$` as it is written here. A group that the expression does not have is the word null there.
-fn form_of(template: &str, groups: usize) -> String {
+pub(super) fn form_of(template: &str, groups: usize) -> String {
     let (mut form, mut rest) = (String::new(), template);
     while let Some(at) = rest.find('$') {
         form.push_str(&rest[..at]);
@@ -414,6 +483,58 @@ mod tests {
         let nulls = [found(&element("JSONPostProcessor", &json)), found(&element("HtmlExtractor", &css))];
         let nulls = nulls.map(|taken| taken[0].found.as_ref().unwrap().null_is_missing);
         assert_eq!(nulls, [true, false]);
+    }
+
+    #[test]
+    fn groups_of_all_matches_are_lists_of_their_own_where_something_names_one() {
+        let mut mentions = Mentions::default();
+        mentions.add("${t_2_g1} ${t_x_g2} ${t_1_g9}");
+        let regex = [("RegexExtractor.refname", "t"), ("RegexExtractor.regex", "(a)(b)"), ("RegexExtractor.match_number", "-1")];
+        let all = taken(&element("RegexExtractor", &regex), &mentions, None);
+        assert_eq!(
+            all.iter().map(said).collect::<Vec<_>>(),
+            ["t: regex (a)(b) as $1 Every or ", "t_group_1: regex (a)(b) as $1 Every or "]
+        );
+    }
+
+    #[test]
+    fn what_is_looked_for_may_hold_values_that_are_known_only_on_the_way() {
+        let names = Names {
+            set: ["id".to_owned()].into(),
+            varying: ["id".to_owned()].into(),
+            known: vec![value_of("word", "x")],
+            ..Names::default()
+        };
+        let with = |class: &str, properties: &[(&str, &str)]| {
+            let mentions = Mentions::default();
+            let found = taken(&element(class, properties), &mentions, Some(&names));
+            assert!(taken(&element(class, properties), &mentions, None)[0].found.is_ok(), "{properties:?}");
+            let computed: Vec<String> = names.computed.take().iter().map(|(name, value)| format!("; {name} = {value}")).collect();
+            match &found[0].found {
+                Ok(found) => found.open.as_ref().map_or_else(|| found.expression.clone(), ToString::to_string) + &computed.concat(),
+                Err(why) => why.clone(),
+            }
+        };
+        let regex = |expression| with("RegexExtractor", &[("RegexExtractor.refname", "t"), ("RegexExtractor.regex", expression)]);
+        assert_eq!(regex("${word}=(.)"), "x=(.)");
+        assert_eq!(regex("7100 ${id}=(\\d+)$"), "7100 {{id}}=(\\d+)(?:\\n?\\z)");
+        let json =
+            |path| with("JSONPostProcessor", &[("JSONPostProcessor.referenceNames", "t"), ("JSONPostProcessor.jsonPathExprs", path)]);
+        assert_eq!(json("$.items[${id}].a-b"), "$.items[{{id}}]['a-b']");
+        assert_eq!(json("$..book[?(@.id == '${id}')].${word}"), "$..book[?(@['id'] == '{{id}}')].x");
+        assert!(json("$.a${id}(").contains("is not understood"));
+        let css = |selector| with("HtmlExtractor", &[("HtmlExtractor.refname", "t"), ("HtmlExtractor.expr", selector)]);
+        assert_eq!(
+            (css("#${id} > a"), css("li:nth-child(${id})")),
+            ("#{{id}} > a::line".to_owned(), "li:nth-child({{id}})::line".to_owned())
+        );
+        assert_eq!(with("XPathExtractor", &[("XPathExtractor.refname", "t"), ("XPathExtractor.xpathQuery", "//a[${id}]")]), "//a[{{id}}]");
+        let sides = [("BoundaryExtractor.refname", "t"), ("BoundaryExtractor.lboundary", "[${id}:"), ("BoundaryExtractor.rboundary", "]")];
+        assert_eq!(with("BoundaryExtractor", &sides), "(?s){{text_1}}(.*?)\\]; text_1 = encode(\"[{{id}}:\", regex)");
+    }
+
+    fn value_of(name: &str, value: &str) -> crate::collection::Variable {
+        crate::collection::Variable { name: name.to_owned(), value: Template::fixed(value), secret: false }
     }
 
     #[test]

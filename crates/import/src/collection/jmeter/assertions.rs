@@ -24,6 +24,44 @@ pub(super) fn is_assertion(class: &str) -> bool {
 /// # Errors
 /// In words, if that cannot be said here.
 pub(super) fn checks(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
+    let mut checks = held(element, names)?;
+    if let Ok(failure) = failure(element, names) {
+        checks.iter_mut().for_each(|check| check.failure.clone_from(&failure));
+    }
+    Ok(checks)
+}
+
+/// What is told of what does not hold, if a plan has words of its own for it.
+///
+/// # Errors
+/// In words, if they are known only on the way.
+pub(super) fn failure(element: &Element, names: &Names<'_>) -> Result<Option<String>, String> {
+    let told = names.setting(element.text("Assertion.custom_message"))?;
+    Ok(Some(told).filter(|told| !told.is_empty()))
+}
+
+/// Which samples an assertion or an extractor looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Samples {
+    /// The answer itself, or a variable.
+    Own,
+    /// What it is made of: answers along redirects, and what its page loads.
+    Parts,
+    /// Both.
+    All,
+}
+
+impl Samples {
+    pub(super) fn of(scope: &str) -> Self {
+        match scope {
+            "children" => Self::Parts,
+            "all" => Self::All,
+            _ => Self::Own,
+        }
+    }
+}
+
+fn held(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
     match element.class.as_str() {
         "ResponseAssertion" => response(element, names),
         "JSONPathAssertion" => json_path(element, names),
@@ -45,7 +83,7 @@ pub(super) fn checks(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerC
 }
 
 fn check(subject: Subject, condition: String) -> AnswerCheck {
-    AnswerCheck { subject, condition, against: None }
+    AnswerCheck { subject, condition, against: None, failure: None }
 }
 
 /// A variable of users that an assertion looks at.
@@ -123,7 +161,7 @@ fn response(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, St
     let is_any = kind & OR > 0 && patterns.len() > 1;
     let assumes = element.is_on("Assertion.assume_success", false);
     let subject = match element.text("Assertion.scope") {
-        "" | "parent" | "all" => match element.text("Assertion.test_field").trim_start_matches("Assertion.") {
+        "" | "parent" | "children" | "all" => match element.text("Assertion.test_field").trim_start_matches("Assertion.") {
             "" | "response_data" => Subject::Body,
             "response_data_as_document" => Subject::Part(AnswerPart::Text),
             "response_code" if patterns.is_empty() => Subject::Body,
@@ -144,7 +182,7 @@ fn response(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, St
         let mut checks = Vec::with_capacity(patterns.len());
         for pattern in &patterns {
             let (condition, against) = condition(pattern, way, names)?;
-            checks.push(AnswerCheck { subject: subject.clone(), condition: format!("{not}{condition}"), against });
+            checks.push(AnswerCheck { subject: subject.clone(), condition: format!("{not}{condition}"), against, failure: None });
         }
         checks
     };
@@ -311,12 +349,12 @@ fn json(element: &Element, names: &Names<'_>, subject: &Subject, null_is_nothing
         let (value, against) = json_value(expected, names)?;
         (format!("== {value}"), against)
     };
-    Ok(vec![AnswerCheck { subject: subject.clone(), condition: format!("{quantity} {condition}"), against }])
+    Ok(vec![AnswerCheck { subject: subject.clone(), condition: format!("{quantity} {condition}"), against, failure: None }])
 }
 
 fn xpath(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
     let scope = element.text("Assertion.scope");
-    if !matches!(scope, "" | "parent" | "all") {
+    if !matches!(scope, "" | "parent" | "children" | "all") {
         return Err(format!("it looks at '{scope}', and checks are about the answer itself"));
     }
     let path = names.setting(element.text("XPath.xpath"))?;

@@ -100,7 +100,7 @@ impl<'e> Reading<'e> {
             "OnceOnlyController" => match &scope.round {
                 None => self.around(element, scope, Some(Item::Once)),
                 Some(round) => {
-                    let condition = two(held(round), Operator::Is, fixed("0"));
+                    let condition = two(held(round), Operator::Is, fixed(1));
                     self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() }))
                 }
             },
@@ -262,14 +262,37 @@ impl<'e> Reading<'e> {
         if is_sampler(&child.class) {
             return self.turn(child, scope);
         }
-        if !is_plain(child) || !holds_samplers(child, 0) {
+        let mut samplers = Vec::new();
+        if self.begins_anew(child) {
+            self.first_in(child, scope, &mut samplers);
+        } else if is_plain(child) && holds_samplers(child, 0) {
+            self.samplers_in(child, scope, &mut samplers);
+        } else {
             self.leave_out(child, scope, "it is done whole in its turn, and not one of its samplers");
             return self.item(child, scope);
         }
-        let mut samplers = Vec::new();
-        self.samplers_in(child, scope, &mut samplers);
         samplers.retain(|items| !items.is_empty());
         if samplers.len() > 1 { vec![Item::Interleave { parts: samplers, per_user: true }] } else { samplers.pop().unwrap_or_default() }
+    }
+
+    /// Whether a controller is a loop that begins with its first round in each turn, and holds what can be told apart.
+    fn begins_anew(&self, child: &Element) -> bool {
+        let loops = self.names.number(child.text("LoopController.loops"));
+        let is_once = child.text("LoopController.continue_forever").trim().eq_ignore_ascii_case("false");
+        let is_indexed = self.names.set.contains(&super::text::loop_index(&child.name));
+        child.class == "LoopController" && loops.is_some_and(|loops| loops != 0.0) && !is_once && !is_indexed && holds_samplers(child, 0)
+    }
+
+    /// What a loop that begins anew in each turn gives: its first sampler; of a controller that stands before one, all of that first.
+    fn first_in(&mut self, child: &'e Element, scope: &Scope<'e>, samplers: &mut Vec<Vec<Item>>) {
+        let inner = scope.within(child);
+        for element in child.children.iter().filter(|element| is_of_order(&element.class)) {
+            if is_sampler(&element.class) {
+                samplers.push(self.turn(element, &inner));
+                return;
+            }
+            self.samplers_in(element, &inner, samplers);
+        }
     }
 
     /// Puts the samplers of a controller and of those in it into a list, each by itself.
@@ -494,16 +517,19 @@ impl<'e> Reading<'e> {
                     mode => return Err(format!("its mode '{mode}' is unknown")),
                 };
                 let pace = self.pace(timer, of, Some(60.0), Think::Fixed)?;
-                Ok(vec![Item::Pacing(Pacing { pace, of, catches_up: false, name })])
+                Ok(vec![Item::Pacing(Pacing { of, name, ..Pacing::each(pace) })])
             }
             "PreciseThroughputTimer" => {
                 let of = |name: &str, default: f64| if timer.text(name).trim().is_empty() { Ok(default) } else { known(name) };
-                if of("batchSize", 1.0)? > 1.0 {
-                    return Err("it lets several requests go on at the same moment (batchSize); set that to 1".to_owned());
+                let batch = of("batchSize", 1.0)?.max(1.0);
+                if batch > f64::from(Pacing::TOGETHER_MAX) {
+                    return Err(format!("it lets {batch} requests go on at the same moment, and {} can", Pacing::TOGETHER_MAX));
                 }
-                let pace = self.pace(timer, PacedUsers::Population, of("throughputPeriod", 3600.0).ok(), Think::Exponential)?;
+                let period = of("throughputPeriod", 3600.0).ok().map(|period| period * batch);
+                let pace = self.pace(timer, PacedUsers::Population, period, Think::Exponential)?;
                 let name = Some("precise throughput".to_owned());
-                Ok(vec![Item::Pacing(Pacing { pace, of: PacedUsers::Population, catches_up: true, name })])
+                let (of, together) = (PacedUsers::Population, batch as u16);
+                Ok(vec![Item::Pacing(Pacing { of, catches_up: true, together, name, ..Pacing::each(pace) })])
             }
             _ => Err("its pace has no equal here; give the group a rate".to_owned()),
         }

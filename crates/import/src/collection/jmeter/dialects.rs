@@ -4,6 +4,7 @@
 //! what people write means the same here; what is written otherwise is rewritten, and what has no equal is told. An expression that would
 //! only nearly be the same is none.
 
+use plan::template::{Piece, Template, Value};
 use plan::work::Kind;
 use step::{Extractor, Pattern};
 
@@ -11,6 +12,9 @@ use step::{Extractor, Pattern};
 const END: &str = "(?:\\n?\\z)";
 /// The same where what is found is looked at as a whole.
 pub(super) const END_UNTAKEN: &str = "(?=\\n?\\z)";
+
+/// Numbers from here on stand in the place of values.
+const FIRST_MARK: u32 = 7100;
 
 /// A regular expression of Perl's in the syntax here.
 ///
@@ -87,6 +91,38 @@ pub(super) fn regex_ending(pattern: &str, end: &str) -> Result<String, String> {
     }
     Pattern::new(&written).map_err(|mistake| format!("{}: {}", not_understood(pattern), mistake.message))?;
     Ok(written)
+}
+
+/// An expression in which values stand that are known only on the way: it is made as if each were a number of its own, behind one of these
+/// beginnings.
+///
+/// # Errors
+/// In words, if it is not understood, or a value would be more than a part of it.
+pub(super) fn open(template: &Template, beginnings: &[&str], made: impl Fn(&str) -> Result<String, String>) -> Result<Template, String> {
+    let fixed = template.fixed_text();
+    let values: Vec<&Value> = template.values().collect();
+    let numbers = (FIRST_MARK..).map(|mark| mark.to_string()).filter(|mark| !fixed.contains(mark.as_str()));
+    let numbers: Vec<String> = numbers.take(values.len()).collect();
+    let mut wrong = format!("'{template}' holds values that cannot be a part of it here");
+    for beginning in beginnings {
+        let mark = |number: usize| format!("{beginning}{}", numbers[number]);
+        let written = match made(&template.marked(mark)) {
+            Ok(written) => written,
+            Err(why) => {
+                wrong = why;
+                continue;
+            }
+        };
+        let (mut pieces, mut rest) = (Vec::new(), written.as_str());
+        for (number, value) in values.iter().enumerate() {
+            let Some((before, after)) = rest.split_once(mark(number).as_str()) else { return Err(wrong) };
+            pieces.extend([Piece::Text(before.to_owned()), Piece::Value((*value).clone())]);
+            rest = after;
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+        return Ok(Template::of(pieces));
+    }
+    Err(wrong)
 }
 
 fn not_understood(pattern: &str) -> String {

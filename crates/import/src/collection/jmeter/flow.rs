@@ -130,15 +130,16 @@ impl<'e> Reading<'e> {
             return (None, self.inner(element, scope));
         }
         let round = self.names.fresh("round");
-        let set = |value: &str| Item::Set(vec![(round.clone(), fixed(value))]);
         let inner = Scope { round: Some(round.clone()), ..scope.within(element) };
         let mut items = self.set_at_each_iteration(element, scope);
         items.extend(self.items(&element.children, &inner));
         if items.is_empty() {
             return (None, items);
         }
-        items.push(set("1"));
-        (Some(set("0")), items)
+        let set = |value: Expression| Item::Set(vec![(round.clone(), value)]);
+        // It counts before anything that may end it.
+        items.insert(0, set(two(held(&round), Operator::Plus, fixed(1))));
+        (Some(set(fixed(0))), items)
     }
 
     /// What keeps the index of a loop that begins with this number, where something names it.

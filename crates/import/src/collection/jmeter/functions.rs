@@ -7,6 +7,8 @@
 //!
 //! Invariant: a function that has no equal is told by its name, and nothing is sent with something else in its place.
 
+mod found;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -20,6 +22,8 @@ use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
 use super::{scripts, times};
 use crate::collection::url::{variable, variable_name};
+
+pub(super) use found::{Sequence, looks_back, parts_of_match};
 
 /// Whole numbers by chance, of which a share is taken where the range is known only on the way.
 const CHANCE_MAX: i64 = (1 << 53) - 1;
@@ -83,6 +87,7 @@ pub(super) fn assigned<'t>(name: &str, arguments: &[&'t str]) -> Option<&'t str>
         "__Random" | "__RandomString" | "__FileToString" | "__changeCase" | "__env" => 2,
         "__dateTimeConvert" | "__substring" | "__strReplace" => 3,
         "__RandomDate" | "__digest" | "__if" => 4,
+        "__regexFunction" => 5,
         "__timeShift" => last.clamp(3, 4),
         "__chooseRandom" => last,
         // The last of them is a number, or the name of a variable.
@@ -102,8 +107,8 @@ impl Names<'_> {
         let (name, arguments) = call(inner);
         let into = assigned(name, &arguments);
         let outcome = Call { names: self, name, arguments: arguments.clone(), depth, read: RefCell::default() }.outcome()?;
-        // What splits a text gives it to its variable by itself.
-        let into = into.filter(|_| name != "__split");
+        // What splits a text, or looks for something in it, gives that to its variables by itself.
+        let into = into.filter(|_| !matches!(name, "__split" | "__regexFunction"));
         Ok(match (outcome, into) {
             (Outcome::Text(text), None) => text,
             (Outcome::Computed(word, expression), None) => self.compute(word, expression),
@@ -257,6 +262,8 @@ impl Call<'_, '_> {
                 Ok(Outcome::Computed("text", Expression::Call(Function::Replace, vec![self.value(0)?, self.value(1)?, self.value(2)?])))
             }
             "__split" => self.split(),
+            "__regexFunction" => self.matched(),
+            "__XPath" => self.next_of_file(),
             "__if" => self.chosen(),
             "__digest" => {
                 let mut message = self.text(1)?;

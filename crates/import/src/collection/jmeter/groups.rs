@@ -243,13 +243,17 @@ impl<'e> Reading<'e> {
             class if scripts::Role::of(class) == Some(scripts::Role::Timer) => self.script_pause(element).err().unwrap_or_default(),
             class if scripts::Role::of(class).is_some() => self.script(element).err().unwrap_or_default(),
             class if controllers::is_timer(class) => self.pause(element, 1).err().into_iter().collect(),
-            class if answer::is_extractor(class) => answer::taken(element, &self.names.mentions, Some(&self.names))
+            class if answer::is_extractor(class) => self
+                .names
+                .tried(|| answer::taken(element, &self.names.mentions, Some(&self.names)))
                 .into_iter()
                 .filter_map(|taken| Some(format!("'{}' is not taken out of answers: {}", taken.name, taken.found.err()?)))
                 .collect(),
             class if assertions::is_assertion(class) => {
                 let checks = self.names.tried(|| assertions::checks(element, &self.names));
-                checks.err().map(|why| format!("answers are not held against it: {why}")).into_iter().collect()
+                let unheld = checks.err().map(|why| format!("answers are not held against it: {why}"));
+                let untold = assertions::failure(element, &self.names).err().map(|why| format!("its failure message is not told: {why}"));
+                unheld.into_iter().chain(untold).collect()
             }
             "CacheManager" => one("every request is sent, also where an answer could be kept"),
             "DNSCacheManager" if element.list("DNSCacheManager.hosts").is_empty() => one("names are looked up by this machine"),

@@ -9,6 +9,7 @@ use plan::{FILE_TYPE, FORM_TYPE, Nanos, percent_decoded};
 use super::expressions::{fixed, two};
 use super::text::{Names, form_encoded};
 use super::tree::{Element, Property, list_of, text_of, truth};
+use super::ways;
 use crate::collection::Request;
 use crate::collection::url::{filled, pieces_of_origin};
 
@@ -119,14 +120,13 @@ impl Surroundings<'_> {
             let at_once = pool.and_then(|pool| NonZeroU32::new(pool.min(u64::from(BRANCHES_MAX)) as u32));
             Resources { at_once: at_once.unwrap_or(Resources::AT_ONCE), only, except }
         });
-        if !setting("proxyHost").trim().is_empty() {
-            left_out.push(("its proxy".to_owned(), "a load has one for all its requests: give it on the command line".to_owned()));
+        match ways::proxy(setting, names) {
+            Ok(proxy) => request.connection.proxy = proxy,
+            Err(why) => left_out.push(("its proxy".to_owned(), why)),
         }
-        if !setting("ipSource").trim().is_empty() {
-            left_out.push((
-                "its source address".to_owned(),
-                "a load has one list for all its requests: give it on the command line".to_owned(),
-            ));
+        match ways::source(setting, names) {
+            Ok(address) => request.connection.source_ip = address,
+            Err(why) => left_out.push(("its source address".to_owned(), why)),
         }
         let connect_timeout = time("connect_timeout").filter(|time| *time > 0);
         Ok(Said { request, left_out, timeout, connect_timeout, closes: !truth(setting("use_keepalive"), true) })

@@ -7,6 +7,7 @@ use crate::collection::work::Import;
 
 mod data;
 mod flow;
+mod found;
 mod requests;
 mod values;
 
@@ -86,13 +87,14 @@ fn outline(items: &[Item]) -> String {
             Item::Rendezvous { users, within } => {
                 format!("together {users} {}", within.map_or_else(String::new, |within| within.to_string()))
             }
-            Item::Pacing(Pacing { pace, of, catches_up, name }) => {
+            Item::Pacing(Pacing { pace, of, catches_up, together, name }) => {
                 let pace = match pace {
                     Duration::Drawn(pace) => pace.to_string(),
                     Duration::Written(pace) => pace.to_string(),
                 };
                 let name = name.as_ref().map_or(String::new(), |name| format!(" as {name}"));
-                format!("pace {pace} of {of}{name}{}", if *catches_up { ", caught up" } else { "" })
+                let together = if *together > 1 { format!(" by {together}") } else { String::new() };
+                format!("pace {pace} of {of}{together}{name}{}", if *catches_up { ", caught up" } else { "" })
             }
             Item::Set(values) => values.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(","),
             other => format!("{other:?}"),
@@ -172,7 +174,10 @@ fn controllers_become_items_that_do_the_same() {
     // What is done once in a loop is done each time that the loop begins.
     let once = element("OnceOnlyController", "o", &[], &[one()]);
     let twice = [("LoopController.loops", "2")];
-    assert_eq!(of("LoopController", &twice, &[once.clone(), get("b", "/b", &[])]), "round_1=0, 2x(if {{round_1}} == 0 (a), b, round_1=1)");
+    assert_eq!(
+        of("LoopController", &twice, &[once.clone(), get("b", "/b", &[])]),
+        "round_1=0, 2x(round_1={{round_1}} + 1, if {{round_1}} == 1 (a), b)"
+    );
     assert_eq!(of("LoopController", &twice, &[element("GenericController", "g", &[], &[once])]), "2x(once (a))");
 }
 
@@ -516,7 +521,9 @@ fn throughput_timers_are_paces_of_those_whom_they_hold_back() {
     let drawn = "pace exponential 500ms of population as precise throughput, caught up, a";
     assert_eq!(precise(&[("throughput", "2.0"), ("throughputPeriod", "1"), ("duration", "60"), ("batchSize", "1")]), drawn);
     assert_eq!(precise(&[("throughput", "7200")]), drawn);
-    assert!(precise(&[("throughput", "5"), ("batchSize", "2")]).contains("several requests go on at the same moment"));
+    let two = drawn.replace("500ms of population", "1s of population by 2");
+    assert_eq!(precise(&[("throughput", "7200"), ("batchSize", "2"), ("batchThreadDelay", "3")]), two);
+    assert!(precise(&[("throughput", "5"), ("batchSize", "2000")]).contains("it lets 2000 requests go on at the same moment"));
 }
 
 #[test]

@@ -11,8 +11,10 @@ use plan::template::{Template, Value};
 use plan::work::{Expression, Function, Item, LAST_SUCCEEDED, Operator};
 use plan::{DataFile, percent_encoded};
 
+use super::answer::group_list;
 use super::data::DataSets;
 use super::expressions::{fixed, two};
+use super::functions::Sequence;
 use crate::collection::Variable;
 use crate::collection::url::{filled, variable, variable_name};
 
@@ -88,6 +90,14 @@ pub(super) struct Names<'e> {
     pub(super) set_properties: BTreeMap<String, String>,
     /// Whether the group that is read comes before all others.
     pub(super) is_before: bool,
+    /// Files that the plan names, as far as they were read.
+    pub(super) included: Option<&'e BTreeMap<String, Result<String, String>>>,
+    /// Variables that are made up and hold the same for ever.
+    pub(super) made: RefCell<Vec<Variable>>,
+    /// What functions have found in files, by these and their expressions.
+    pub(super) sequences: RefCell<BTreeMap<(String, String), Sequence>>,
+    /// The variable that holds the answer before, where a function looks at that.
+    pub(super) answer_before: Option<String>,
 }
 
 impl Names<'_> {
@@ -335,6 +345,11 @@ impl Names<'_> {
     /// How many matches an extractor has found, or one of them by its number.
     fn part(&self, name: &str) -> Option<Template> {
         let (list, part) = name.rsplit_once('_')?;
+        if let (Some(group), Some((list, number))) = (part.strip_prefix('g').and_then(|group| group.parse().ok()), list.rsplit_once('_')) {
+            let groups = group_list(list, group);
+            let number: u32 = number.parse().ok().filter(|number| *number > 0)?;
+            return self.lists.contains(&groups).then(|| self.compute("match", numbered(self.list(&groups), number, name, |item| item)));
+        }
         if !self.lists.contains(list) {
             return None;
         }
@@ -600,7 +615,7 @@ mod tests {
             varying: BTreeSet::from(["a_token".to_owned()]),
             known: vec![Variable { name: "host".to_owned(), value: Template::fixed("api.test"), secret: false }],
             properties: BTreeMap::from([("users".to_owned(), "50".to_owned())]),
-            lists: BTreeSet::from(["ids".to_owned()]),
+            lists: BTreeSet::from(["ids".to_owned(), "ids group 1".to_owned()]),
             files: vec!["users".to_owned()],
             plan: "Shop.jmx".to_owned(),
             group: "Users".to_owned(),
@@ -642,6 +657,7 @@ mod tests {
                 "${ids_matchNr}/${ids_2}",
                 "count_1 = count({{ids}}); match_2 = if(count({{ids}}) >= 2, item({{ids}}, 1), \"${ids_2}\"); {{count_1}}/{{match_2}}",
             ),
+            ("${ids_2_g1}", "match_1 = if(count({{ids_group_1}}) >= 2, item({{ids_group_1}}, 1), \"${ids_2_g1}\"); {{match_1}}"),
             ("${__V(ids_${user})}", "match_1 = item({{ids}}, {{users.user}} - 1); {{match_1}}"),
             ("${__isVarDefined(a.token)}", "defined_1 = if({{a_token}} != \"\", true, false); {{defined_1}}"),
             ("${__jexl3(${user} + 1)}", "value_1 = {{users.user}} + 1; {{value_1}}"),
@@ -700,7 +716,7 @@ mod tests {
             ("${__dateTimeConvert(${user},,yyyy)}", "known only on the way"),
             ("${__digest(MD2,x)}", "the digest 'MD2' is unknown"),
             ("${__eval(${__FileToString(a.txt)})}", "is not looked through"),
-            ("${__regexFunction(a)}", "the function __regexFunction"),
+            ("${__regexFunction(a(,$1$,,,,,a.token)}", "the function __regexFunction"),
         ] {
             assert!(names.template(text).unwrap_err().contains(told), "{text}: {:?}", names.template(text));
         }

@@ -148,6 +148,8 @@ fn computed() -> impl Strategy<Value = Expression> {
             inner.clone().prop_map(|inner| Expression::Negative(Box::new(inner))),
             (inner.clone(), 0..CODINGS.len())
                 .prop_map(|(a, at)| { Expression::Call(Function::Encode, vec![a, Expression::Text(Template::fixed(CODINGS[at]))]) }),
+            (inner.clone(), "[ -~]{0,8}")
+                .prop_map(|(a, pattern)| Expression::Call(Function::Find, vec![a, Expression::Text(Template::fixed(pattern))])),
             (inner.clone(), inner).prop_map(|(a, b)| Expression::Call(Function::Min, vec![a, b])),
         ]
     })

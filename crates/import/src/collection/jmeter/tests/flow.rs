@@ -47,6 +47,16 @@ fn actions_end_what_they_say_from_where_they_stand() {
 }
 
 #[test]
+fn what_is_done_after_the_load_is_left_out_where_that_was_ended_unless_the_plan_says_otherwise() {
+    let behind = element("PostThreadGroup", "p", &[], &[one()]);
+    let skips = |settings: &[(&str, &str)], groups: &[String]| import(&plan_of(settings, groups)).0.work.skips_teardown;
+    let both = [group(&[], &[one()]), behind];
+    assert!(skips(&[], &both));
+    assert!(!skips(&[("TestPlan.tearDown_on_shutdown", "true")], &both));
+    assert!(!skips(&[], &both[..1]));
+}
+
+#[test]
 fn a_failure_ends_what_the_group_says() {
     for (said, extent) in [
         ("startnextloop", Some(Extent::Journey)),

@@ -35,6 +35,35 @@ fn made(children: &[String]) -> (Work, Vec<String>) {
 }
 
 #[test]
+fn what_is_held_against_parts_of_a_sample_is_told_where_there_are_any() {
+    let held = |scope: &str, more: (&str, &str)| {
+        let patterns = "<stringProp name=\"1\">good</stringProp>";
+        let settings = [
+            ("Assertion.scope", scope),
+            ("Asserion.test_strings", patterns),
+            ("Assertion.test_type", "16"),
+            ("Assertion.custom_message", "It is not"),
+        ];
+        let assertion = element("ResponseAssertion", "r", &settings, &[]);
+        let properties = [("HTTPSampler.domain", "a.test"), ("HTTPSampler.path", "/a"), ("HTTPSampler.method", "GET"), more];
+        let (made, left) = import(&plan_of(&[], &[group(&[], &[element("HTTPSamplerProxy", "a", &properties, &[assertion])])]));
+        let failures = made.work.steps()[0].checks.iter().map(|check| check.failure.clone().unwrap_or_default()).collect::<Vec<_>>();
+        (failures.join(", "), left.len())
+    };
+    let none = ("x", "");
+    for (scope, more, expected) in [
+        ("", none, ("It is not", 0)),
+        ("all", none, ("It is not", 0)),
+        ("children", none, ("", 0)),
+        ("parent", ("HTTPSampler.follow_redirects", "true"), ("It is not", 0)),
+        ("all", ("HTTPSampler.follow_redirects", "true"), ("It is not", 1)),
+        ("children", ("HTTPSampler.image_parser", "true"), ("", 1)),
+    ] {
+        assert_eq!(held(scope, more), (expected.0.to_owned(), expected.1), "{scope} {more:?}");
+    }
+}
+
+#[test]
 fn values_stand_in_paths_and_queries_as_they_are_unless_they_are_to_be_encoded() {
     let paths = |sampler: String| {
         let (work, left) = made(&[get("x", "/x", &[extractor("id")]), sampler]);
