@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use plan::Draft;
-use plan::work::{Amount, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
+use plan::work::{Amount, AnswerCheck, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
 use proptest::prelude::*;
+use step::Check;
 
 use super::*;
 
