@@ -4,8 +4,8 @@
 #
 #   scripts/peers.sh hey vegeta jmeter
 #
-# Those in Go are built from the Go module proxy; JMeter is put together from its Maven artifacts as its own archive has it. Each has
-# a fixed version and is kept: a second call does nothing.
+# Those in Go are built from the Go module proxy; JMeter is put together from its Maven artifacts as its own archive has it, with the
+# plugins that most plans need. Each has a fixed version and is kept: a second call does nothing.
 set -euo pipefail
 
 PATH="$PATH:/usr/local/go/bin"
@@ -22,7 +22,7 @@ source_of() {
     case "$1" in
         helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;
-        jmeter) echo org.apache.jmeter@5.6.3 ;;
+        jmeter) echo org.apache.jmeter@5.6.3 -with-plugins ;;
         vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;
         *) echo "peers.sh: no source is known for '$1'" >&2; exit 2 ;;
     esac
@@ -41,11 +41,17 @@ build_with_mvn() {
         for part in '' _core _http _java _components _functions _config; do
             echo "<dependency><groupId>${source%@*}</groupId><artifactId>ApacheJMeter$part</artifactId><version>${source#*@}</version></dependency>"
         done
+        # Without what they rest on: that is JMeter, of another version.
+        for plugin in kg.apc:jmeter-plugins-{cmn-jmeter:0.7,casutg:2.10,functions:2.1,tst:2.5} com.blazemeter:jmeter-parallel:0.11; do
+            IFS=: read -r group artifact version <<< "$plugin"
+            echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version>"
+            echo "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>"
+        done
         echo "</dependencies></project>"
     } > "$work/pom.xml"
     rm -rf "$home" && mkdir -p "$home/bin" "$home/lib/ext" "$home/lib/junit" && cd "$work" \
         && mvn -q -B dependency:copy-dependencies -DincludeScope=runtime "-DoutputDirectory=$home/lib" \
-        && mv "$home"/lib/ApacheJMeter_*.jar "$home/lib/ext" && mv "$home"/lib/ApacheJMeter-*.jar "$home/bin/ApacheJMeter.jar" \
+        && mv "$home"/lib/ApacheJMeter_*.jar "$home"/lib/jmeter-p*.jar "$home/lib/ext" && mv "$home"/lib/ApacheJMeter-*.jar "$home/bin/ApacheJMeter.jar" \
         && (cd "$home" && jar xf lib/ext/ApacheJMeter_config-*.jar bin) && java -jar "$home/bin/ApacheJMeter.jar" -v
 }
 
@@ -53,7 +59,7 @@ for peer in "$@"; do
     found=$(source_of "$peer")
     read -r source place <<< "$found"
     # The version is part of the mark, so that another one is built when this file names another one.
-    mark="$peers/.$peer-${source##*@}"
+    mark="$peers/.$peer-${source##*@}${place//\//-}"
     if [ -x "$peers/$peer" ] && [ -e "$mark" ]; then
         continue
     fi

@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from plans import answers, controllers, flow, functions, groups, nested, requests, scripts, values
+from plans import answers, controllers, flow, functions, groups, nested, plugins, requests, scripts, values
 from server import Server
 
 PAGE = Path("docs/jmeter.md")
@@ -30,6 +30,7 @@ PARTS = {
     "Extractors, assertions and scripts": answers,
     "More scripts": scripts,
     "Functions": functions,
+    "Plugins": plugins,
 }
 EQUAL, DIFFERS, NOT_CARRIED, WRONG = KINDS = "equal", "differs", "not carried", "wrong"
 # Seconds that a plan may take.
@@ -41,11 +42,11 @@ HEAD = """\
 
 Written by `make jmeter-test WRITE=1`; run it again to see for yourself. Nothing on this page is typed by hand.
 
-Compared on {date}: {jmeter}; {loadline}; {system}.
+Compared on {date}: {jmeter}, with the plugins of [scripts/peers.sh](../scripts/peers.sh); {loadline}; {system}.
 
 Each test plan is carried out twice against a server on this machine that writes down what it is asked: by JMeter, and by `loadline run`. Method, path, query,
 headers and body of all requests are compared, in the order of each user; where chance rules, numbers and ranges; where users wait, the pauses between requests.
-Not compared are headers that say how a client is built (`Connection`, `Accept-Encoding`, `Accept: */*`, the client's own `User-Agent`). The plans are made by
+Not compared are headers that say how a client is built (`Connection`, `Accept: */*`, the client's own `User-Agent`). The plans are made by
 [scripts/jmeter/plans](../scripts/jmeter/plans). How loadline reads test plans: [Test plans of JMeter](guide/jmeter.md).
 
 Of {total} plans {equal} are sent as JMeter sends them; {differs} differ for the reason that is given; {not_carried} hold something that is not carried over:

@@ -22,8 +22,7 @@ class Element:
 
     def written(self):
         """The element, and the tree of its children behind it."""
-        testclass = self.tag.rsplit(".", 1)[-1]
-        known = {"guiclass": self.gui, "testclass": testclass, "testname": self.name} | ({} if self.enabled else {"enabled": "false"})
+        known = {"guiclass": self.gui, "testclass": self.tag, "testname": self.name} | ({} if self.enabled else {"enabled": "false"})
         inner = "".join(child.written() for child in self.children)
         tree = f"<hashTree>\n{inner}</hashTree>\n" if inner else "<hashTree/>\n"
         return tagged(self.tag, known, "".join(all_written(self.properties))) + tree

@@ -388,7 +388,7 @@ pub static STEP: Shape = Shape {
         key(
             "pacing",
             Kind::Text,
-            "wait here until this long after the user's last time here, such as 10s, or at a rate, such as 120/m; first in a journey: its pace",
+            "wait here until this long after the user's last time here, such as 10s, or at a rate, such as 120/m, or one that changes over the load, such as 0/s to 50/s for 1m, 50/s for 5m; first in a journey: its pace",
         ),
         key("of", Kind::Text, "who keeps the pace of `pacing` together: each user [default], population or all users"),
         key("together", Kind::Whole, "this many users go on at each time of a `pacing` that they keep together [default: 1]"),

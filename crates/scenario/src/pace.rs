@@ -3,6 +3,7 @@
 //! A rate over all users could be divided among them beforehand; then what a slow user leaves of its part is lost. And a lock around a
 //! schedule would be held by every user that passes. So what is shared is one number, the time that was taken last, and
 //! each takes the next by an exchange of it. Chance is drawn from that number too: the same seed gives the same times, whoever takes them.
+//! Of a rate that changes over the load it is how many of its times were taken.
 //!
 //! Several processes each keep their share of the rate, one behind the other.
 //!
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::{Client, End, Transport};
 use plan::work::{PacedUsers, Pacing, Think};
-use plan::{Nanos, Part, Plan, Random};
+use plan::{Nanos, Part, Plan, Random, Timetable};
 
 use crate::behaviour::Journeys;
 use crate::compiled::Op;
@@ -40,6 +41,8 @@ pub(crate) struct SharedPace {
     last: AtomicU64,
     /// Whether several go on at a time: then `last` is that in microseconds, and in its last bits how many have taken it besides the first.
     has_batches: bool,
+    /// A rate that changes over the load: then `last` is how many of its times were taken.
+    rates: Option<Timetable>,
     seed: u64,
     kept: Kept,
 }
@@ -54,11 +57,14 @@ impl SharedPace {
     /// One that is kept by this process alone. `number` tells it from others of the same seed.
     pub(crate) fn new(seed: u64, number: usize) -> Self {
         let seed = Random::new(seed, PACES + number as u64).bits();
-        Self { last: AtomicU64::new(NOBODY), has_batches: false, seed, kept: Kept { workers: 1, of: 1, first: 0 } }
+        Self { last: AtomicU64::new(NOBODY), has_batches: false, rates: None, seed, kept: Kept { workers: 1, of: 1, first: 0 } }
     }
 
     /// When whoever comes now goes on; so many go on at the same time.
     pub(crate) fn next(&self, now: Nanos, pace: Think, catches_up: bool, together: u16) -> Nanos {
+        if let Some(rates) = &self.rates {
+            return self.next_of(rates, now, catches_up);
+        }
         let Kept { workers, of, first } = self.kept;
         let after = |last: u64| {
             let gap = pace.span(Random::new(self.seed + first, last).unit()).max(GAP_MIN);
@@ -89,6 +95,21 @@ impl SharedPace {
     }
 }
 
+impl SharedPace {
+    /// When whoever comes now goes on at a rate that changes; never when that is over.
+    fn next_of(&self, rates: &Timetable, now: Nanos, catches_up: bool) -> Nanos {
+        let Kept { workers, of, first } = self.kept;
+        // Who is late takes the time that is just over; those before it are lost.
+        let over = rates.expected_until(now) * workers as f64 / of as f64;
+        let taken = |state: u64| if catches_up { state } else { state.max(over as u64) };
+        let following = |state: u64| taken(if state == NOBODY { 0 } else { state });
+        let before = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(following(state) + 1));
+        let number = following(before.unwrap_or_else(|state| state));
+        let number_of_all = number / workers * of + first + number % workers;
+        rates.reached_at(number_of_all as f64).unwrap_or(Nanos::NEVER)
+    }
+}
+
 impl Order {
     /// Where a pace is kept: its place among those of each user, or among those that are kept together.
     pub(crate) fn pace(&mut self, pacing: &Pacing, plan: &Plan) -> usize {
@@ -105,7 +126,8 @@ impl Order {
         }
         let place = if *of == PacedUsers::Each { self.paces } else { self.shared_paces.len() };
         let mut share = |population: Option<u32>| {
-            let pace = SharedPace { has_batches: *together > 1, ..SharedPace::new(plan.seed(), self.shared_paces.len()) };
+            let (has_batches, rates) = (*together > 1, pacing.rates.clone());
+            let pace = SharedPace { has_batches, rates, ..SharedPace::new(plan.seed(), self.shared_paces.len()) };
             self.shared_paces.push((population, pace));
         };
         match of {
@@ -178,7 +200,7 @@ mod tests {
     #[test]
     fn several_go_on_at_the_same_time_where_they_are_to() {
         let pace = SharedPace { has_batches: true, ..SharedPace::new(1, 0) };
-        let mut taken = |at_ms: u64, users: usize, together: u16| -> Vec<u64> {
+        let taken = |at_ms: u64, users: usize, together: u16| -> Vec<u64> {
             (0..users).map(|_| pace.next(Nanos::from_millis(at_ms), FIXED, false, together).0 / 1_000_000).collect()
         };
         assert_eq!(taken(30, 7, 3), [30, 30, 30, 130, 130, 130, 230]);
@@ -188,6 +210,38 @@ mod tests {
         let all = SharedPace { has_batches: true, ..SharedPace::new(1, 0) };
         let times: Vec<u64> = (0..2_000).map(|_| all.next(Nanos::ZERO, FIXED, true, 1000).0).collect();
         assert_eq!((times[999], times[1_000]), (0, 100_000_000));
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_kept_as_it_changes_and_ends() {
+        let pace = |rates: &str| SharedPace { rates: Some(rates.parse().unwrap()), ..SharedPace::new(1, 0) };
+        let kept = pace("2/s for 1s, 10/s for 500ms");
+        assert_eq!(taken(&kept, 0, 8, FIXED, false)[..7], [0, 500, 1000, 1100, 1200, 1300, 1400]);
+        assert!(kept.next(Nanos::from_secs(2), FIXED, false, 1) == Nanos::NEVER, "it is over");
+        // Who comes late goes at once, and what was missed is made up for or not.
+        let late = pace("10/s for 10s");
+        assert_eq!(taken(&late, 1_050, 3, FIXED, false), [1000, 1100, 1200]);
+        let late = pace("10/s for 10s");
+        assert_eq!(taken(&late, 1_050, 3, FIXED, true), [0, 100, 200]);
+    }
+
+    #[test]
+    fn a_rate_that_changes_is_divided_among_processes() {
+        let mut all: Vec<u64> = Vec::new();
+        for first in [0, 2] {
+            let kept = Kept { workers: if first == 0 { 2 } else { 1 }, of: 3, first };
+            let pace = SharedPace { rates: Some("0/s to 30/s for 2s".parse().unwrap()), kept, ..SharedPace::new(1, 0) };
+            all.extend(
+                std::iter::from_fn(|| Some(pace.next(Nanos::ZERO, FIXED, false, 1))).take_while(|at| *at < Nanos::NEVER).map(|at| at.0),
+            );
+        }
+        all.sort_unstable();
+        let one = SharedPace { rates: Some("0/s to 30/s for 2s".parse().unwrap()), ..SharedPace::new(1, 0) };
+        let whole: Vec<u64> = std::iter::from_fn(|| Some(one.next(Nanos::ZERO, FIXED, false, 1)))
+            .take_while(|at| *at < Nanos::NEVER)
+            .map(|at| at.0)
+            .collect();
+        assert_eq!((whole.len(), all), (30, whole));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use plan::work::{
     AnswerPart, Auth, Body, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Script, Step,
     Where, Which, Work,
 };
-use plan::{Draft, Nanos, PopulationDraft, Target};
+use plan::{Draft, Nanos, PopulationDraft, Target, Timetable};
 
 use crate::file::Scenario;
 use crate::keys::{Key, LOAD, POPULATION};
@@ -301,8 +301,8 @@ impl Steps<'_> {
                 let choices = Value::List(choices.collect());
                 map.put("pick", choices);
             }
-            Item::Pacing(Pacing { pace, of, catches_up, together, name }) => {
-                map.put("pacing", duration(pace));
+            Item::Pacing(Pacing { pace, rates, of, catches_up, together, name }) => {
+                map.put("pacing", rates.as_ref().map_or_else(|| duration(pace), Timetable::to_string));
                 map.put_some("of", (*of != PacedUsers::Each).then(|| of.to_string()));
                 if *catches_up {
                     map.put("catch_up", Value::Bare("true".to_owned()));

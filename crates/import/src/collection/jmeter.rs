@@ -18,6 +18,7 @@ mod functions;
 mod groups;
 mod loads;
 mod request;
+mod schedule;
 mod scripts;
 mod text;
 mod times;
@@ -28,10 +29,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 
-use plan::Target;
 use plan::setting::CONNECT_TO;
 use plan::template::{Template, Value};
 use plan::work::{AnswerPart, Expression, Extent, Extraction, Item, Journey, Step, Where};
+use plan::{Nanos, Target};
 
 use super::course::Course;
 use super::url::{origin, variable_name, with_origin_of};
@@ -59,6 +60,8 @@ struct Reading<'e> {
     paced: RefCell<BTreeMap<usize, Option<String>>>,
     /// When the group that is read last ends, where each waits for the one before it.
     order: loads::Order,
+    /// When a schedule of the plan is over, which ends the test.
+    schedule_end: Option<Nanos>,
     /// So many servers have each the users and rates that the plan says.
     servers: u32,
     /// What counters for all users are called, by where they are.
@@ -293,6 +296,7 @@ impl<'e> Reading<'e> {
             parts_left: PARTS_MAX,
             paced: RefCell::default(),
             order: loads::Order::default(),
+            schedule_end: None,
             servers,
             counted: BTreeMap::new(),
             reset: Vec::new(),

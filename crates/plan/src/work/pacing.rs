@@ -9,14 +9,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{Duration, Think};
-use crate::Nanos;
 use crate::units::{NOT_A_RATE, Rate};
+use crate::{Nanos, Timetable};
 
 /// How often users go on at a place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pacing {
     /// From one time to the next, as a [`Pace`].
     pub pace: Duration,
+    /// In its place a rate that changes over the load, which users keep together. When it is over, nobody goes on.
+    pub rates: Option<Timetable>,
     /// Who keeps it together.
     pub of: PacedUsers,
     /// Whether times that passed while nobody came are made up for; else the next is a pace after whoever came late.
@@ -31,10 +33,16 @@ impl Pacing {
     /// No more users go on at the same time of a pace.
     pub const TOGETHER_MAX: u16 = 1000;
 
+    /// At this rate, which these users keep together.
+    #[must_use]
+    pub fn at(rates: Timetable, of: PacedUsers) -> Self {
+        Self { rates: Some(rates), of, ..Self::each(Duration::Drawn(Think::Fixed(Nanos::ZERO))) }
+    }
+
     /// Of each user for itself, at one place.
     #[must_use]
     pub const fn each(pace: Duration) -> Self {
-        Self { pace, of: PacedUsers::Each, catches_up: false, together: 1, name: None }
+        Self { pace, rates: None, of: PacedUsers::Each, catches_up: false, together: 1, name: None }
     }
 }
 

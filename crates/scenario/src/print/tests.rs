@@ -340,8 +340,12 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
             (time(), 0..3_usize, any::<bool>(), 1..4_u16, proptest::option::of(name())).prop_map(
                 |(pace, of, catches_up, together, name)| {
                     let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
+                    if of != PacedUsers::Each && together == 3 {
+                        let rates = "0/s to 5/s for 10s, 5/s for 1m".parse().unwrap();
+                        return Item::Pacing(Pacing { catches_up, name, ..Pacing::at(rates, of) });
+                    }
                     let together = if of == PacedUsers::Each { 1 } else { together };
-                    Item::Pacing(Pacing { pace, of, catches_up, together, name })
+                    Item::Pacing(Pacing { pace, rates: None, of, catches_up, together, name })
                 }
             ),
             any::<bool>().prop_map(|cookies| if cookies { Item::ForgetCookies } else { Item::ForgetConnections }),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use plan::template::is_templated;
 use plan::work::{Amount, Case, Duration, Expression, Item, Pace, PacedUsers, Pacing, Think, each_step};
+use plan::{Nanos, Timetable};
 
 use super::{Defaults, Entries, Reading};
 use crate::keys::CASE;
@@ -35,7 +36,12 @@ impl Reading<'_> {
             return None;
         }
         let help = "write 10s, 120/m, exponential 120/m for random times at that rate, or a template such as '{{rate}}/m'";
-        let pace = self.timed(node, "pace", |text| text.parse().map(|Pace(think)| think), help);
+        let is_staged = matches!(&node.value, Value::Scalar { text, .. } if text.contains(" for "));
+        let rates = is_staged.then(|| self.rates(node));
+        let pace = match &rates {
+            Some(_) => Some(Duration::Drawn(Think::Fixed(Nanos::ZERO))),
+            None => self.timed(node, "pace", |text| text.parse().map(|Pace(think)| think), help),
+        };
         let of = entries.value("of").and_then(|node| {
             let of = self.plain(node)?.parse::<PacedUsers>().map_err(|why: String| {
                 self.wrong(node.spot, why, "write of: all users, of: population for those of each population, or leave it out");
@@ -60,7 +66,21 @@ impl Reading<'_> {
             }
             count
         });
-        Some(Item::Pacing(Pacing { pace: pace?, of, catches_up, together: together.unwrap_or(1), name }))
+        if rates.is_some() && of == PacedUsers::Each {
+            let message = "a rate that changes over the load is kept by users together";
+            self.wrong(node.spot, message, "write of: all users beside it, or of: population");
+        } else if rates.is_some() && together.is_some_and(|together| together > 1) {
+            self.wrong(node.spot, "at a rate that changes over the load one user goes on at a time", "leave out 'together'");
+        }
+        let (pace, rates) = (pace?, rates.map_or(Some(None), |rates| rates.map(Some))?);
+        Some(Item::Pacing(Pacing { pace, rates, of, catches_up, together: together.unwrap_or(1), name }))
+    }
+
+    /// A rate that changes over the load.
+    fn rates(&mut self, node: &Node) -> Option<Timetable> {
+        let text = self.plain(node)?;
+        let help = "write stages, such as '0/s to 50/s for 1m, 50/s for 5m'";
+        text.parse().map_err(|why| self.wrong(node.spot, format!("the rate {why}"), help)).ok()
     }
 
     /// Steps that are timed as one.

@@ -7,7 +7,7 @@ use plan::work::{Case, Duration, Expression, Function, Item, Operator, PacedUser
 use super::expressions::{fixed, held, part_at, two};
 use super::flow::Around;
 use super::tree::Element;
-use super::{Reading, Scope, scripts};
+use super::{Reading, Scope, schedule, scripts};
 
 /// The setting that names another plan.
 pub(super) const INCLUDED: &str = "IncludeController.includepath";
@@ -531,6 +531,7 @@ impl<'e> Reading<'e> {
                 let (of, together) = (PacedUsers::Population, batch as u16);
                 Ok(vec![Item::Pacing(Pacing { of, catches_up: true, together, name, ..Pacing::each(pace) })])
             }
+            schedule::CLASS => self.shaped(timer),
             _ => Err("its pace has no equal here; give the group a rate".to_owned()),
         }
     }
@@ -568,7 +569,7 @@ impl Reading<'_> {
     }
 
     /// What the pace of a timer is called, which holds before several samplers; nothing where it holds in a single one.
-    fn pace_name(&self, timer: &Element) -> Option<String> {
+    pub(super) fn pace_name(&self, timer: &Element) -> Option<String> {
         let place = std::ptr::from_ref(timer).addr();
         if let Some(known) = self.paced.borrow().get(&place) {
             return known.clone();

@@ -29,6 +29,7 @@ impl<'e> Reading<'e> {
             super::each(root, &mut |element| self.course.cookies |= keeps_cookies(element));
             self.look_at(root, &Scope::default());
         }
+        self.schedule_end = self.end_of_schedules();
         let scope = Scope::default().within(plan);
         // The plan's own name is nothing that tells where something is.
         let scope = Scope { path: Vec::new(), ..scope };
@@ -51,6 +52,9 @@ impl<'e> Reading<'e> {
                 return;
             }
         };
+        if let Some(end) = self.schedule_end.filter(|_| !is_before && !is_after) {
+            load.ends_at(end);
+        }
         for why in &load.told {
             self.leave_out(group, scope, why.as_str());
         }

@@ -49,6 +49,35 @@ impl GroupLoad {
     }
 }
 
+impl GroupLoad {
+    /// The same of a test that ends then.
+    pub(super) fn ends_at(&mut self, end: Nanos) {
+        let draft = &mut self.draft;
+        let begin = if let Some(Setting::Value(begin)) = draft.start_after { begin } else { Nanos::ZERO };
+        let left = end.since(begin).max(Nanos::from_millis(1));
+        let is_longer = |length: Option<Nanos>| length.is_some_and(|length| length > left);
+        let mut has_end = false;
+        if let Some(Setting::Value(users)) = &mut draft.connections {
+            has_end |= users.length().is_some();
+            if is_longer(users.length()) {
+                *users = users.until(left);
+            }
+        }
+        if let Some(Setting::Value(rate)) = &mut draft.rate {
+            has_end |= rate.length().is_some();
+            if is_longer(rate.length()) {
+                *rate = rate.until(left);
+            }
+        }
+        draft.duration = match &draft.duration {
+            Some(Setting::Value(lasting)) => Some(Setting::Value(left.min(*lasting))),
+            None if !has_end => Some(Setting::Value(left)),
+            other => other.clone(),
+        };
+        self.is_timed = true;
+    }
+}
+
 /// When a group ends that the next one waits for.
 #[derive(Debug, Default)]
 pub(super) enum Order {
@@ -142,7 +171,7 @@ fn stages(ramps: &[Ramp], written: &dyn Fn(f64) -> String) -> Result<(f64, Strin
 }
 
 /// A number without needless digits.
-fn plain(number: f64) -> String {
+pub(super) fn plain(number: f64) -> String {
     ((number * 1e6).round() / 1e6).to_string()
 }
 

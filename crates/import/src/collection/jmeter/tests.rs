@@ -8,6 +8,7 @@ use crate::collection::work::Import;
 mod data;
 mod flow;
 mod found;
+mod plugins;
 mod requests;
 mod values;
 
@@ -87,7 +88,8 @@ fn outline(items: &[Item]) -> String {
             Item::Rendezvous { users, within } => {
                 format!("together {users} {}", within.map_or_else(String::new, |within| within.to_string()))
             }
-            Item::Pacing(Pacing { pace, of, catches_up, together, name }) => {
+            Item::Pacing(Pacing { rates: Some(rates), of, .. }) => format!("pace {rates} of {of}"),
+            Item::Pacing(Pacing { pace, of, catches_up, together, name, .. }) => {
                 let pace = match pace {
                     Duration::Drawn(pace) => pace.to_string(),
                     Duration::Written(pace) => pace.to_string(),
