@@ -64,6 +64,8 @@ class Jmeter:
             "-XX:TieredStopAtLevel=1",
             "-XX:+UseSerialGC",
             "-Djava.awt.headless=true",
+            # As its own script has it: the plugin for requests at the same time needs it.
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
             f"-Djmeter.logfile={self.home}/jmeter.log",
             f"-Dlog4j2.configurationFile={self.home}/bin/log4j2.xml",
         ]
