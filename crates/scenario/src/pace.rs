@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn several_go_on_at_the_same_time_where_they_are_to() {
         let pace = SharedPace { has_batches: true, ..SharedPace::new(1, 0) };
-        let mut taken = |at_ms: u64, users: usize, together: u16| -> Vec<u64> {
+        let taken = |at_ms: u64, users: usize, together: u16| -> Vec<u64> {
             (0..users).map(|_| pace.next(Nanos::from_millis(at_ms), FIXED, false, together).0 / 1_000_000).collect()
         };
         assert_eq!(taken(30, 7, 3), [30, 30, 30, 130, 130, 130, 230]);

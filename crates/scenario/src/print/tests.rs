@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use plan::Draft;
-use plan::work::{Amount, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
+use plan::work::{Amount, AnswerCheck, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
 use proptest::prelude::*;
+use step::Check;
 
 use super::*;
 
@@ -131,7 +132,7 @@ fn extraction() -> impl Strategy<Value = Extraction> {
             (Kind::JsonPath, "$.a.length()"),
             (Kind::JsonPath, "$.a[?@.b == {{known}}].c"),
             (Kind::Css, "#{{known}}::attr(id)"),
-            (Kind::Regex, "\\{{2}a"),
+            (Kind::Regex, "(\\{{2})a"),
             (Kind::JmesPath, "a[?b > `1`].{c: d}"),
             (Kind::Digest, "md5"),
             (Kind::Regex, "id: (\\d+) #\\s"),
