@@ -161,6 +161,7 @@ mod tests {
                 "POST http://shop.test:8080/buy?id=7\n\nn=1",
                 "Host: shop.test:8080\nX-A: b\n",
                 "moved",
+                "<p>a &amp; <b>b</b></p><script>x</script>\nmoved",
             ]
         );
         assert_eq!(headers_size(&reading), "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nX-Token: abc\r\n\r\n".len() as u64);

@@ -132,7 +132,7 @@ fn extraction() -> impl Strategy<Value = Extraction> {
             (Kind::JsonPath, "$.a.length()"),
             (Kind::JsonPath, "$.a[?@.b == {{known}}].c"),
             (Kind::Css, "#{{known}}::attr(id)"),
-            (Kind::Regex, "\\{{2}a"),
+            (Kind::Regex, "(\\{{2})a"),
             (Kind::JmesPath, "a[?b > `1`].{c: d}"),
             (Kind::Digest, "md5"),
             (Kind::Regex, "id: (\\d+) #\\s"),

@@ -106,10 +106,10 @@ steps:
       one: json $.{{key}}.id
       key: json $.next
       two: {json: '$.{{key}}.id', take: every}
-      raw: 'regex "x[{{"{{"}}]{2}y": "(.)'
+      brace: 'regex "x[{{"{{"}}]{2}y": "(.)'
       open: {regex: '{{key}}=\[(\d)', default: none}
       none: {regex: '{{wrong}}', default: no expression}
-  - {post: /seen, body: '{{one}} {{two}} {{raw}} {{open}} {{none}}'}
+  - {post: /seen, body: '{{one}} {{two}} {{brace}} {{open}} {{none}}'}
 "#;
     let Collected { summary, .. } = run(&server, text);
     assert_eq!(log.borrow().last().unwrap().body, "7 [8] b 1 no expression");

@@ -12,7 +12,7 @@ use super::super::expressions::{fixed, held, two};
 use super::super::text::Names;
 use super::{CHANCE_MAX, Call, Outcome};
 use crate::collection::Variable;
-use crate::collection::url::{variable, variable_name};
+use crate::collection::url::{filled, variable, variable_name};
 
 /// A file's values of which users take one after the other are so many at most.
 const VALUES_MAX: usize = 10_000;
@@ -52,7 +52,7 @@ fn pattern(names: &Names<'_>, text: &Template, end: Option<&str>) -> Result<(Tem
         return Ok((Template::fixed(made), groups));
     }
     let groups = std::cell::Cell::new(1);
-    let open = dialects::open(text, &[""], |pattern| {
+    let open = dialects::open(&filled(text, &names.known), &[""], |pattern| {
         let made = made(pattern)?;
         groups.set(dialects::groups_count(&made));
         Ok(made)
@@ -63,6 +63,9 @@ fn pattern(names: &Names<'_>, text: &Template, end: Option<&str>) -> Result<(Tem
 impl Call<'_, '_> {
     /// What a regular expression finds.
     pub(super) fn matched(&self) -> Result<Outcome, String> {
+        if self.arguments.len() < 2 {
+            return self.unfit("it wants an expression, and what is written of a match");
+        }
         let template = self.fixed(1)?;
         let end = template.contains("$0$").then_some(dialects::END_UNTAKEN);
         let (pattern, groups) = pattern(self.names, &self.text(0)?, end).or_else(|why| self.unfit(&why))?;
@@ -109,13 +112,13 @@ impl Call<'_, '_> {
         };
         let mut set = vec![(variable_name(name), value)];
         for part in parts_of_match(name, |part| self.names.mentions.names(part)) {
+            let unset = Expression::Text(Template::fixed(format!("${{{part}}}")));
             let of_part = match part.rsplit_once("_g").and_then(|(_, number)| number.parse::<usize>().ok()) {
                 None => count(),
                 Some(number) if number < groups => {
-                    let unset = Expression::Text(Template::fixed(format!("${{{part}}}")));
                     Expression::Call(Function::If, vec![has.clone(), at(found(Some(format!("${number}"))), place.clone()), unset])
                 }
-                Some(_) => continue,
+                Some(_) => unset,
             };
             set.push((variable_name(&part), of_part));
         }

@@ -55,7 +55,7 @@ fn a_function_that_looks_at_the_answer_before_has_it_kept() {
 
 #[test]
 fn what_an_xpath_finds_in_a_file_is_taken_in_turns() {
-    let asks = |text: &str| plan_of(&[], &[group(&[], &[get("a", &format!("/{text}"), &[])])]);
+    let asks = |text: &str| plan_of(&[], &[group(&[], &[get("a", &format!("/{text}"), &[]), get("z", "/z", &[])])]);
     let twice = asks("${__XPath(shop.xml,//item/text())}/${__XPath(shop.xml,//item/text())}");
     assert_eq!(includes(&twice, &Wishes::default()), ["shop.xml"]);
     let held = BTreeMap::from([("shop.xml".to_owned(), Ok("<shop><item>One</item><item>Two</item><id>7</id></shop>".to_owned()))]);
@@ -63,7 +63,7 @@ fn what_an_xpath_finds_in_a_file_is_taken_in_turns() {
     let made = read_with(&twice, &wishes).work("");
     assert_eq!(
         outline(&made.work.journeys[0].items),
-        "text_1=item({{shop}}, (next(shop) - 1) % 2),text_2=item({{shop}}, (next(shop) - 1) % 2), a"
+        "text_1=item({{shop}}, (next(shop) - 1) % 2),text_2=item({{shop}}, (next(shop) - 1) % 2), a, z"
     );
     assert_eq!(made.work.variables[0].value.to_string(), "[\"One\",\"Two\"]");
     let one = read_with(&asks("${__XPath(shop.xml,//id)}${__XPath(shop.xml,//none)}"), &wishes).work("");
