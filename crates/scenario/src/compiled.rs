@@ -26,12 +26,12 @@ use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hop
 use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
-use crate::finding::Finding;
 use crate::flow::{self, Frame};
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
 use crate::rows::asked_rows;
 use crate::scripts::{BeforeRequest, Common, Program};
+use crate::search::Search;
 
 /// The stream of chance that the boundary of forms is drawn from.
 const BOUNDARY: u64 = 1 << 62;
@@ -1108,8 +1108,8 @@ pub(crate) fn expression(
         }
         work::Expression::Call(Function::Find, values) => {
             let compiled = values.iter().map(of).collect();
-            match Finding::new(values, compiled) {
-                Ok(finding) => Expression::Find(Box::new(finding)),
+            match Search::new(values, compiled) {
+                Ok(search) => Expression::Find(Box::new(search)),
                 Err(mistake) => {
                     errors.push(PlanError::new(SCENARIO, mistake.message, mistake.help));
                     Expression::Call(Function::Find, Vec::new())

@@ -18,7 +18,7 @@ use template::{Text, Writing};
 
 use crate::buffers::{lend, take_back};
 use crate::counts::Count;
-use crate::finding::Finding;
+use crate::search::Search;
 
 /// An expression.
 pub(crate) enum Expression {
@@ -29,7 +29,7 @@ pub(crate) enum Expression {
     Matches(Box<Expression>, Regex),
     Call(Function, Vec<Expression>),
     Next(Arc<Count>),
-    Find(Box<Finding>),
+    Find(Box<Search>),
 }
 
 /// What a value is computed with.
@@ -57,7 +57,7 @@ impl Expression {
             Self::Text(text) => text.write(out, evaluation.writing),
             Self::Call(function, values) => return call(*function, values, evaluation, out),
             Self::Next(count) => write!(out, "{}", count.next()).expect("memory takes it"),
-            Self::Find(finding) => return finding.write(evaluation, out),
+            Self::Find(search) => return search.write(evaluation, out),
             _ if self.decides() => out.extend_from_slice(if self.holds(evaluation)? { b"true" } else { b"false" }),
             _ => self.number(evaluation)?.write(out),
         }

@@ -21,7 +21,6 @@ mod door;
 mod ends;
 mod expression;
 mod file;
-mod finding;
 mod flow;
 mod hidden;
 mod json;
@@ -38,6 +37,7 @@ mod resources;
 mod rows;
 pub mod schema;
 mod scripts;
+mod search;
 mod series;
 #[cfg(test)]
 mod simulated;

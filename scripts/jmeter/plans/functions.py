@@ -72,7 +72,7 @@ CASES = [
     ),
     function(
         "__regexFunction",
-        "${__regexFunction((.)(\\d),$1$,2,,,m,text)} ${m_g} ${m_g1} ${__regexFunction(x,$0$,,,no match,n,text)} ${n} ${n_matchNr} ${__regexFunction(\\d,$0$,9,,none,,text)}",
+        "${__regexFunction((.)(\\d),$1$,2,,,m,text)} ${m_g1} ${__regexFunction(x,$0$,,,no match,n,text)} ${n} ${n_matchNr} ${__regexFunction(\\d,$0$,9,,none,,text)}",
         "one of several matches in a variable, and none",
         name="regexfunction-places",
         variables={"text": "a1b2c"},

@@ -97,13 +97,20 @@ impl<'e> Reading<'e> {
                 let only_row = element.is_on("TransactionController.parent", false);
                 self.around(element, scope, Some(move |items| Item::Transaction { name, pauses, only_row, items }))
             }
-            "OnceOnlyController" => match &scope.round {
-                None => self.around(element, scope, Some(Item::Once)),
-                Some(round) => {
-                    let condition = two(held(round), Operator::Is, fixed(1));
-                    self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() }))
+            "OnceOnlyController" => {
+                let items = match &scope.round {
+                    None => self.around(element, scope, Some(Item::Once)),
+                    Some(round) => {
+                        let condition = two(held(round), Operator::Is, fixed(1));
+                        self.around(element, scope, Some(move |items| Item::If { condition, items, otherwise: Vec::new() }))
+                    }
+                };
+                if super::flow::ends_early(&items) {
+                    let why = "an action in it ends the round or the iteration: it is done again with the next one there, and not here";
+                    self.leave_out(element, scope, why);
                 }
-            },
+                items
+            }
             "CriticalSectionController" => {
                 let name = self.known(element, scope, of("CriticalSectionController.lockName"));
                 self.around(

@@ -307,6 +307,19 @@ impl<'e> Reading<'e> {
     }
 }
 
+/// Whether something in these ends the round, or the iteration, that they are a part of.
+pub(super) fn ends_early(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::EndRound | Item::End(Extent::Journey) => true,
+        Item::Repeat { items, .. } | Item::While { items, .. } | Item::ForEach { items, .. } => {
+            let mut ends = false;
+            each_item(items, &mut |item| ends |= matches!(item, Item::End(Extent::Journey)));
+            ends
+        }
+        item => item.parts().into_iter().any(ends_early),
+    })
+}
+
 /// Whether the last sample failed.
 fn has_failed() -> Expression {
     two(held(LAST_SUCCEEDED), Operator::Is, fixed("false"))

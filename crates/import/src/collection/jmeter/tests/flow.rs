@@ -57,6 +57,18 @@ fn what_is_done_after_the_load_is_left_out_where_that_was_ended_unless_the_plan_
 }
 
 #[test]
+fn what_is_done_once_and_ends_its_round_is_told() {
+    let once = |inner: &[String]| element("OnceOnlyController", "o", &[], inner);
+    let twice = [("LoopController.loops", "2")];
+    let told = outline_of(&[once(&[one(), action("3", "0"), get("b", "/b", &[])])]);
+    assert!(told.starts_with("once (a, End(Journey), b) !") && told.contains("it is done again with the next one there"), "{told}");
+    let told = outline_of(&[looped("LoopController", "l", &twice, &[once(&[one(), action("4", "0")]), get("b", "/b", &[])])]);
+    assert!(told.contains("it is done again with the next one there"), "{told}");
+    let inner = looped("LoopController", "l", &twice, &[one(), action("4", "0")]);
+    assert_eq!(outline_of(&[once(&[inner])]), "once (2x(a, EndRound))");
+}
+
+#[test]
 fn a_failure_ends_what_the_group_says() {
     for (said, extent) in [
         ("startnextloop", Some(Extent::Journey)),

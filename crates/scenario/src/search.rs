@@ -14,7 +14,7 @@ use step::{Extractor, Mistake, Which};
 use crate::expression::{Evaluation, Expression, NoValue};
 
 /// A text, and what is looked for in it.
-pub(crate) struct Finding {
+pub(crate) struct Search {
     /// The text, the regular expression, and maybe what is written of each match.
     values: Vec<Expression>,
     /// What is looked for, if that is always the same.
@@ -36,7 +36,7 @@ thread_local! {
 /// So many are kept.
 const LATELY_MAX: usize = 16;
 
-impl Finding {
+impl Search {
     /// Of these values, which were compiled.
     ///
     /// # Errors
