@@ -16,12 +16,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from plans import answers, controllers, flow, functions, groups, nested, requests, scripts, values
+from plans import answers, caches, controllers, flow, functions, groups, nested, requests, scripts, values
 from server import Server
 
 PAGE = Path("docs/jmeter.md")
 PARTS = {
     "Requests": requests,
+    "Caches": caches,
     "Variables, data files and counters": values,
     "Controllers": controllers,
     "What ends what": flow,

@@ -11,6 +11,7 @@ mod answer;
 mod expression;
 mod extent;
 mod pacing;
+mod page;
 mod pick;
 mod script;
 
@@ -23,6 +24,7 @@ pub use answer::{AnswerCheck, AnswerPart, Extraction, Kind, Subject, Where, Whic
 pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
 pub use extent::Extent;
 pub use pacing::{Pace, PacedUsers, Pacing};
+pub use page::{Cache, Resources};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
 pub use script::{Script, is_variable_name, variable_name};
 
@@ -201,6 +203,8 @@ pub enum Item {
     Once(Vec<Item>),
     /// The cookies that the user has kept are gone.
     ForgetCookies,
+    /// What the user knows of answers that it has had is gone.
+    ForgetCache,
     /// The connections over which the user has sent are closed.
     ForgetConnections,
     /// The round of the innermost loop ends: its next one begins.
@@ -277,6 +281,8 @@ pub struct Step {
     pub redirects: u8,
     /// What of what its page names is loaded behind it; `None`: nothing.
     pub resources: Option<Resources>,
+    /// What its user knows of answers to it and to what its page names, and does with that; `None`: nothing.
+    pub cache: Option<Cache>,
     /// Whether it sends the user's cookies and takes up those of its answer, where users keep any.
     pub cookies: bool,
     /// Whether its connection is closed behind it.
@@ -287,28 +293,6 @@ pub struct Step {
     pub failure_ends: Option<Extent>,
     /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one whose failure ends something.
     pub may_fail: bool,
-}
-
-/// Which of what a page names is loaded behind it, as a browser does: pictures, scripts, style sheets, frames, and what those name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resources {
-    /// So many at once, each over a connection of its own.
-    pub at_once: NonZeroU32,
-    /// Those in whose URL this regular expression is found; `None`: all.
-    pub only: Option<String>,
-    /// None of those in whose URL this one is found.
-    pub except: Option<String>,
-}
-
-impl Resources {
-    /// So many at once where nothing is said, as browsers have it for one server.
-    pub const AT_ONCE: NonZeroU32 = NonZeroU32::new(6).unwrap();
-}
-
-impl Default for Resources {
-    fn default() -> Self {
-        Self { at_once: Self::AT_ONCE, only: None, except: None }
-    }
 }
 
 /// What follows the head of a request.
@@ -645,6 +629,7 @@ impl Step {
             requests_max: None,
             redirects: 0,
             resources: None,
+            cache: None,
             cookies: true,
             closes: false,
             timeout: None,
@@ -729,6 +714,7 @@ macro_rules! lists_in {
             | Item::Script(_)
             | Item::Rendezvous { .. }
             | Item::ForgetCookies
+            | Item::ForgetCache
             | Item::ForgetConnections
             | Item::EndRound
             | Item::EndLoop
@@ -799,6 +785,7 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::ForgetCache
             | Self::ForgetConnections
             | Self::EndRound
             | Self::EndLoop
@@ -841,6 +828,7 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::ForgetCache
             | Self::ForgetConnections
             | Self::EndRound
             | Self::EndLoop

@@ -13,8 +13,8 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, LAST_SUCCEEDED, List, Operator, PacedUsers,
-    STATUS, Script, Step, Think, USER_NUMBER, Weights,
+    self, Amount, Auth, Body, Cache, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, LAST_SUCCEEDED, List, Operator,
+    PacedUsers, STATUS, Script, Step, Think, USER_NUMBER, Weights,
 };
 use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
@@ -23,6 +23,7 @@ use step::resources::ResourceFilter;
 use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
 use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hops};
+use crate::cache::keeping_of;
 use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
@@ -114,6 +115,8 @@ pub(crate) enum Op {
     Set(usize, Expression),
     /// The user's cookies are gone.
     ForgetCookies,
+    /// What the user knows of answers is gone.
+    ForgetCache,
     /// Its connections are closed.
     ForgetConnections,
     /// The user keeps a cookie.
@@ -256,6 +259,8 @@ pub(crate) struct Request {
     pub(crate) has_cookies: bool,
     /// Whether it has to do with the cookies that its user keeps, if users keep any.
     pub(crate) keeps_cookies: bool,
+    /// What its user does with what it knows of answers to it.
+    pub(crate) cache: Option<Cache>,
     /// What is written besides, because it depends on the whole request.
     pub(crate) proof: Proof,
     /// What of its answer is looked at.
@@ -412,6 +417,7 @@ pub(crate) fn compile(
     }
     let Compiling { compiler, mut errors, steps, onces, loops, mut order, scripts, last_succeeded, .. } = compiling;
     order.is_scripted = !scripts.is_empty();
+    order.has_duration = plan.duration().is_some();
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
         let mut errors = PlanErrors::default();
@@ -544,6 +550,10 @@ impl Compiling<'_> {
                     }
                 }
                 Item::ForgetCookies => ops.push(Op::ForgetCookies),
+                Item::ForgetCache => {
+                    self.order.has_caches = true;
+                    ops.push(Op::ForgetCache);
+                }
                 Item::ForgetConnections => {
                     self.order.is_timed = true;
                     ops.push(Op::ForgetConnections);
@@ -862,6 +872,8 @@ impl Compiling<'_> {
         let media_type = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|(_, value)| value.to_string());
         let body = self.body(step, media_type.as_deref().unwrap_or_default());
         let checks = self.checks(step);
+        let (heard, cache) = (heard_of(step, &checks), keeping_of(step, &headers));
+        self.order.has_caches |= step.cache.is_some();
         Some(Request {
             name: step.name.as_str().into(),
             journey,
@@ -873,7 +885,8 @@ impl Compiling<'_> {
             keeps_cookies: self.scenario.work.cookies && step.cookies,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
-            heard: heard_of(step, &checks),
+            heard: AnswerNeeds { headers: heard.headers || cache.is_some(), ..heard },
+            cache,
             looks_into_hops: looks_into_hops(step),
             checks_variables: checks.iter().any(|promised| promised.variable.is_some()),
             checks,

@@ -13,6 +13,7 @@
 mod answers;
 mod behaviour;
 mod buffers;
+mod cache;
 mod changes;
 mod compiled;
 mod counts;

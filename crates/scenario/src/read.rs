@@ -8,6 +8,7 @@ mod ends;
 mod extract;
 mod items;
 mod load;
+mod page;
 mod parts;
 mod populations;
 mod script;
@@ -20,7 +21,7 @@ use analysis::gate;
 use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
 use plan::work::{
-    Auth, Extent, Item, JOURNEY_NUMBER, Journey, LAST_SUCCEEDED, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work,
+    Auth, Cache, Extent, Item, JOURNEY_NUMBER, Journey, LAST_SUCCEEDED, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work,
     is_variable_name,
 };
 use plan::{Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
@@ -115,6 +116,7 @@ struct Defaults<'n> {
     auth: Option<Auth>,
     redirects: u8,
     resources: Option<Resources>,
+    cache: Option<Cache>,
     timeout: Option<Nanos>,
     failure_ends: Option<Extent>,
     may_fail: bool,
@@ -467,8 +469,9 @@ impl<'a> Reading<'a> {
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let auth = entries.value("auth").and_then(|node| self.auth(node));
         let resources = entries.value("resources").and_then(|node| self.resources(node));
+        let cache = entries.value("cache").and_then(|node| self.cache(node));
         let redirects = u8::try_from(redirects).unwrap_or(u8::MAX);
-        (Defaults { headers, auth, redirects, resources, timeout, failure_ends, may_fail }, cookies)
+        (Defaults { headers, auth, redirects, resources, cache, timeout, failure_ends, may_fail }, cookies)
     }
 
     fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {
@@ -591,15 +594,7 @@ impl<'a> Reading<'a> {
             }
             ["forget"] => {
                 let (_, node) = entries.take("forget").expect("it was looked for");
-                match self.plain(node).as_deref() {
-                    Some("cookies") => found.push(Item::ForgetCookies),
-                    Some("connections") => found.push(Item::ForgetConnections),
-                    Some(_) => {
-                        let help = "write forget: cookies, or forget: connections, each as a step of its own";
-                        self.wrong(node.spot, "users forget cookies and connections, and nothing else", help);
-                    }
-                    None => {}
-                }
+                found.extend(self.forgotten(node));
             }
             ["end"] => {
                 let (_, node) = entries.take("end").expect("it was looked for");

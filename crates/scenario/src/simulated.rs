@@ -18,6 +18,7 @@ use crate::compiled::compile;
 use crate::ready::Workers;
 
 mod answers;
+mod caches;
 mod ends;
 mod items;
 mod leaving;

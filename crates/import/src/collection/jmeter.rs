@@ -8,6 +8,7 @@
 
 mod answer;
 mod assertions;
+mod caches;
 mod controllers;
 mod counters;
 mod data;
@@ -66,6 +67,8 @@ struct Reading<'e> {
     connect_timeout: Option<u64>,
     /// What keeps the cookies of the group that is read, by its first sampler that has any.
     jar: Option<&'e Element>,
+    /// The same of answers that are kept in mind.
+    cache: Option<&'e Element>,
     /// Variables that setup groups have set, whose users are gone with them.
     forgotten: BTreeSet<String>,
     /// Variables that other groups set.
@@ -83,6 +86,8 @@ struct Scope<'e> {
     assertions: Vec<&'e Element>,
     /// The cookie manager that holds.
     cookies: Option<&'e Element>,
+    /// The cache manager that holds.
+    cache: Option<&'e Element>,
     /// Scripts that are run before samplers or behind their answers.
     scripts: Vec<&'e Element>,
     /// What a failure ends; if nothing, the journey goes on, whatever fails.
@@ -285,6 +290,7 @@ impl<'e> Reading<'e> {
             texts: &wishes.included,
             connect_timeout: None,
             jar: None,
+            cache: None,
             forgotten: BTreeSet::new(),
             kept: BTreeSet::new(),
         }
@@ -561,10 +567,12 @@ impl<'e> Reading<'e> {
             self.leave_out(keeper, &Scope::default(), "a user keeps the cookies of all cookie managers of its group together");
         }
         self.jar = self.jar.or(keeper);
+        let cache = self.cache_of(&inner);
         let mark = Step {
             before: before.of_request,
             after,
             cookies: keeper.is_some() || !self.course.cookies,
+            cache,
             closes: said.closes,
             timeout: said.timeout,
             failure_ends: scope.step_ends(),
@@ -599,11 +607,12 @@ impl<'e> Scope<'e> {
             scope.path.push(&element.name);
         }
         let of = |class: &'static str| element.children.iter().filter(move |child| child.class == class);
-        // Of several in one place the first holds; of managers of logins and of cookies, the outermost.
+        // Of several in one place the first holds; of managers of logins, of cookies and of caches, the outermost.
         scope.surroundings.defaults.extend(of("ConfigTestElement").rev());
         scope.surroundings.headers.extend(of("HeaderManager").rev());
         scope.surroundings.auth = scope.surroundings.auth.or_else(|| of("AuthManager").next_back());
         scope.cookies = scope.cookies.or_else(|| of("CookieManager").next_back());
+        scope.cache = scope.cache.or_else(|| of("CacheManager").next_back());
         for child in &element.children {
             match child.class.as_str() {
                 "UserParameters" if !child.is_on("UserParameters.per_iteration", false) => scope.parameters.push(child),

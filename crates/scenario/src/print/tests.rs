@@ -245,7 +245,9 @@ fn step() -> impl Strategy<Value = Step> {
     let scripts = (proptest::collection::vec(script(), 0..3), proptest::collection::vec(script(), 0..3));
     let extents = vec![Extent::Journey, Extent::User, Extent::Load, Extent::LoadAtOnce];
     let ends = proptest::option::of(proptest::sample::select(extents));
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), proptest::option::of(resources()), scripts);
+    let cache = (1_u32..9, any::<bool>()).prop_map(|(most, always_ask)| Cache { at_most: NonZeroU32::new(most).unwrap(), always_ask });
+    let resources = (proptest::option::of(resources()), proptest::option::of(cache));
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), resources, scripts);
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -266,7 +268,8 @@ fn step() -> impl Strategy<Value = Step> {
             judges_status,
             requests_max: rest.1,
             redirects: rest.0,
-            resources: rest.5,
+            resources: rest.5.0,
+            cache: rest.5.1,
             cookies: rest.4,
             closes: rest.4 && rest.2.is_some(),
             timeout: timeout.map(Nanos::from_millis),
@@ -335,7 +338,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                 let of = [PacedUsers::Each, PacedUsers::Population, PacedUsers::All][of];
                 Item::Pacing(Pacing { pace, of, catches_up, name })
             }),
-            any::<bool>().prop_map(|cookies| if cookies { Item::ForgetCookies } else { Item::ForgetConnections }),
+            proptest::sample::select(vec![Item::ForgetCookies, Item::ForgetCache, Item::ForgetConnections]),
             (items.clone(), any::<bool>()).prop_map(|(mut items, is_round)| {
                 items.push(if is_round { Item::EndRound } else { Item::EndLoop });
                 Item::Repeat { times: template("3"), items }

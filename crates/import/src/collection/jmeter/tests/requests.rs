@@ -115,6 +115,27 @@ fn values_stand_in_a_body_as_they_are_whatever_its_type() {
 }
 
 #[test]
+fn answers_are_kept_in_mind_where_their_manager_stands() {
+    let manager = |settings: &[(&str, &str)]| element("CacheManager", "c", settings, &[]);
+    let kept = |children: &[String]| {
+        let (work, left) = made(children);
+        assert_eq!(left, Vec::<String>::new());
+        work.steps().iter().map(|step| step.cache.map(|cache| (cache.at_most.get(), cache.always_ask))).collect::<Vec<_>>()
+    };
+    let inner = element("GenericController", "g", &[], &[manager(&[("useExpires", "true"), ("maxSize", "7")]), get("b", "/b", &[])]);
+    assert_eq!(kept(&[get("a", "/a", &[]), inner.clone()]), [None, Some((7, false))]);
+    assert_eq!(kept(&[manager(&[]), get("a", "/a", &[]), inner.clone()]), [Some((5000, true)); 2], "the outer one holds");
+    let emptied = manager(&[("clearEachIteration", "true")]);
+    assert_eq!(outline_of(&[emptied, get("a", "/a", &[])]), "ForgetCache, a");
+    let by_thread = manager(&[("clearEachIteration", "true"), ("CacheManager.controlledByThread", "true")]);
+    assert_eq!(outline_of(&[by_thread, get("a", "/a", &[])]), "a");
+    let (_, left) = made(&[inner.clone(), inner.replace("/b", "/c")]);
+    assert!(matches!(&left[..], [only] if only.contains("a user has one cache")), "{left:?}");
+    let (_, left) = made(&[manager(&[("maxSize", "${n}")]), get("a", "/a", &[])]);
+    assert!(left.iter().any(|told| told.contains("its size '${n}' is known only on the way, so it knows 5000 answers")), "{left:?}");
+}
+
+#[test]
 fn cookies_are_those_of_the_samplers_where_their_manager_stands() {
     let manager = |policy: &str| element("CookieManager", "c", &[("CookieManager.policy", policy)], &[]);
     let inner = element("GenericController", "g", &[], &[manager("standard"), get("b", "/b", &[])]);
