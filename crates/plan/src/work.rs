@@ -26,7 +26,7 @@ pub use extent::Extent;
 pub use pacing::{Pace, PacedUsers, Pacing};
 pub use page::{Cache, Resources};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
-pub use script::{Script, is_variable_name, variable_name};
+pub use script::{Script, is_variable_name, spelled_name, variable_name};
 
 /// The work: what users do, and what is done around it.
 #[derive(Debug, Clone, PartialEq)]

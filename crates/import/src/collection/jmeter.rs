@@ -18,6 +18,7 @@ mod flow;
 mod functions;
 mod groups;
 mod loads;
+mod naming;
 mod request;
 mod scripts;
 mod text;
@@ -321,7 +322,7 @@ impl<'e> Reading<'e> {
     /// Variables that something was to set which is not done after all, and why they have no value.
     fn never_set(&self) -> Vec<(String, String)> {
         let assigned: BTreeSet<&str> = self.course.assigned(&self.collection.requests).into_iter().collect();
-        let is_lost = |name: &&String| !assigned.contains(variable_name(name).as_str());
+        let is_lost = |name: &&String| !assigned.contains(self.names.plain(name).as_str());
         let told = |name: &String| (name.clone(), "what gives it one is not sent".to_owned());
         self.names.set.iter().filter(is_lost).map(told).collect()
     }
@@ -368,16 +369,15 @@ impl<'e> Reading<'e> {
         self.names.splits.extend(beside);
         every(&mut |element| {
             if matches!(element.class.as_str(), "LoopController" | "WhileController" | "ForeachController") {
-                let index = text::loop_index(&element.name);
+                let index = flow::loop_index(&element.name);
                 if self.names.mentions.names(&index) {
                     set.insert(index);
                 }
             }
         });
-        for (name, form) in PREDEFINED {
+        for (name, _) in PREDEFINED {
             if self.names.mentions.names(name) {
                 set.insert((*name).to_owned());
-                self.first.push((variable_name(name), Expression::Text(self.names.template(form).unwrap_or_default())));
             }
         }
         for (function, arguments) in &self.names.mentions.calls {
@@ -395,7 +395,7 @@ impl<'e> Reading<'e> {
         for (function, arguments) in &self.names.mentions.calls {
             let property = arguments.first().filter(|_| *function == "__setProperty").and_then(|name| self.names.literal(name));
             if let Some(property) = property {
-                let variable = format!("property_{}", variable_name(&property));
+                let variable = format!("property_{property}");
                 set.insert(variable.clone());
                 self.names.set_properties.insert(property, variable);
             }
@@ -405,14 +405,16 @@ impl<'e> Reading<'e> {
         lists.retain(|name| set.contains(name));
         lost.extend(never_set.clone());
         let names = set.iter().map(String::as_str).chain(defined.iter().flat_map(|(_, arguments)| listed(arguments).map(|(name, _)| name)));
-        let mut called: BTreeMap<String, &str> = BTreeMap::new();
-        for name in names {
-            if let Some(other) = called.insert(variable_name(name), name).filter(|other| *other != name) {
-                self.names.namesakes.insert(name.to_owned(), other.to_owned());
-                self.names.namesakes.insert(other.to_owned(), name.to_owned());
+        self.names.tell_apart(&names.collect());
+        for variable in self.names.set_properties.values_mut() {
+            *variable = self.names.renamed.get(variable).cloned().unwrap_or_else(|| variable_name(variable));
+        }
+        for (name, form) in PREDEFINED {
+            if set.contains(*name) {
+                self.first.push((self.names.plain(name), Expression::Text(self.names.template(form).unwrap_or_default())));
             }
         }
-        self.names.varying = set.iter().map(|name| variable_name(name)).collect();
+        self.names.varying = set.iter().map(|name| self.names.plain(name)).collect();
         (self.names.set, self.names.lost, self.names.lists) = (set, lost, lists);
         let mut is_told = false;
         for (name, _) in defined.iter().flat_map(|(_, arguments)| listed(arguments)) {
@@ -448,7 +450,7 @@ impl<'e> Reading<'e> {
                     self.collection.leave_out(format!("the variable '{name}'"), place, why);
                     continue;
                 }
-                let plain = variable_name(name);
+                let plain = self.names.plain(name);
                 // The last one holds, as it does there.
                 self.names.known.retain(|known| known.name != plain);
                 if self.names.known.len() + self.first.len() >= VARIABLES_MAX {
@@ -460,7 +462,7 @@ impl<'e> Reading<'e> {
                     }
                     continue;
                 }
-                if computed.is_empty() && !is_drawn(&value) || wishes.variables.iter().any(|(given, _)| variable_name(given) == plain) {
+                if computed.is_empty() && !is_drawn(&value) || wishes.variables.iter().any(|(given, _)| self.names.plain(given) == plain) {
                     self.names.known.push(Variable { name: plain, value, secret: false });
                 } else {
                     self.names.set.insert(name.to_owned());
@@ -472,7 +474,7 @@ impl<'e> Reading<'e> {
             self.names.not_yet.retain(|_, left| *left > 0);
         }
         for (name, value) in &wishes.variables {
-            let plain = variable_name(name);
+            let plain = self.names.plain(name);
             if let Some(known) = self.names.known.iter_mut().find(|known| known.name == plain) {
                 known.value = Template::fixed(value);
             }

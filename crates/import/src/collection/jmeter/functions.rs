@@ -19,7 +19,6 @@ use super::data::free_file_name;
 use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
 use super::{scripts, times};
-use crate::collection::url::{variable, variable_name};
 
 /// Whole numbers by chance, of which a share is taken where the range is known only on the way.
 const CHANCE_MAX: i64 = (1 << 53) - 1;
@@ -110,7 +109,7 @@ impl Names<'_> {
             (Outcome::Text(text), Some(name)) => self.set_now(name, Expression::Text(text)),
             (Outcome::Computed(_, expression), Some(name)) => self.set_now(name, expression),
             (Outcome::Script(script), into) => {
-                let into = into.map_or_else(|| self.fresh("script"), variable_name);
+                let into = into.map_or_else(|| self.fresh("script"), |name| self.plain(name));
                 let script = Script { name: format!("the script of {name}"), into: Some(into.clone()), may_fail: true, ..*script };
                 self.do_before(Item::Script(Box::new(script)));
                 Value::Variable(into).into()
@@ -119,8 +118,8 @@ impl Names<'_> {
     }
 
     fn set_now(&self, name: &str, expression: Expression) -> Template {
-        self.computed.borrow_mut().push((variable_name(name), expression));
-        variable(name)
+        self.computed.borrow_mut().push((self.plain(name), expression));
+        self.variable(name)
     }
 }
 
@@ -549,11 +548,11 @@ impl Call<'_, '_> {
 
     fn is_defined(&self, (yes, no): (&str, &str)) -> Result<Outcome, String> {
         let name = self.fixed(0)?;
-        let is_known = self.names.known.iter().any(|known| known.name == variable_name(&name)) || self.names.columns.contains_key(&name);
+        let is_known = self.names.known.iter().any(|known| known.name == self.names.plain(&name)) || self.names.columns.contains_key(&name);
         if is_known || !self.names.set.contains(&name) {
             return Ok(if is_known { yes } else { no }.to_owned().into());
         }
-        Ok(is_there(Expression::Text(variable(&name)), (yes, no)))
+        Ok(is_there(Expression::Text(self.names.variable(&name)), (yes, no)))
     }
 
     fn counter(&self) -> Result<Outcome, String> {
@@ -594,11 +593,11 @@ impl Call<'_, '_> {
         let Some(name) = assigned(self.name, &self.arguments) else { return self.unfit("it wants the name of a variable") };
         let text = self.value(0)?;
         let between = Some(self.value(2)?).filter(|between| *between != fixed("")).unwrap_or_else(|| fixed(","));
-        let (plain, list) = (variable_name(name), self.names.list(name));
+        let (plain, list) = (self.names.plain(name), self.names.list(name));
         let mut set = vec![
             (plain.clone(), text.clone()),
-            (list_name(name), Expression::Call(Function::Split, vec![text, between])),
-            (format!("{plain}_n"), Expression::Call(Function::Count, vec![list.clone()])),
+            (self.names.plain(&list_name(name)), Expression::Call(Function::Split, vec![text, between])),
+            (self.names.plain(&format!("{name}_n")), Expression::Call(Function::Count, vec![list.clone()])),
         ];
         for (part, number) in self.names.split_parts(name) {
             // A part without a letter is shown so.
@@ -606,10 +605,10 @@ impl Call<'_, '_> {
                 let is_empty = two(part.clone(), Operator::Is, fixed(""));
                 Expression::Call(Function::If, vec![is_empty, fixed("?"), part])
             };
-            set.push((variable_name(part), numbered(list.clone(), number, part, shown)));
+            set.push((self.names.plain(part), numbered(list.clone(), number, part, shown)));
         }
         self.names.computed.borrow_mut().extend(set);
-        Ok(variable(name).into())
+        Ok(self.names.variable(name).into())
     }
 
     fn chosen(&self) -> Result<Outcome, String> {

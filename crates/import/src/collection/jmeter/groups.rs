@@ -11,7 +11,6 @@ use super::functions::ITERATION;
 use super::tree::{Element, Property, text_of, truth};
 use super::{Reading, Scope, answer, assertions, caches, controllers, scripts};
 use crate::collection::Omission;
-use crate::collection::url::variable_name;
 
 impl<'e> Reading<'e> {
     /// Reads the groups of a plan and what holds for them.
@@ -216,7 +215,7 @@ impl<'e> Reading<'e> {
     /// What only setup groups set has no value for all others, and stands in their requests with its braces.
     fn forget(&mut self) {
         let is_known = |name: &String| self.kept.contains(name) || self.names.known.iter().any(|known| known.name == *name);
-        let lost = self.names.set.iter().map(|name| (variable_name(name), format!("${{{name}}}")));
+        let lost = self.names.set.iter().map(|name| (self.names.plain(name), format!("${{{name}}}")));
         let lost = lost.filter(|(name, _)| self.forgotten.contains(name) && !is_known(name));
         let values: Vec<_> = lost.map(|(name, braces)| (name, Expression::Text(Template::fixed(braces)))).collect();
         if !values.is_empty() {

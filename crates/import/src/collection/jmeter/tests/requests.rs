@@ -29,7 +29,7 @@ fn header(name: &str, value: &str) -> String {
     element("HeaderManager", "h", &[("HeaderManager.headers", &header)], &[])
 }
 
-fn made(children: &[String]) -> (Work, Vec<String>) {
+pub(super) fn made(children: &[String]) -> (Work, Vec<String>) {
     let (made, left) = import(&plan_of(&[], &[group(&[], children)]));
     (made.work, left)
 }
