@@ -24,10 +24,15 @@ const ROUND: u32 = 100;
 /// So many in a row without an end of the load in sight have none.
 const PASSED_OVER_MAX: u32 = 100_000;
 
-/// What is done with what is known of a step's answers: of GET and HEAD, that do not ask by themselves whether something has changed.
+/// What is done with what is known of the URL of a step that does not ask by itself whether something has changed.
 pub(crate) fn keeping_of(step: &Step, headers: &[(String, Template)]) -> Option<Keeping> {
     let asks_itself = headers.iter().any(|(name, _)| is_mark(&name.to_ascii_lowercase()));
-    step.cache.filter(|_| matches!(step.method.as_str(), "GET" | "HEAD") && !asks_itself)
+    step.cache.filter(|keeping| asks(*keeping, &step.method) && !asks_itself)
+}
+
+/// Whether requests of this method ask whether something has changed.
+fn asks(keeping: Keeping, method: &str) -> bool {
+    keeping.all_methods || matches!(method, "GET" | "HEAD")
 }
 
 /// Whether a header, in small letters, asks whether something has changed.
@@ -136,7 +141,8 @@ impl Journeys {
     /// The user's request, which is written, asks whether what it knows has changed.
     #[cold]
     pub(crate) fn asks_for_changes(&self, user: &mut User) {
-        if self.compiled.steps[user.step].cache.is_none() || !matches!(user.sent.as_ref().method(), "GET" | "HEAD") {
+        let keeping = self.compiled.steps[user.step].cache;
+        if !keeping.is_some_and(|keeping| asks(keeping, user.sent.as_ref().method())) {
             return;
         }
         let place = self.place(user).clone();

@@ -263,6 +263,7 @@ pub static CACHE: Shape = Shape {
             Kind::Truth,
             "whether they ask about what is fresh, too: Cache-Control and Expires are not looked at [default: false]",
         ),
+        key("all_methods", Kind::Truth, "whether requests of all methods ask, and not those of GET and HEAD alone [default: false]"),
     ],
 };
 

@@ -199,7 +199,7 @@ mod tests {
 
     const NOW: UnixSeconds = UnixSeconds(1_700_000_000);
     const AT: Nanos = Nanos::from_secs(100);
-    const THREE: Keeping = Keeping { at_most: NonZeroU32::new(3).unwrap(), always_ask: false };
+    const THREE: Keeping = Keeping { at_most: NonZeroU32::new(3).unwrap(), always_ask: false, all_methods: false };
 
     fn asking<'a>(path: &str, headers: &'a str) -> Asked<'a> {
         Asked::new(&"http://a.test".parse().unwrap(), path, Headers::lines(headers.as_bytes()))
@@ -291,7 +291,7 @@ mod tests {
         let mut cache = Cache::default();
         for number in 0..2_000 {
             let headers = format!("ETag: \"{}\";", "x".repeat(500));
-            take_of(&mut cache, &asking(&number.to_string(), ""), 200, &headers, Keeping { at_most: NonZeroU32::MAX, always_ask: false });
+            take_of(&mut cache, &asking(&number.to_string(), ""), 200, &headers, Keeping { at_most: NonZeroU32::MAX, ..THREE });
         }
         assert!(cache.bytes <= CACHE_BYTES_MAX && cache.kept.len() > 400, "{}", cache.kept.len());
         take(&mut cache, "/long", 200, &format!("ETag: \"{}\";", "x".repeat(5_000)));

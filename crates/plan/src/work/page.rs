@@ -32,6 +32,8 @@ pub struct Cache {
     pub at_most: NonZeroU32,
     /// Whether they ask about what is fresh, too, and do not look at how long that is.
     pub always_ask: bool,
+    /// Whether requests of all methods ask whether what is known of their URL has changed, and not those of GET and HEAD alone.
+    pub all_methods: bool,
 }
 
 impl Cache {
@@ -41,6 +43,6 @@ impl Cache {
 
 impl Default for Cache {
     fn default() -> Self {
-        Self { at_most: Self::AT_MOST, always_ask: false }
+        Self { at_most: Self::AT_MOST, always_ask: false, all_methods: false }
     }
 }

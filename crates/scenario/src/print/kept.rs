@@ -24,5 +24,8 @@ pub(super) fn cache(cache: &Cache) -> Value {
     if cache.always_ask {
         map.put("always_ask", Value::Bare("true".to_owned()));
     }
+    if cache.all_methods {
+        map.put("all_methods", Value::Bare("true".to_owned()));
+    }
     if *cache == Cache::default() { Value::Bare("true".to_owned()) } else { Value::Map(map) }
 }

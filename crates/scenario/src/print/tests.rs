@@ -245,7 +245,11 @@ fn step() -> impl Strategy<Value = Step> {
     let scripts = (proptest::collection::vec(script(), 0..3), proptest::collection::vec(script(), 0..3));
     let extents = vec![Extent::Journey, Extent::User, Extent::Load, Extent::LoadAtOnce];
     let ends = proptest::option::of(proptest::sample::select(extents));
-    let cache = (1_u32..9, any::<bool>()).prop_map(|(most, always_ask)| Cache { at_most: NonZeroU32::new(most).unwrap(), always_ask });
+    let cache = (1_u32..9, any::<bool>(), any::<bool>()).prop_map(|(most, always_ask, all_methods)| Cache {
+        at_most: NonZeroU32::new(most).unwrap(),
+        always_ask,
+        all_methods,
+    });
     let resources = (proptest::option::of(resources()), proptest::option::of(cache));
     let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), resources, scripts);
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {

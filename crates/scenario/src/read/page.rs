@@ -56,8 +56,9 @@ impl Reading<'_> {
             }
             at_most
         });
-        let always_ask = entries.value("always_ask").and_then(|node| self.truth(node)).unwrap_or(false);
-        Some(Cache { at_most: at_most.unwrap_or(Cache::AT_MOST), always_ask })
+        let [always_ask, all_methods] =
+            ["always_ask", "all_methods"].map(|name| entries.value(name).and_then(|node| self.truth(node)).unwrap_or(false));
+        Some(Cache { at_most: at_most.unwrap_or(Cache::AT_MOST), always_ask, all_methods })
     }
 
     /// What a user forgets.

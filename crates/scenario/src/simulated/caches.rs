@@ -40,6 +40,7 @@ steps:
   - {get: /page, resources: {at_once: 1}}
   - {get: /page, resources: true}
   - {post: /page, body: x}
+  - {put: /page, body: x, cache: {all_methods: true}}
   - {get: /page, cache: false}
   - {get: /page, headers: {If-None-Match: own}, resources: {at_once: 1}}
   - forget: cache
@@ -51,6 +52,7 @@ steps:
         "GET /stale.png",
         "GET /page \"1\"",
         "POST /page",
+        "PUT /page \"1\"",
         "GET /page",
         "GET /page own",
         "GET /stale.png Tue, 14 Nov 2023 22:13:20 GMT",

@@ -29,7 +29,7 @@ impl<'e> Reading<'e> {
         }
         // Numbers that are larger are cut off at the largest there is.
         let at_most = NonZeroU32::new(at_most.map_or(AT_MOST, |most| most as u32)).unwrap_or(NonZeroU32::MIN);
-        Some(Cache { at_most, always_ask: !manager.is_on("useExpires", false) })
+        Some(Cache { at_most, always_ask: !manager.is_on("useExpires", false), all_methods: true })
     }
 }
 
