@@ -18,7 +18,7 @@ mod script;
 use std::num::NonZeroU32;
 
 use crate::template::{Piece, Template, Value};
-use crate::{Nanos, Target};
+use crate::{Charset, Nanos, Target};
 
 pub use answer::{AnswerCheck, AnswerPart, Extraction, Kind, Subject, Where, Which};
 pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
@@ -263,6 +263,8 @@ pub struct Step {
     pub shared_secrets: Vec<String>,
     /// What follows the head.
     pub body: Body,
+    /// How the letters of its path, its query and its body are written; `None`: as UTF-8.
+    pub encoding: Option<Charset>,
     /// How the user says who it is.
     pub auth: Option<Auth>,
     /// What is taken out of the answer.
@@ -519,7 +521,7 @@ impl Work {
         let mut paths: Vec<&str> = Vec::new();
         self.each_template(&mut |template| {
             template.each_value(&mut |value| {
-                if let Value::File(path) | Value::Weighted { path, .. } = value {
+                if let Value::File(path, _) | Value::Weighted { path, .. } = value {
                     paths.push(path);
                 }
             });
@@ -620,6 +622,7 @@ impl Step {
             headers: Vec::new(),
             shared_secrets: Vec::new(),
             body: Body::Empty,
+            encoding: None,
             auth: None,
             extractions: Vec::new(),
             checks: Vec::new(),

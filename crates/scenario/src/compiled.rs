@@ -28,6 +28,7 @@ use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::flow::{self, Frame};
+use crate::letters::{charset_of, form_text};
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
 use crate::rows::asked_rows;
@@ -830,8 +831,10 @@ impl Compiling<'_> {
             count += template.values().count();
             template.marked(|number| mark.number(before + number))
         };
-        let path = marked(&step.path);
-        templates.push((&step.path, Place::Url));
+        let own_path = step.encoding.map(|encoding| step.path.map_text(|text| encoding.encoded_in_url(text)));
+        let own_path = own_path.as_ref().unwrap_or(&step.path);
+        let path = marked(own_path);
+        templates.push((own_path, Place::Url));
         let query = match &step.auth {
             Some(Auth::Query(name, value)) => Some((percent_encoded(name) + "=", value.map_text(percent_encoded))),
             _ => None,
@@ -868,9 +871,13 @@ impl Compiling<'_> {
                 return None;
             }
         };
+        self.compiler.write_in(step.encoding, false);
         let head = self.compiler.marked(&mark, &head, &templates);
+        self.compiler.write_in(None, false);
         let media_type = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|(_, value)| value.to_string());
+        self.compiler.write_in(step.encoding, true);
         let body = self.body(step, media_type.as_deref().unwrap_or_default());
+        self.compiler.write_in(None, false);
         let checks = self.checks(step);
         let (heard, cache) = (heard_of(step, &checks), keeping_of(step, &headers));
         self.order.has_caches |= step.cache.is_some();
@@ -1011,10 +1018,9 @@ impl Compiling<'_> {
                     if place > 0 {
                         text.add_fixed(b"&");
                     }
-                    let mut pair = Vec::new();
-                    step::body::write_form([(name.as_str(), "")], &mut pair);
-                    text.add_fixed(&pair);
-                    self.compiler.add(&mut text, &form_encoded(value), Place::Url);
+                    text.add_fixed(form_text(name, step.encoding).as_bytes());
+                    text.add_fixed(b"=");
+                    self.compiler.add(&mut text, &value.map_text(|text| form_text(text, step.encoding)), Place::Url);
                 }
                 text
             }
@@ -1035,8 +1041,10 @@ impl Compiling<'_> {
                         FieldValue::Text(text) => {
                             let before = count;
                             count += text.values().count();
-                            templates.push((text, Place::Plain));
-                            text.marked(|number| mark.number(before + number)).into_bytes()
+                            let charset = charset_of(field).unwrap_or(step.encoding);
+                            templates.push((text, charset));
+                            let marked = text.marked(|number| mark.number(before + number));
+                            charset.map_or_else(|| marked.clone().into_bytes(), |charset| charset.encoded(&marked))
                         }
                         FieldValue::File { path, .. } => self.file(step, path),
                     });
@@ -1062,7 +1070,7 @@ impl Compiling<'_> {
                     self.wrong(step, &format!("a file of the form holds the text '{}'", mark.number(0)));
                     return Content::None;
                 }
-                self.compiler.marked(&mark, &bytes, &templates)
+                self.compiler.marked_in(&mark, &bytes, &templates)
             }
         };
         match fixed_text(&text) {
@@ -1123,15 +1131,6 @@ pub(crate) fn fixed_text(text: &Text) -> Option<Vec<u8>> {
     text.is_fixed().then(|| {
         text.write(&mut bytes, &mut template::Writing::new(0, &mut random, &[], &[], &mut scratch, &mut is_unsafe));
         bytes
-    })
-}
-
-/// The fixed text of a field as forms are encoded.
-fn form_encoded(value: &Template) -> Template {
-    value.map_text(|text| {
-        let mut bytes = Vec::new();
-        step::body::write_form_text(text, &mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 

@@ -145,6 +145,7 @@ pub static DATA: Shape = Shape {
             Kind::Truth,
             "whether a row may have fewer fields than there are columns, which are empty then, or more [default: false]",
         ),
+        key("encoding", Kind::Text, "how its letters are written, such as windows-1252 [default: utf-8]"),
         key(
             "for",
             Kind::Text,
@@ -238,6 +239,7 @@ pub static DEFAULTS: Shape = Shape {
         key("cookies", Kind::Truth, "whether users keep cookies [default: true]"),
         key("redirects", Kind::Whole, "follow up to this many redirects; a followed chain is one request [default: 0]"),
         key("resources", RESOURCES_KIND, "load what pages name as well, as a browser does: true, or which [default: false]"),
+        key("encoding", Kind::Text, "how the letters of URLs, forms and bodies are written, such as windows-1252 [default: utf-8]"),
         key("cache", CACHE_KIND, "whether users keep in mind what they were answered, as a browser does: true, or how [default: false]"),
         key("timeout", Kind::Text, "give a request up after this long [default: the `timeout` of `load`]"),
         key("must_succeed", Kind::Truth, "whether a step that fails ends the journey [default: false]"),
@@ -341,6 +343,7 @@ pub static STEP: Shape = Shape {
         key("auth", Kind::Shape(&AUTH), "how this request says who the user is"),
         key("redirects", Kind::Whole, "follow up to this many redirects"),
         key("resources", RESOURCES_KIND, "load what its page names as well, as a browser does: true, or which"),
+        key("encoding", Kind::Text, "how the letters of its URL, form or body are written, such as windows-1252"),
         key("cache", CACHE_KIND, "whether its answer, and what its page names, is kept in mind: true, or how"),
         key("cookies", Kind::Truth, "whether it sends the user's cookies and keeps those of its answer [default: true]"),
         key("keep_alive", Kind::Truth, "whether its connection is kept for what comes behind it [default: true]"),

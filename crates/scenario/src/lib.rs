@@ -26,6 +26,7 @@ mod flow;
 mod hidden;
 mod json;
 pub mod keys;
+mod letters;
 mod meeting;
 mod mistake;
 mod order;

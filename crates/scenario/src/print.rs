@@ -15,7 +15,7 @@ use plan::work::{
     AnswerCheck, AnswerPart, Auth, Body, Cache, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing,
     Resources, Script, Step, Where, Which, Work,
 };
-use plan::{Draft, Nanos, PopulationDraft, Target};
+use plan::{Charset, Draft, Nanos, PopulationDraft, Target};
 use step::Check;
 
 use crate::file::Scenario;
@@ -113,6 +113,7 @@ struct Defaults {
     redirects: u8,
     resources: Option<Resources>,
     cache: Option<Cache>,
+    encoding: Option<Charset>,
     timeout: Option<Nanos>,
     failure_ends: Option<Extent>,
     may_fail: bool,
@@ -135,6 +136,7 @@ impl Defaults {
             redirects: shared(&|first, other| first.redirects == other.redirects).map_or(0, |step| step.redirects),
             resources: shared(&|first, other| first.resources == other.resources).and_then(|step| step.resources.clone()),
             cache: shared(&|first, other| first.cache == other.cache).and_then(|step| step.cache),
+            encoding: shared(&|first, other| first.encoding == other.encoding).and_then(|step| step.encoding),
             timeout: shared(&|first, other| first.timeout == other.timeout).and_then(|step| step.timeout),
             failure_ends: shared(&|first, other| first.failure_ends == other.failure_ends).and_then(|step| step.failure_ends),
             may_fail: shared(&|first, other| first.may_fail == other.may_fail).is_some_and(|step| step.may_fail),
@@ -150,6 +152,7 @@ impl Defaults {
             map.put("redirects", Value::Bare(self.redirects.to_string()));
         }
         map.put_some("resources", self.resources.as_ref().map(resources));
+        map.put_some("encoding", self.encoding.map(|encoding| encoding.to_string()));
         map.put_some("cache", self.cache.as_ref().map(cache));
         map.put_some("timeout", self.timeout.map(|timeout| timeout.to_string()));
         if self.failure_ends.is_some() {
@@ -440,6 +443,9 @@ impl Steps<'_> {
         }
         if step.resources != defaults.resources {
             map.put("resources", step.resources.as_ref().map_or_else(|| Value::Bare("false".to_owned()), resources));
+        }
+        if step.encoding != defaults.encoding {
+            map.put("encoding", step.encoding.map_or_else(|| "utf-8".to_owned(), |encoding| encoding.to_string()));
         }
         if step.cache != defaults.cache {
             map.put("cache", step.cache.as_ref().map_or_else(|| Value::Bare("false".to_owned()), cache));

@@ -24,7 +24,7 @@ use plan::work::{
     Auth, Cache, Extent, Item, JOURNEY_NUMBER, Journey, LAST_SUCCEEDED, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work,
     is_variable_name,
 };
-use plan::{Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
+use plan::{Charset, Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
@@ -117,6 +117,7 @@ struct Defaults<'n> {
     redirects: u8,
     resources: Option<Resources>,
     cache: Option<Cache>,
+    encoding: Option<Charset>,
     timeout: Option<Nanos>,
     failure_ends: Option<Extent>,
     may_fail: bool,
@@ -470,8 +471,9 @@ impl<'a> Reading<'a> {
         let auth = entries.value("auth").and_then(|node| self.auth(node));
         let resources = entries.value("resources").and_then(|node| self.resources(node));
         let cache = entries.value("cache").and_then(|node| self.cache(node));
+        let encoding = entries.value("encoding").and_then(|node| self.encoding(node));
         let redirects = u8::try_from(redirects).unwrap_or(u8::MAX);
-        (Defaults { headers, auth, redirects, resources, cache, timeout, failure_ends, may_fail }, cookies)
+        (Defaults { headers, auth, redirects, resources, cache, encoding, timeout, failure_ends, may_fail }, cookies)
     }
 
     fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {

@@ -22,6 +22,7 @@ mod caches;
 mod ends;
 mod items;
 mod leaving;
+mod letters;
 mod parallel;
 mod populations;
 mod resources;

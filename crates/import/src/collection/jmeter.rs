@@ -244,7 +244,7 @@ fn is_drawn(text: &Template) -> bool {
     let mut is_drawn = false;
     // What is made of others is drawn if these are.
     let is_same = |value: &Value| {
-        matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(_) | Value::Column { .. } | Value::Base64(_) | Value::Raw(_))
+        matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(..) | Value::Column { .. } | Value::Base64(_) | Value::Raw(_))
     };
     text.each_value(&mut |value| is_drawn |= !is_same(value));
     is_drawn
@@ -575,6 +575,7 @@ impl<'e> Reading<'e> {
             after,
             cookies: keeper.is_some() || !self.course.cookies,
             cache,
+            encoding: said.encoding,
             closes: said.closes,
             timeout: said.timeout,
             failure_ends: scope.step_ends(),

@@ -250,7 +250,8 @@ fn step() -> impl Strategy<Value = Step> {
         always_ask,
         all_methods,
     });
-    let resources = (proptest::option::of(resources()), proptest::option::of(cache));
+    let encoding = proptest::option::of(proptest::sample::select(&["latin1", "windows-1252", "shift_jis"][..]));
+    let resources = (proptest::option::of(resources()), proptest::option::of(cache), encoding);
     let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), resources, scripts);
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
@@ -264,6 +265,7 @@ fn step() -> impl Strategy<Value = Step> {
             headers,
             shared_secrets: Vec::new(),
             body,
+            encoding: rest.5.2.map(|name| name.parse().unwrap()),
             auth,
             extractions,
             checks,

@@ -1,7 +1,8 @@
-//! What is loaded behind a page, what users know of answers that they have had, and what of all that they keep they forget.
+//! How a request is written, what is loaded behind a page, what users know of answers that they have had, and what of all that they keep they forget.
 
 use std::num::NonZeroU32;
 
+use plan::Charset;
 use plan::work::{Cache, Item, Resources};
 
 use super::Reading;
@@ -59,6 +60,24 @@ impl Reading<'_> {
         let [always_ask, all_methods] =
             ["always_ask", "all_methods"].map(|name| entries.value(name).and_then(|node| self.truth(node)).unwrap_or(false));
         Some(Cache { at_most: at_most.unwrap_or(Cache::AT_MOST), always_ask, all_methods })
+    }
+
+    /// How letters are written, by the name of it; `Some(None)` is UTF-8.
+    pub(super) fn charset(&mut self, node: &Node) -> Option<Option<Charset>> {
+        let name = self.plain(node)?;
+        let help = "write a name such as windows-1252, iso-8859-15 or shift_jis";
+        Charset::named(&name).map_err(|why| self.wrong(node.spot, why, help)).ok()
+    }
+
+    /// The same of what is sent.
+    pub(super) fn encoding(&mut self, node: &Node) -> Option<Charset> {
+        let charset = self.charset(node)??;
+        if !charset.is_written() {
+            let help = "write one in which each letter of ASCII is one byte, such as windows-1252";
+            self.wrong(node.spot, format!("no request is written in {charset}"), help);
+            return None;
+        }
+        Some(charset)
     }
 
     /// What a user forgets.

@@ -55,6 +55,7 @@ impl Reading<'_> {
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let resources = entries.value("resources").map_or_else(|| defaults.resources.clone(), |node| self.resources(node));
         let cache = entries.value("cache").map_or(defaults.cache, |node| self.cache(node));
+        let encoding = entries.value("encoding").map_or(defaults.encoding, |node| self.encoding(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let closes = !entries.value("keep_alive").and_then(|node| self.truth(node)).unwrap_or(true);
         let (failure_ends, may_fail) = self.on_failure(entries, (defaults.failure_ends, defaults.may_fail));
@@ -88,6 +89,7 @@ impl Reading<'_> {
             redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),
             resources,
             cache,
+            encoding,
             cookies,
             closes,
             timeout,

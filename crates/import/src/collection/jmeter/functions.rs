@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use groovy::Language;
 use plan::template::{Day, Form, LETTERS_AND_DIGITS, Moment, Piece, RANDOM_LETTERS_MAX, Template, TimeForm, Value};
 use plan::work::{Expression, Function, Item, Operator, Script, USER_NUMBER};
-use plan::{DataFile, RowForm};
+use plan::{Charset, DataFile, RowForm};
 
 use super::data::free_file_name;
 use super::expressions::{fixed, held, two};
@@ -273,7 +273,11 @@ impl Call<'_, '_> {
                 Some(text) => Ok(form_encoded(&text).into()),
                 None => self.coded(Function::Encode, "form"),
             },
-            "__FileToString" => Ok(Value::File(self.fixed(0)?).into()),
+            "__FileToString" => {
+                let charset = Some(self.fixed(1)?).filter(|name| !name.is_empty()).map_or(Ok(None), |name| Charset::named(&name));
+                let charset = charset.or_else(|why| self.unfit(&why))?;
+                Ok(Value::File(self.fixed(0)?, charset).into())
+            }
             "__StringFromFile" => {
                 if !self.raw(2).trim().is_empty() || !self.raw(3).trim().is_empty() {
                     return self.unfit("it reads several files, one after the other; put them together into one");
@@ -542,7 +546,7 @@ impl Call<'_, '_> {
             _ => text,
         };
         let mut reads_file = false;
-        text.each_value(&mut |value| reads_file |= matches!(value, Value::File(_)));
+        text.each_value(&mut |value| reads_file |= matches!(value, Value::File(..)));
         if reads_file { self.unfit("what is in a file is not looked through for values") } else { Ok(text.into()) }
     }
 

@@ -196,3 +196,39 @@ fn scripts_that_change_a_request_belong_to_it() {
     let (_, left) = made(&[with(send("GET", "/a", &[], &[]), &[behind])]);
     assert!(matches!(&left[..], [only] if only.contains("line 2 of its script: `sampler`: the next request")), "{left:?}");
 }
+
+#[test]
+fn letters_are_written_as_the_sampler_says() {
+    let sampler = |method: &str, encoding: &str, always: &str, text: &str| {
+        let argument = item(&[("HTTPArgument.always_encode", always), ("Argument.name", "n\u{fc}"), ("Argument.value", text)]);
+        element(
+            "HTTPSamplerProxy",
+            "x",
+            &[
+                ("HTTPSampler.domain", "a.test"),
+                ("HTTPSampler.path", "/\u{fc}"),
+                ("HTTPSampler.method", method),
+                ("HTTPSampler.contentEncoding", encoding),
+                ("HTTPsampler.Arguments", &format!("<collectionProp name=\"Arguments.arguments\">{argument}</collectionProp>")),
+            ],
+            &[],
+        )
+    };
+    let (work, left) = made(&[sampler("GET", "ISO-8859-1", "true", "\u{df}\u{20ac}"), sampler("POST", "Cp1251", "false", "%E6+\u{436}")]);
+    assert_eq!(left, Vec::<String>::new());
+    let steps = work.steps();
+    assert_eq!(steps[0].path.to_string(), "/%C3%BC?n%C3%BC=%DF%3F");
+    let Body::Form(fields) = &steps[1].body else { panic!("{:?}", steps[1].body) };
+    assert_eq!((fields[0].0.as_str(), fields[0].1.to_string().as_str()), ("n\u{fc}", "\u{436} \u{436}"));
+    assert_eq!(steps[1].encoding.map(|encoding| encoding.to_string()).as_deref(), Some("windows-1251"));
+    let typed = steps[1].headers.iter().find(|(name, _)| name == "Content-Type").map(|(_, value)| value.to_string());
+    assert_eq!(typed.as_deref(), Some("application/x-www-form-urlencoded; charset=windows-1251"));
+    for (encoding, told) in [
+        ("no such", "no encoding is called 'no such'"),
+        ("UTF-16", "no request is written in utf-16be here"),
+        ("${__UUID}", "its encoding is known only on the way"),
+    ] {
+        let (_, left) = made(&[get("a", "/a", &[]), sampler("GET", encoding, "true", "x")]);
+        assert!(left.join(" ").contains(told), "{encoding}: {left:?}");
+    }
+}
