@@ -7,11 +7,7 @@ from urllib.parse import urlsplit
 from elements import group, plan
 
 # What says how a client is built, and not what a plan wants.
-<<<<<<< ours
-PASSED_OVER = {"connection", "content-length"}
-=======
-PASSED_OVER = {"connection", "proxy-connection", "content-length", "accept-encoding"}
->>>>>>> theirs
+PASSED_OVER = {"connection", "proxy-connection", "content-length"}
 # Values that each client has of its own, or that are those of every plan.
 EXPECTED = {"user-agent": ("Apache-HttpClient", "loadline"), "host": ("127.0.0.1",), "accept": ("*/*",)}
 

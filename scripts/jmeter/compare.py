@@ -16,12 +16,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from plans import answers, controllers, flow, functions, groups, nested, plugins, requests, scripts, values
+from plans import answers, caches, controllers, flow, functions, groups, letters, nested, plugins, requests, scripts, values
 from server import Server
 
 PAGE = Path("docs/jmeter.md")
 PARTS = {
     "Requests": requests,
+    "Caches": caches,
+    "Letters": letters,
     "Variables, data files and counters": values,
     "Controllers": controllers,
     "What ends what": flow,
@@ -117,7 +119,7 @@ def compare(case, loadline, jmeter, server):
     plan = folder / f"{case.name}.jmx"
     plan.write_text(case.plan)
     for name, text in case.files.items():
-        (folder / name).write_text(text)
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     server.begin(case.answers)
     jmeter.carry_out(server.port, plan)
     theirs = server.seen

@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::setting::DATA_FILE;
-use crate::{DataEnd, PlanError, percent_decoded, percent_encoded};
+use crate::{Charset, DataEnd, PlanError, percent_decoded, percent_encoded};
 
 /// A file with rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,11 +62,13 @@ pub struct RowForm {
     pub quotes: bool,
     /// Whether a row may have fewer fields than there are columns, or more.
     pub uneven: bool,
+    /// How its letters are written; `None`: as UTF-8.
+    pub encoding: Option<Charset>,
 }
 
 impl Default for RowForm {
     fn default() -> Self {
-        Self { has_header: false, delimiter: None, quotes: true, uneven: false }
+        Self { has_header: false, delimiter: None, quotes: true, uneven: false, encoding: None }
     }
 }
 
@@ -160,6 +162,7 @@ impl Options<'_> {
                 None if option == "no-quotes" => form.quotes = false,
                 None if option == "uneven" => form.uneven = true,
                 Some(("delimiter", text)) => form.delimiter = Some(percent_decoded(text).parse()?),
+                Some(("encoding", text)) => form.encoding = Charset::named(text)?,
                 Some(("for", "population")) => rows_for = RowsFor::EachPopulation,
                 Some(("for", "user")) => rows_for = RowsFor::EachUser,
                 Some(("end", text)) => end = Some(text.parse()?),
@@ -216,7 +219,7 @@ impl DataFile {
             return Err(PlanError::new(DATA_FILE, message, "write their names there, as in users(id,name)=users.csv"));
         }
         let (form, rows_for, end) = options.read().map_err(|why| {
-            let help = "between brackets stand header, delimiter=SIGN, no-quotes, uneven, for=user or for=population, and end=WORD, as in users(id,name)[header]=users.csv";
+            let help = "between brackets stand header, delimiter=SIGN, no-quotes, uneven, encoding=NAME, for=user or for=population, and end=WORD, as in users(id,name)[header]=users.csv";
             PlanError::new(DATA_FILE, format!("{DATA_FILE:#} '{text}': {why}"), help)
         })?;
         if let Some(name) = name {
@@ -319,10 +322,11 @@ impl fmt::Display for DataFile {
 /// As it stands between brackets.
 impl fmt::Display for RowForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { has_header, delimiter, quotes, uneven } = *self;
+        let Self { has_header, delimiter, quotes, uneven, encoding } = *self;
         let words = [has_header.then_some("header"), (!quotes).then_some("no-quotes"), uneven.then_some("uneven")];
         let mut options: Vec<String> = words.into_iter().flatten().map(str::to_owned).collect();
         options.extend(delimiter.map(|delimiter| format!("delimiter={}", percent_encoded(delimiter.as_str()))));
+        options.extend(encoding.map(|encoding| format!("encoding={encoding}")));
         f.write_str(&options.join(","))
     }
 }
@@ -355,6 +359,7 @@ mod tests {
             "u[for=user,end=stop-user]=y.csv",
             "u(a,b)[uneven,for=population]=y.csv",
             "u[end=mark]=y.csv",
+            "u[header,encoding=windows-1252]=y.csv",
         ] {
             assert_eq!(DataFile::named(text).unwrap().to_string(), text);
         }
@@ -362,7 +367,11 @@ mod tests {
         let form = RowForm { delimiter: Some("||".parse().unwrap()), quotes: false, ..RowForm::default() };
         assert_eq!((file.form, file.columns()), (form, Some((vec!["a", "b"], form.delimiter.unwrap()))));
         assert_eq!(DataFile::parts("u(a||b)[no-quotes,delimiter=%7C%7C]=x.csv").1, RowsAt::from(&file));
-        for (wrong, told) in [("u[heather]=x.csv", "'heather' says nothing"), ("u[delimiter=%22]=x.csv", "cannot stand between")] {
+        for (wrong, told) in [
+            ("u[heather]=x.csv", "'heather' says nothing"),
+            ("u[delimiter=%22]=x.csv", "cannot stand between"),
+            ("u[encoding=no]=x.csv", "no encoding is called 'no'"),
+        ] {
             let error = DataFile::named(wrong).unwrap_err();
             assert!(error.message.spelt(Spelling::Flags).contains(told), "{wrong}: {error:?}");
             assert!(error.help.spelt(Spelling::Flags).contains("[header]"));

@@ -6,6 +6,7 @@
 mod arrivals;
 mod bounds;
 mod carets;
+mod charset;
 mod data_file;
 mod decision;
 mod draft;
@@ -45,6 +46,7 @@ mod written;
 pub use arrivals::Arrivals;
 pub use bounds::{Also, Bounds};
 pub use carets::carets;
+pub use charset::Charset;
 pub use data_file::{DELIMITER_HELP, DataFile, Delimiter, RowForm, RowsAt, RowsFor, named_delimiter};
 pub use draft::Draft;
 

@@ -46,7 +46,7 @@ impl Resolved {
         let mut look = |setting: &'static str, text: &str| {
             let Ok(template) = Template::parse_any(text) else { return };
             template.each_value(&mut |value| {
-                let is_outside = matches!(value, Value::Env(_) | Value::File(_) | Value::Weighted { .. });
+                let is_outside = matches!(value, Value::Env(_) | Value::File(..) | Value::Weighted { .. });
                 if is_outside && !found.iter().any(|(_, known)| known == value) {
                     found.push((setting, value.clone()));
                 }

@@ -16,8 +16,8 @@ mod splice;
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::Wording;
 use crate::setting::DATA_FILE;
+use crate::{Charset, Wording};
 
 pub use form::{Day, Form, TimeForm};
 
@@ -81,8 +81,8 @@ pub enum Value {
     },
     /// A variable of the environment, read before the run.
     Env(String),
-    /// What is in a file, read before the run.
-    File(String),
+    /// What is in a file, read before the run, and how its letters are written, if not as UTF-8.
+    File(String, Option<Charset>),
     /// The last column of one of a file's rows, by chance, each with its weight; the file is read before the run.
     Weighted {
         /// CSV or JSON lines. A column `weight` says how often, a column `group` what belongs together.
@@ -373,7 +373,7 @@ pub fn reads_outside(text: &str) -> bool {
     let Ok(template) = Template::parse_any(text) else { return true };
     let mut reads = false;
     template
-        .each_value(&mut |value| reads |= matches!(value, Value::Env(_) | Value::File(_) | Value::Weighted { .. } | Value::Column { .. }));
+        .each_value(&mut |value| reads |= matches!(value, Value::Env(_) | Value::File(..) | Value::Weighted { .. } | Value::Column { .. }));
     reads
 }
 
@@ -647,7 +647,7 @@ impl Reading<'_> {
             "random-date" => self.random_date(first.to, &rest),
             "now" => self.now(&rest),
             "env" => self.name(&word, "a variable, such as env TOKEN", first.to, rest).map(Value::Env),
-            "file" => self.name(&word, "a file, such as file body.txt", first.to, rest).map(Value::File),
+            "file" => self.file(first.to, rest),
             "base64" => self.parts(&word, first.from, first.to, rest).map(Value::Base64),
             "weighted" => self.weighted(first.to, rest),
             "raw" => self.parts(&word, first.from, first.to, rest).map(Value::Raw),
@@ -912,6 +912,25 @@ impl Reading<'_> {
         }
     }
 
+    /// `file FILE [ENCODING]`
+    fn file(&mut self, after: usize, mut rest: Vec<Argument>) -> Option<Value> {
+        let mut charset = None;
+        if rest.len() == 2
+            && let Some(Argument { from, to, kind }) = rest.pop()
+        {
+            let named = if let Kind::Word(name) | Kind::Quoted(name) = kind {
+                Charset::named(&name)
+            } else {
+                Err("an encoding has a name".to_owned())
+            };
+            match named {
+                Ok(named) => charset = named,
+                Err(why) => self.wrong(from, to, why, "write one such as windows-1252, or none where the file is in UTF-8"),
+            }
+        }
+        self.name("file", "a file, such as file body.txt", after, rest).map(|path| Value::File(path, charset))
+    }
+
     /// `weighted FILE [GROUP]`
     fn weighted(&mut self, after: usize, mut rest: Vec<Argument>) -> Option<Value> {
         let group = match rest.len() {
@@ -972,7 +991,7 @@ impl Reading<'_> {
         };
         let key_value = match key.kind {
             Kind::Value(None) => return None,
-            Kind::Value(Some(Piece::Value(value @ (Value::Env(_) | Value::File(_))))) => Box::new(value),
+            Kind::Value(Some(Piece::Value(value @ (Value::Env(_) | Value::File(..))))) => Box::new(value),
             _ => {
                 self.wrong(key.from, key.to, "this key would be written into results", "give it as (env NAME) or (file PATH)");
                 return None;
@@ -1062,7 +1081,8 @@ impl fmt::Display for Value {
                 if *shift == 0 { Ok(()) } else { write!(f, " {}", form::shift_text(*shift)) }
             }
             Self::Env(name) => write!(f, "env {}", Argued(name)),
-            Self::File(path) => write!(f, "file {}", Argued(path)),
+            Self::File(path, None) => write!(f, "file {}", Argued(path)),
+            Self::File(path, Some(charset)) => write!(f, "file {} {charset}", Argued(path)),
             Self::Weighted { path, group: None } => write!(f, "weighted {}", Argued(path)),
             Self::Weighted { path, group: Some(group) } => write!(f, "weighted {} {}", Argued(path), Argued(group)),
             Self::Base64(pieces) => write!(f, "base64{}", Arguments(pieces)),
@@ -1195,7 +1215,8 @@ mod tests {
             ("now %H:%M -90m", now(written("%H:%M"), -5400)),
             ("now \"%d. %B\"", now(written("%d. %B"), 0)),
             ("env TOKEN", Value::Env("TOKEN".to_owned())),
-            ("file \"a b.txt\"", Value::File("a b.txt".to_owned())),
+            ("file \"a b.txt\"", Value::File("a b.txt".to_owned(), None)),
+            ("file a.txt iso-8859-1", Value::File("a.txt".to_owned(), Charset::named("latin1").unwrap())),
             ("weighted p.csv", Value::Weighted { path: "p.csv".to_owned(), group: None }),
             ("weighted p.csv \"GET /a\"", Value::Weighted { path: "p.csv".to_owned(), group: Some("GET /a".to_owned()) }),
             ("base64 x", Value::Base64(vec![text("x")])),
@@ -1297,7 +1318,8 @@ mod tests {
                 Value::RandomDate { first, last: Day { year: year + 1, ..first }, form: Form::of_days() }
             }),
             "[A-Za-z \"\\\\]{1,8}".prop_map(Value::Env),
-            "[a-z/. {}()]{1,8}".prop_map(Value::File),
+            ("[a-z/. {}()]{1,8}", any::<bool>())
+                .prop_map(|(path, is_latin)| Value::File(path, Charset::named(if is_latin { "latin1" } else { "utf-8" }).unwrap())),
             ("[a-z/. {}()]{1,8}", prop::option::of("[A-Za-z /{}\"]{0,8}")).prop_map(|(path, group)| Value::Weighted { path, group }),
             "[a-z_ .}é]{1,8}".prop_map(|column| Value::Column { file: "users".to_owned(), column }),
         ]

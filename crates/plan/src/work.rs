@@ -11,20 +11,22 @@ mod answer;
 mod expression;
 mod extent;
 mod pacing;
+mod page;
 mod pick;
 mod script;
 
 use std::num::NonZeroU32;
 
 use crate::template::{Piece, Template, Value};
-use crate::{Nanos, Target};
+use crate::{Charset, Nanos, Target};
 
 pub use answer::{AnswerCheck, AnswerPart, Extraction, Kind, Subject, Where, Which};
 pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
 pub use extent::Extent;
 pub use pacing::{Pace, PacedUsers, Pacing};
+pub use page::{Cache, Resources};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
-pub use script::{Script, is_variable_name, variable_name};
+pub use script::{Script, is_variable_name, spelled_name, variable_name};
 
 /// The work: what users do, and what is done around it.
 #[derive(Debug, Clone, PartialEq)]
@@ -205,6 +207,8 @@ pub enum Item {
     Once(Vec<Item>),
     /// The cookies that the user has kept are gone.
     ForgetCookies,
+    /// What the user knows of answers that it has had is gone.
+    ForgetCache,
     /// The connections over which the user has sent are closed.
     ForgetConnections,
     /// The round of the innermost loop ends: its next one begins.
@@ -263,6 +267,8 @@ pub struct Step {
     pub shared_secrets: Vec<String>,
     /// What follows the head.
     pub body: Body,
+    /// How the letters of its path, its query and its body are written; `None`: as UTF-8.
+    pub encoding: Option<Charset>,
     /// How the user says who it is.
     pub auth: Option<Auth>,
     /// What is taken out of the answer.
@@ -281,6 +287,8 @@ pub struct Step {
     pub redirects: u8,
     /// What of what its page names is loaded behind it; `None`: nothing.
     pub resources: Option<Resources>,
+    /// What its user knows of answers to it and to what its page names, and does with that; `None`: nothing.
+    pub cache: Option<Cache>,
     /// Whether it sends the user's cookies and takes up those of its answer, where users keep any.
     pub cookies: bool,
     /// Whether its connection is closed behind it.
@@ -291,28 +299,6 @@ pub struct Step {
     pub failure_ends: Option<Extent>,
     /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one whose failure ends something.
     pub may_fail: bool,
-}
-
-/// Which of what a page names is loaded behind it, as a browser does: pictures, scripts, style sheets, frames, and what those name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resources {
-    /// So many at once, each over a connection of its own.
-    pub at_once: NonZeroU32,
-    /// Those in whose URL this regular expression is found; `None`: all.
-    pub only: Option<String>,
-    /// None of those in whose URL this one is found.
-    pub except: Option<String>,
-}
-
-impl Resources {
-    /// So many at once where nothing is said, as browsers have it for one server.
-    pub const AT_ONCE: NonZeroU32 = NonZeroU32::new(6).unwrap();
-}
-
-impl Default for Resources {
-    fn default() -> Self {
-        Self { at_once: Self::AT_ONCE, only: None, except: None }
-    }
 }
 
 /// What follows the head of a request.
@@ -541,7 +527,7 @@ impl Work {
         let mut paths: Vec<&str> = Vec::new();
         self.each_template(&mut |template| {
             template.each_value(&mut |value| {
-                if let Value::File(path) | Value::Weighted { path, .. } = value {
+                if let Value::File(path, _) | Value::Weighted { path, .. } = value {
                     paths.push(path);
                 }
             });
@@ -642,6 +628,7 @@ impl Step {
             headers: Vec::new(),
             shared_secrets: Vec::new(),
             body: Body::Empty,
+            encoding: None,
             auth: None,
             extractions: Vec::new(),
             checks: Vec::new(),
@@ -651,6 +638,7 @@ impl Step {
             requests_max: None,
             redirects: 0,
             resources: None,
+            cache: None,
             cookies: true,
             closes: false,
             timeout: None,
@@ -735,6 +723,7 @@ macro_rules! lists_in {
             | Item::Script(_)
             | Item::Rendezvous { .. }
             | Item::ForgetCookies
+            | Item::ForgetCache
             | Item::ForgetConnections
             | Item::EndRound
             | Item::EndLoop
@@ -805,6 +794,7 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::ForgetCache
             | Self::ForgetConnections
             | Self::EndRound
             | Self::EndLoop
@@ -847,6 +837,7 @@ impl Item {
             | Self::CriticalSection { .. }
             | Self::Rendezvous { .. }
             | Self::ForgetCookies
+            | Self::ForgetCache
             | Self::ForgetConnections
             | Self::EndRound
             | Self::EndLoop

@@ -157,7 +157,7 @@ pub(crate) fn read_templates(resolved: &mut Resolved, reader: &Reader, errors: &
                 let what = format!("a template names the variable {name}, which is not in the environment");
                 read_variable(resolved, reader, &name, (setting, what), errors);
             }
-            Value::File(path) => match reader.read(&path, BODY_BYTES_MAX) {
+            Value::File(path, _) => match reader.read(&path, BODY_BYTES_MAX) {
                 Ok(bytes) => resolved.contents.insert(&path, bytes),
                 Err(why) => {
                     let message = format!("the file '{path}' of a template cannot be read: {}", plainly(&why));

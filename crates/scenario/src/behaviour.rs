@@ -24,11 +24,13 @@ use template::{AllAnswers, AnswerNeeds, AnswerSink, Rows, Text, Writing};
 
 use crate::answers::{CompiledExtraction, keep_hop};
 use crate::buffers::{lend, take_back};
+use crate::cache::is_mark;
 use crate::compiled::{Compiled, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
 use crate::door::Doors;
 use crate::ends::EndedLoad;
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled};
+use crate::parallel::IDLE;
 use crate::scripts::Scripts;
 use crate::user::{Led, Turns, User};
 
@@ -216,6 +218,16 @@ impl Journeys {
         self.part.of_run.number(number)
     }
 
+    /// The number of the request that comes next.
+    pub(crate) fn next_request(&self) -> u64 {
+        self.position.requests + self.part.of_run.number(self.sent.get())
+    }
+
+    /// Whether the load ends even if nothing more is sent.
+    pub(crate) fn ends_by_itself(&self) -> bool {
+        self.compiled.order.has_duration || self.journeys_max < u64::MAX || self.journeys_each_max < u64::MAX
+    }
+
     /// The user begins its next journey and stands before its first request, if it has one.
     fn begin(&self, user: &mut User) -> Result<(), BehaviourError> {
         let compiled = &*self.compiled;
@@ -273,7 +285,7 @@ impl Journeys {
     /// Writes a text as the user has it.
     pub(crate) fn write(&self, text: &Text, user: &mut User, out: &mut Vec<u8>) {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.position.requests + self.part.of_run.number(self.sent.get());
+        let number = self.next_request();
         let User { random, rows, variables, .. } = user;
         text.write(out, &mut Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe));
     }
@@ -289,6 +301,12 @@ impl Journeys {
                 Op::Request(step) => {
                     let left = &self.left[*step];
                     if left.get() == 0 {
+                        continue;
+                    }
+                    if self.compiled.steps[*step].cache.is_some() && self.is_known(user, *step) {
+                        if self.passes_over(user)? {
+                            return Ok(());
+                        }
                         continue;
                     }
                     left.set(left.get() - 1);
@@ -323,6 +341,7 @@ impl Journeys {
                     }
                 }
                 Op::ForgetCookies => user.jar = Jar::default(),
+                Op::ForgetCache => user.progress().cache = None,
                 // One that it has not sent over is as good as a new one.
                 Op::ForgetConnections if !user.set_out => {}
                 Op::ForgetConnections => {
@@ -479,7 +498,7 @@ impl Journeys {
     }
 
     #[cold]
-    fn cannot(&self, user: &User, why: &str) -> BehaviourError {
+    pub(crate) fn cannot(&self, user: &User, why: &str) -> BehaviourError {
         BehaviourError::new(
             format!("the journey '{}' cannot go on: {why}", self.compiled.journeys[user.journey].name),
             "look at the answer that it follows from, and mend the scenario",
@@ -523,7 +542,7 @@ impl Journeys {
     /// Computes something as the user has it.
     fn evaluate<T>(&self, user: &mut User, compute: impl FnOnce(&mut Evaluation<'_, '_>) -> Result<T, NoValue>) -> Result<T, NoValue> {
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), false);
-        let number = self.position.requests + self.part.of_run.number(self.sent.get());
+        let number = self.next_request();
         let User { random, rows, variables, .. } = user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
         compute(&mut Evaluation { writing: &mut writing, buffers: &self.lent.texts })
@@ -539,7 +558,7 @@ impl Journeys {
         out.reserve_exact(longest.get().min(ROOM_BYTES_MAX));
         let mut body = Vec::new();
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), user.is_lost);
-        let User { step, random, rows, variables, jar, digest, .. } = &mut *user;
+        let User { step, random, rows, variables, jar, digest, progress, .. } = &mut *user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
         let bytes: &[u8] = match &request.body {
             Content::None => b"",
@@ -559,6 +578,10 @@ impl Journeys {
             take_back(&self.lent.texts, line);
         }
         // Of one that is still to be changed it is added behind that.
+        if request.cache.is_some() && !request.is_changed {
+            let place = request.elsewhere.as_ref().unwrap_or(&compiled.home);
+            Self::write_marks(progress, place, request.layout, &mut out);
+        }
         if !matches!(request.proof, Proof::None) && !request.is_changed {
             let written = EncodedRef::new(&out, request.layout.with_body(out.len()));
             let lines = self.proof(*step, digest, written, bytes);
@@ -609,6 +632,7 @@ impl Journeys {
             self.set_before(user, encoded.unwrap_or_default(), is_unsafe);
         }
         if !user.is_unsendable {
+            self.asks_for_changes(user);
             let sent = user.sent.as_ref();
             let lines = self.proof(user.step, &mut user.digest, sent, sent.body());
             user.sent.insert(lines.as_bytes());
@@ -785,7 +809,7 @@ impl Journeys {
         let dropped = |name: &str| {
             let is_key = key.is_some_and(|key| key.eq_ignore_ascii_case(name));
             // Cookies are written anew, unless the step names them itself.
-            is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies
+            is_key && hop.leaves_secrets() || name == "cookie" && !request.has_cookies || request.step.cache.is_some() && is_mark(name)
         };
         let mut next = hop.rewritten(before, dropped)?;
         if request.keeps_cookies && !request.has_cookies && !jar.is_empty() {
@@ -875,6 +899,10 @@ impl Journeys {
             self.keep_pace(user, client, role).await?;
         } else if user.forgets_connections() {
             client.close_connections();
+        } else if user.is_idle() {
+            let since = client.due();
+            client.rest(std::mem::take(&mut user.pause).max(IDLE)).await?;
+            user.has_waited(since, client.due());
         } else {
             let (pause, since) = (std::mem::take(&mut user.pause), client.due());
             client.wait(pause, |cx| user.poll_wait(cx)).await?;
@@ -998,6 +1026,9 @@ impl Journeys {
                 user.variables[STATUS_PLACE].clear();
                 write!(user.variables[STATUS_PLACE], "{status}").expect("memory takes it");
                 self.take_cookies(user, &sink);
+                if let Some(keeping) = self.compiled.steps[step].cache {
+                    self.keeps_in_mind(user, keeping, status, &sink, outcome.done);
+                }
                 let (mut judged, mut ends) = self.judge(user, status, outcome, &sink, recorder);
                 if !self.compiled.steps[step].after.is_empty() {
                     (judged, ends) = self.run_after(user, (status, outcome), &mut sink, recorder, (judged, ends));
@@ -1005,7 +1036,7 @@ impl Journeys {
                 recorder.record_step(outcome, step, judged);
                 let failure = if let SuccessRule::Failed(failure) = judged { Some(failure) } else { None };
                 if failure.is_none() {
-                    page = self.page_of(user, &sink);
+                    page = self.page_of(user, &sink, outcome.done);
                 }
                 user.failed |= failure.is_some();
                 if failure == Some(Failure::CheckStatus) {
@@ -1086,12 +1117,18 @@ impl Journeys {
         let Some(next) = self.hop_to(&hop, user.sent.as_ref(), user.step, &user.jar) else {
             return FollowUp::Fail(Failure::RedirectTarget);
         };
+        if request.cache.is_some() && self.is_known_at(user, &to, &next) {
+            return FollowUp::Nothing;
+        }
         user.sent = next;
         let mut bodies = user.led.take().map(|led| led.bodies).unwrap_or_default();
         if request.looks_into_hops {
             keep_hop(&mut bodies, &user.sink.body);
         }
         user.led = Some(Box::new(Led { bodies, place: to, hops: followed + 1 }));
+        if request.cache.is_some() {
+            self.asks_for_changes(user);
+        }
         FollowUp::Redirect
     }
 }
@@ -1266,7 +1303,7 @@ fn signature(aws: &Aws, target: &Target, head: EncodedRef<'_>, body: &[u8]) -> S
     signature.headers.into_iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect()
 }
 
-fn now() -> UnixSeconds {
+pub(crate) fn now() -> UnixSeconds {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     UnixSeconds(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }

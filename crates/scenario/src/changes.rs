@@ -14,7 +14,7 @@ use javascript::Said;
 use plan::{FORM_TYPE, Target, path_encoded};
 
 /// A request taken apart.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Draft {
     method: String,
     /// What stands before the path where a proxy is asked.
@@ -27,7 +27,7 @@ pub(crate) struct Draft {
 }
 
 /// Something that a script does to a request.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Change {
     Method(String),
     Path(String),
@@ -56,6 +56,16 @@ impl Changes {
 
     pub(crate) fn has_draft(&self) -> bool {
         self.draft.is_some()
+    }
+
+    /// What this request is to become, as it is written but for the changes so far.
+    pub(crate) fn preview(&self, request: EncodedRef<'_>) -> Option<Encoded> {
+        let draft = self.draft.clone().unwrap_or_else(|| {
+            let mut draft = Draft::of(request);
+            self.put_off.iter().cloned().for_each(|change| draft.change(change));
+            draft
+        });
+        draft.encoded().ok()
     }
 
     /// The request as it is to be sent, if it was written already; else the changes that are to be made to it.

@@ -13,8 +13,8 @@ use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
-    self, Amount, Auth, Body, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, LAST_SUCCEEDED, List, Operator, PacedUsers,
-    STATUS, Script, Step, Think, USER_NUMBER, Weights,
+    self, Amount, Auth, Body, Cache, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, LAST_SUCCEEDED, List, Operator,
+    PacedUsers, STATUS, Script, Step, Think, USER_NUMBER, Weights,
 };
 use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
@@ -23,10 +23,12 @@ use step::resources::ResourceFilter;
 use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
 use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hops};
+use crate::cache::keeping_of;
 use crate::counts::Counts;
 use crate::expression::Expression;
 use crate::file::Scenario;
 use crate::flow::{self, Frame};
+use crate::letters::{charset_of, form_text};
 use crate::meeting::Meeting;
 use crate::order::{Counter, Order};
 use crate::rows::asked_rows;
@@ -118,6 +120,8 @@ pub(crate) enum Op {
     Set(usize, Expression),
     /// The user's cookies are gone.
     ForgetCookies,
+    /// What the user knows of answers is gone.
+    ForgetCache,
     /// Its connections are closed.
     ForgetConnections,
     /// The user keeps a cookie.
@@ -260,6 +264,8 @@ pub(crate) struct Request {
     pub(crate) has_cookies: bool,
     /// Whether it has to do with the cookies that its user keeps, if users keep any.
     pub(crate) keeps_cookies: bool,
+    /// What its user does with what it knows of answers to it.
+    pub(crate) cache: Option<Cache>,
     /// What is written besides, because it depends on the whole request.
     pub(crate) proof: Proof,
     /// What of its answer is looked at.
@@ -416,6 +422,7 @@ pub(crate) fn compile(
     }
     let Compiling { compiler, mut errors, steps, onces, loops, mut order, scripts, last_succeeded, .. } = compiling;
     order.is_scripted = !scripts.is_empty();
+    order.has_duration = plan.duration().is_some();
     compiler.errors().0.into_iter().for_each(|error| errors.push(error));
     let weights = Weights::new(&weights).map_err(|why| {
         let mut errors = PlanErrors::default();
@@ -551,6 +558,10 @@ impl Compiling<'_> {
                     }
                 }
                 Item::ForgetCookies => ops.push(Op::ForgetCookies),
+                Item::ForgetCache => {
+                    self.order.has_caches = true;
+                    ops.push(Op::ForgetCache);
+                }
                 Item::ForgetConnections => {
                     self.order.is_timed = true;
                     ops.push(Op::ForgetConnections);
@@ -827,8 +838,10 @@ impl Compiling<'_> {
             count += template.values().count();
             template.marked(|number| mark.number(before + number))
         };
-        let path = marked(&step.path);
-        templates.push((&step.path, Place::Url));
+        let own_path = step.encoding.map(|encoding| step.path.map_text(|text| encoding.encoded_in_url(text)));
+        let own_path = own_path.as_ref().unwrap_or(&step.path);
+        let path = marked(own_path);
+        templates.push((own_path, Place::Url));
         let query = match &step.auth {
             Some(Auth::Query(name, value)) => Some((percent_encoded(name) + "=", value.map_text(percent_encoded))),
             _ => None,
@@ -865,10 +878,16 @@ impl Compiling<'_> {
                 return None;
             }
         };
+        self.compiler.write_in(step.encoding, false);
         let head = self.compiler.marked(&mark, &head, &templates);
+        self.compiler.write_in(None, false);
         let media_type = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|(_, value)| value.to_string());
+        self.compiler.write_in(step.encoding, true);
         let body = self.body(step, media_type.as_deref().unwrap_or_default());
+        self.compiler.write_in(None, false);
         let checks = self.checks(step);
+        let (heard, cache) = (heard_of(step, &checks), keeping_of(step, &headers));
+        self.order.has_caches |= step.cache.is_some();
         Some(Request {
             name: step.name.as_str().into(),
             journey,
@@ -880,7 +899,8 @@ impl Compiling<'_> {
             keeps_cookies: self.scenario.work.cookies && step.cookies,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
-            heard: heard_of(step, &checks),
+            heard: AnswerNeeds { headers: heard.headers || cache.is_some(), ..heard },
+            cache,
             looks_into_hops: looks_into_hops(step),
             checks_variables: checks.iter().any(|promised| promised.variable.is_some()),
             checks,
@@ -1005,10 +1025,9 @@ impl Compiling<'_> {
                     if place > 0 {
                         text.add_fixed(b"&");
                     }
-                    let mut pair = Vec::new();
-                    step::body::write_form([(name.as_str(), "")], &mut pair);
-                    text.add_fixed(&pair);
-                    self.compiler.add(&mut text, &form_encoded(value), Place::Url);
+                    text.add_fixed(form_text(name, step.encoding).as_bytes());
+                    text.add_fixed(b"=");
+                    self.compiler.add(&mut text, &value.map_text(|text| form_text(text, step.encoding)), Place::Url);
                 }
                 text
             }
@@ -1029,8 +1048,10 @@ impl Compiling<'_> {
                         FieldValue::Text(text) => {
                             let before = count;
                             count += text.values().count();
-                            templates.push((text, Place::Plain));
-                            text.marked(|number| mark.number(before + number)).into_bytes()
+                            let charset = charset_of(field).unwrap_or(step.encoding);
+                            templates.push((text, charset));
+                            let marked = text.marked(|number| mark.number(before + number));
+                            charset.map_or_else(|| marked.clone().into_bytes(), |charset| charset.encoded(&marked))
                         }
                         FieldValue::File { path, .. } => self.file(step, path),
                     });
@@ -1056,7 +1077,7 @@ impl Compiling<'_> {
                     self.wrong(step, &format!("a file of the form holds the text '{}'", mark.number(0)));
                     return Content::None;
                 }
-                self.compiler.marked(&mark, &bytes, &templates)
+                self.compiler.marked_in(&mark, &bytes, &templates)
             }
         };
         match fixed_text(&text) {
@@ -1127,15 +1148,6 @@ pub(crate) fn fixed_text(text: &Text) -> Option<Vec<u8>> {
     text.is_fixed().then(|| {
         text.write(&mut bytes, &mut template::Writing::new(0, &mut random, &[], &[], &mut scratch, &mut is_unsafe));
         bytes
-    })
-}
-
-/// The fixed text of a field as forms are encoded.
-fn form_encoded(value: &Template) -> Template {
-    value.map_text(|text| {
-        let mut bytes = Vec::new();
-        step::body::write_form_text(text, &mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 

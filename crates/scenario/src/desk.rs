@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::protocol::EncodedRef;
 use javascript::{Act, Host, Said};
 use measure::Outcome;
-use plan::work::variable_name;
+use plan::work::{spelled_name, variable_name};
 use plan::{Random, Target};
 use template::AnswerSink;
 
@@ -172,7 +172,13 @@ impl Desk {
     /// The place of a variable, if it has one.
     fn slot(&self, name: &str) -> Option<usize> {
         let at = |name: &str| self.compiled.names.iter().position(|known| known == name);
-        if self.program().translated { at(&variable_name(name)) } else { at(name) }
+        if !self.program().translated {
+            return at(name);
+        }
+        // One of two names that would be the same else has its signs spelled.
+        let plain = variable_name(name);
+        let spelled = if plain == name { None } else { at(&spelled_name(name)) };
+        spelled.or_else(|| at(&plain))
     }
 }
 

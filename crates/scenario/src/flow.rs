@@ -44,6 +44,7 @@ pub(super) const fn prepares(item: &Item) -> bool {
             | Item::Script(_)
             | Item::Rendezvous { .. }
             | Item::ForgetCookies
+            | Item::ForgetCache
             | Item::ForgetConnections
     )
 }

@@ -68,6 +68,7 @@ pub const SHAPES: &[&Shape] = &[
     &POPULATION,
     &DEFAULTS,
     &RESOURCES,
+    &CACHE,
     &JOURNEY,
     &STEP,
     &EXTRACTION,
@@ -154,6 +155,7 @@ pub static DATA: Shape = Shape {
             Kind::Truth,
             "whether a row may have fewer fields than there are columns, which are empty then, or more [default: false]",
         ),
+        key("encoding", Kind::Text, "how its letters are written, such as windows-1252 [default: utf-8]"),
         key(
             "for",
             Kind::Text,
@@ -247,6 +249,8 @@ pub static DEFAULTS: Shape = Shape {
         key("cookies", Kind::Truth, "whether users keep cookies [default: true]"),
         key("redirects", Kind::Whole, "follow up to this many redirects; a followed chain is one request [default: 0]"),
         key("resources", RESOURCES_KIND, "load what pages name as well, as a browser does: true, or which [default: false]"),
+        key("encoding", Kind::Text, "how the letters of URLs, forms and bodies are written, such as windows-1252 [default: utf-8]"),
+        key("cache", CACHE_KIND, "whether users keep in mind what they were answered, as a browser does: true, or how [default: false]"),
         key("timeout", Kind::Text, "give a request up after this long [default: the `timeout` of `load`]"),
         key("must_succeed", Kind::Truth, "whether a step that fails ends the journey [default: false]"),
         key("failure_ends", Kind::Text, "what a step that fails ends: journey, as `must_succeed` says, user, load or load at once"),
@@ -256,6 +260,24 @@ pub static DEFAULTS: Shape = Shape {
 
 /// Whether, or which.
 const RESOURCES_KIND: Kind = Kind::Either(&[Kind::Truth, Kind::Shape(&RESOURCES)]);
+
+/// Whether, or how.
+const CACHE_KIND: Kind = Kind::Either(&[Kind::Truth, Kind::Shape(&CACHE)]);
+
+/// Under `cache`.
+pub static CACHE: Shape = Shape {
+    name: "cache",
+    about: "What users know of answers that they have had: what is fresh is not asked for again, and of what is not they ask whether it has changed.",
+    keys: &[
+        key("at_most", Kind::Whole, "each user knows so many answers, those that it had last [default: 1000]"),
+        key(
+            "always_ask",
+            Kind::Truth,
+            "whether they ask about what is fresh, too: Cache-Control and Expires are not looked at [default: false]",
+        ),
+        key("all_methods", Kind::Truth, "whether requests of all methods ask, and not those of GET and HEAD alone [default: false]"),
+    ],
+};
 
 /// Under `resources`.
 pub static RESOURCES: Shape = Shape {
@@ -331,6 +353,8 @@ pub static STEP: Shape = Shape {
         key("auth", Kind::Shape(&AUTH), "how this request says who the user is"),
         key("redirects", Kind::Whole, "follow up to this many redirects"),
         key("resources", RESOURCES_KIND, "load what its page names as well, as a browser does: true, or which"),
+        key("encoding", Kind::Text, "how the letters of its URL, form or body are written, such as windows-1252"),
+        key("cache", CACHE_KIND, "whether its answer, and what its page names, is kept in mind: true, or how"),
         key("cookies", Kind::Truth, "whether it sends the user's cookies and keeps those of its answer [default: true]"),
         key("keep_alive", Kind::Truth, "whether its connection is kept for what comes behind it [default: true]"),
         key("timeout", Kind::Text, "give this request up after this long, such as 2s"),
@@ -344,7 +368,11 @@ pub static STEP: Shape = Shape {
             Kind::Text,
             "keep this cookie, as if a server had set it, such as 'theme=dark' or 'theme=dark; Domain=cdn.test; Path=/img'",
         ),
-        key("forget", Kind::Text, "forget what the user has kept: cookies, or connections, which it closes; the next request opens one"),
+        key(
+            "forget",
+            Kind::Text,
+            "forget what the user has kept: cookies, its cache, or connections, which it closes; the next request opens one",
+        ),
         key(
             "end",
             Kind::Text,

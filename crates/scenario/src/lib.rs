@@ -13,6 +13,7 @@
 mod answers;
 mod behaviour;
 mod buffers;
+mod cache;
 mod changes;
 mod compiled;
 mod counts;
@@ -25,6 +26,7 @@ mod flow;
 mod hidden;
 mod json;
 pub mod keys;
+mod letters;
 mod meeting;
 mod mistake;
 mod order;

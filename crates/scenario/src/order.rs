@@ -19,6 +19,7 @@ use plan::work::{Amount, PacedUsers};
 use plan::{Nanos, Random};
 use step::Jar;
 use step::auth::Digest;
+use step::cache::Cache;
 use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -62,6 +63,10 @@ pub(crate) struct Order {
     pub(crate) is_timed: bool,
     /// Whether users run scripts.
     pub(crate) is_scripted: bool,
+    /// Whether users know of answers that they have had.
+    pub(crate) has_caches: bool,
+    /// Whether the load is over at some time, whatever is sent.
+    pub(crate) has_duration: bool,
 }
 
 /// What of this kind a user keeps.
@@ -85,6 +90,10 @@ pub(crate) struct Progress {
     branch: Option<Box<Branch>>,
     /// What it keeps for its scripts.
     pub(crate) beside: Beside,
+    /// What it knows of answers, once it has had any that may be kept.
+    pub(crate) cache: Option<Box<Cache>>,
+    /// So many steps in a row it has passed over, because it knows the answers.
+    pub(crate) passed_over: u32,
     /// What scripts do to the request that comes next.
     pub(crate) changes: Option<Box<Changes>>,
     /// Why the last script did not come to its end, where that ends the journey.
@@ -103,6 +112,8 @@ pub(crate) enum Halt {
     Connections,
     /// What the page of its last answer names.
     Page(Box<Page>),
+    /// For time to pass: it knows so many answers that it has had nothing to send.
+    Nothing,
 }
 
 /// When a user was last at a place that it does not pass too often.
@@ -177,6 +188,7 @@ pub(crate) struct Common {
     kept: Vec<bool>,
     counters: Vec<u64>,
     beside: Beside,
+    cache: Option<Box<Cache>>,
 }
 
 impl Common {
@@ -189,6 +201,7 @@ impl Common {
         swap(&mut self.kept, &mut user.kept);
         swap(&mut self.counters, &mut user.progress().counters);
         swap(&mut self.beside, &mut user.progress().beside);
+        swap(&mut self.cache, &mut user.progress().cache);
     }
 }
 
@@ -254,6 +267,7 @@ impl Order {
     pub(crate) fn is_needed(&self) -> bool {
         self.is_timed
             || self.is_scripted
+            || self.has_caches
             || self.counters > 0
             || self.paces > 0
             || !self.shared_paces.is_empty()
@@ -320,7 +334,7 @@ impl User {
     }
 
     /// The user's time: that of its last answer or wait, and of its pauses since.
-    fn time(&mut self) -> Nanos {
+    pub(crate) fn time(&mut self) -> Nanos {
         let pause = self.pause;
         self.progress().time.plus(pause)
     }
@@ -393,6 +407,11 @@ impl User {
             Some(Halt::Page(page)) => Some(page),
             _ => None,
         }
+    }
+
+    /// Whether it has had nothing to send for so long that time is to pass now.
+    pub(crate) fn is_idle(&mut self) -> bool {
+        self.progress().halt.take_if(|halt| matches!(halt, Halt::Nothing)).is_some()
     }
 
     /// Whether it waits for its turn at a pace, which is to be found out now.

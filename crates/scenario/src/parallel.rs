@@ -23,7 +23,7 @@ use crate::order::{Common, InBranch, Passage, Role as _};
 use crate::user::User;
 
 /// Branches that send nothing take this long, so that a loop of them does not hold up everybody.
-const IDLE: Nanos = Nanos::from_millis(1);
+pub(crate) const IDLE: Nanos = Nanos::from_millis(1);
 
 /// A user on its way through branches.
 pub(crate) type Way<'a> = Pin<Box<dyn Future<Output = Result<(), End>> + 'a>>;

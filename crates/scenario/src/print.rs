@@ -8,17 +8,19 @@
 
 mod checks;
 mod data;
+mod kept;
 mod page;
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{
-    AnswerPart, Auth, Body, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources, Script, Step,
-    Where, Which, Work,
+    AnswerPart, Auth, Body, Cache, Duration, Extent, Extraction, FieldValue, Item, Kind, List, Notes, PacedUsers, Pacing, Resources,
+    Script, Step, Where, Which, Work,
 };
-use plan::{Draft, Nanos, PopulationDraft, Target, Timetable};
+use plan::{Charset, Draft, Nanos, PopulationDraft, Target, Timetable};
 
 use crate::file::Scenario;
 use crate::keys::{Key, LOAD, POPULATION};
+use kept::{cache, resources};
 use page::{Map, Value, page};
 
 /// The text of a scenario file, with what its maker has to tell as comments.
@@ -112,6 +114,8 @@ struct Defaults {
     auth: Option<Auth>,
     redirects: u8,
     resources: Option<Resources>,
+    cache: Option<Cache>,
+    encoding: Option<Charset>,
     timeout: Option<Nanos>,
     failure_ends: Option<Extent>,
     may_fail: bool,
@@ -133,6 +137,8 @@ impl Defaults {
             auth: at_home.iter().find(most).copied().cloned().flatten(),
             redirects: shared(&|first, other| first.redirects == other.redirects).map_or(0, |step| step.redirects),
             resources: shared(&|first, other| first.resources == other.resources).and_then(|step| step.resources.clone()),
+            cache: shared(&|first, other| first.cache == other.cache).and_then(|step| step.cache),
+            encoding: shared(&|first, other| first.encoding == other.encoding).and_then(|step| step.encoding),
             timeout: shared(&|first, other| first.timeout == other.timeout).and_then(|step| step.timeout),
             failure_ends: shared(&|first, other| first.failure_ends == other.failure_ends).and_then(|step| step.failure_ends),
             may_fail: shared(&|first, other| first.may_fail == other.may_fail).is_some_and(|step| step.may_fail),
@@ -148,6 +154,8 @@ impl Defaults {
             map.put("redirects", Value::Bare(self.redirects.to_string()));
         }
         map.put_some("resources", self.resources.as_ref().map(resources));
+        map.put_some("encoding", self.encoding.map(|encoding| encoding.to_string()));
+        map.put_some("cache", self.cache.as_ref().map(cache));
         map.put_some("timeout", self.timeout.map(|timeout| timeout.to_string()));
         if self.failure_ends.is_some() {
             ends(self.failure_ends, &mut map);
@@ -366,6 +374,7 @@ impl Steps<'_> {
                 map.put("steps", self.list(items, group));
             }
             Item::ForgetCookies => map.put("forget", "cookies"),
+            Item::ForgetCache => map.put("forget", "cache"),
             Item::ForgetConnections => map.put("forget", "connections"),
             Item::EndRound => map.put("end", "round"),
             Item::EndLoop => map.put("end", "loop"),
@@ -438,6 +447,12 @@ impl Steps<'_> {
         if step.resources != defaults.resources {
             map.put("resources", step.resources.as_ref().map_or_else(|| Value::Bare("false".to_owned()), resources));
         }
+        if step.encoding != defaults.encoding {
+            map.put("encoding", step.encoding.map_or_else(|| "utf-8".to_owned(), |encoding| encoding.to_string()));
+        }
+        if step.cache != defaults.cache {
+            map.put("cache", step.cache.as_ref().map_or_else(|| Value::Bare("false".to_owned()), cache));
+        }
         if !step.cookies {
             map.put("cookies", Value::Bare("false".to_owned()));
         }
@@ -472,17 +487,6 @@ fn ends(extent: Option<Extent>, map: &mut Map) {
         Some(Extent::Journey) => map.put("must_succeed", Value::Bare("true".to_owned())),
         Some(extent) => map.put("failure_ends", extent.to_string()),
     }
-}
-
-/// Which of what a page names is loaded.
-fn resources(resources: &Resources) -> Value {
-    let mut map = Map::default();
-    if resources.at_once != Resources::AT_ONCE {
-        map.put("at_once", Value::Bare(resources.at_once.to_string()));
-    }
-    map.put_some("only", resources.only.clone());
-    map.put_some("except", resources.except.clone());
-    if *resources == Resources::default() { Value::Bare("true".to_owned()) } else { Value::Map(map) }
 }
 
 /// Names and what each is.

@@ -8,6 +8,7 @@ mod ends;
 mod extract;
 mod items;
 mod load;
+mod page;
 mod parts;
 mod populations;
 mod script;
@@ -20,10 +21,10 @@ use analysis::gate;
 use plan::setting::DATA_FILE;
 use plan::template::{nearest, words};
 use plan::work::{
-    Auth, Extent, Item, JOURNEY_NUMBER, Journey, LAST_SUCCEEDED, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work,
+    Auth, Cache, Extent, Item, JOURNEY_NUMBER, Journey, LAST_SUCCEEDED, List, Resources, STATUS, USER_NUMBER, Variable, Weights, Work,
     is_variable_name,
 };
-use plan::{Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
+use plan::{Charset, Draft, Nanos, PopulationDraft, Spelling, Target, Wording};
 
 use crate::file::{Scenario, unknown_part};
 use crate::keys::{CHOICE, DEFAULTS, FOR_EACH, JOURNEY, Key, SCENARIO, STEP, Shape};
@@ -115,6 +116,8 @@ struct Defaults<'n> {
     auth: Option<Auth>,
     redirects: u8,
     resources: Option<Resources>,
+    cache: Option<Cache>,
+    encoding: Option<Charset>,
     timeout: Option<Nanos>,
     failure_ends: Option<Extent>,
     may_fail: bool,
@@ -469,8 +472,10 @@ impl<'a> Reading<'a> {
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let auth = entries.value("auth").and_then(|node| self.auth(node));
         let resources = entries.value("resources").and_then(|node| self.resources(node));
+        let cache = entries.value("cache").and_then(|node| self.cache(node));
+        let encoding = entries.value("encoding").and_then(|node| self.encoding(node));
         let redirects = u8::try_from(redirects).unwrap_or(u8::MAX);
-        (Defaults { headers, auth, redirects, resources, timeout, failure_ends, may_fail }, cookies)
+        (Defaults { headers, auth, redirects, resources, cache, encoding, timeout, failure_ends, may_fail }, cookies)
     }
 
     fn journeys(&mut self, node: &Node, defaults: &Defaults<'_>, shared: &BTreeSet<String>) -> Vec<Journey> {
@@ -593,15 +598,7 @@ impl<'a> Reading<'a> {
             }
             ["forget"] => {
                 let (_, node) = entries.take("forget").expect("it was looked for");
-                match self.plain(node).as_deref() {
-                    Some("cookies") => found.push(Item::ForgetCookies),
-                    Some("connections") => found.push(Item::ForgetConnections),
-                    Some(_) => {
-                        let help = "write forget: cookies, or forget: connections, each as a step of its own";
-                        self.wrong(node.spot, "users forget cookies and connections, and nothing else", help);
-                    }
-                    None => {}
-                }
+                found.extend(self.forgotten(node));
             }
             ["end"] => {
                 let (_, node) = entries.take("end").expect("it was looked for");

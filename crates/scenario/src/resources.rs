@@ -16,8 +16,8 @@ use engine::redirect::{Convention, Hop, Hops};
 use engine::{Client, End, Request as Outgoing, Transport};
 use measure::{Failure, Outcome, Recorder, Status, SuccessRule};
 use plan::{Nanos, Target};
+use step::Headers;
 use step::resources::{Resource, ResourceKind, Resources};
-use step::{Headers, Jar};
 use template::{AnswerNeeds, AnswerSink};
 
 use crate::behaviour::{Journeys, destination_of, path_of};
@@ -44,7 +44,7 @@ pub(crate) struct Page {
 
 impl Page {
     /// Adds what a page or style sheet at this place names.
-    fn add(&mut self, resources: &Resources, place: &Target, depth: u8, may_load: impl Fn(&Target) -> bool) {
+    fn add(&mut self, resources: &Resources, place: &Target, depth: u8, mut may_load: impl FnMut(&Target) -> bool) {
         let base = resources.base.as_ref().and_then(|base| place.join(base).ok());
         let base = base.as_ref().unwrap_or(place);
         for Resource { url, kind } in resources.all.iter().rev() {
@@ -59,7 +59,7 @@ impl Page {
 
 impl Journeys {
     /// What is to be loaded behind the answer that the user has, if its step asks for it and the page names anything.
-    pub(crate) fn page_of(&self, user: &User, sink: &AnswerSink) -> Option<Box<Page>> {
+    pub(crate) fn page_of(&self, user: &mut User, sink: &AnswerSink, done: Nanos) -> Option<Box<Page>> {
         self.compiled.steps[user.step].resources.as_ref()?;
         let place = self.place(user).clone().with_path_and_query(path_of(user.sent.as_ref()).to_owned());
         let mut request = user.sent.clone();
@@ -69,12 +69,19 @@ impl Journeys {
         }
         let mut page = Page { request, step: user.step, place: place.clone(), open: Vec::new(), known: HashSet::new() };
         page.known.insert(place.absolute());
-        self.look_for_more(&mut page, sink, &place, None, 1);
+        self.look_for_more(&mut page, (user, done), sink, (&place, None), 1);
         (!page.open.is_empty()).then(|| Box::new(page))
     }
 
     /// Adds what an answer names, by its media type and by what it was loaded as.
-    fn look_for_more(&self, page: &mut Page, sink: &AnswerSink, place: &Target, kind: Option<ResourceKind>, depth: u8) {
+    fn look_for_more(
+        &self,
+        page: &mut Page,
+        (user, done): (&mut User, Nanos),
+        sink: &AnswerSink,
+        (place, kind): (&Target, Option<ResourceKind>),
+        depth: u8,
+    ) {
         let media_type = Headers::lines(&sink.headers).named("content-type").next().unwrap_or_default();
         let media_type = String::from_utf8_lossy(media_type).to_ascii_lowercase();
         let is = |part: &str| media_type.contains(part);
@@ -85,7 +92,13 @@ impl Journeys {
             _ => return,
         };
         let filter = &self.load_of(page.step).filter;
-        let may_load = |target: &Target| self.compiled.bounds.hold(target) && filter.lets_through(&target.absolute());
+        let has_cache = self.compiled.steps[page.step].step.cache.is_some();
+        let before = if has_cache { page.request.clone() } else { Encoded::default() };
+        let may_load = |target: &Target| {
+            self.compiled.bounds.hold(target)
+                && filter.lets_through(&target.absolute())
+                && !(has_cache && self.is_fresh(user, target, before.as_ref(), done))
+        };
         page.add(&resources, place, depth, may_load);
     }
 
@@ -138,21 +151,26 @@ impl Journeys {
         let step = page.borrow().step;
         let request = &self.compiled.steps[step];
         let is_looked_at = kind != ResourceKind::Other;
-        let heard = AnswerNeeds { steering: true, headers: is_looked_at, body: is_looked_at };
+        let cache = request.step.cache;
+        let heard = AnswerNeeds { steering: true, headers: is_looked_at || cache.is_some(), body: is_looked_at };
         let heard = if self.compiled.witness.is_some() { AnswerNeeds::ALL } else { heard };
         let mut sink = self.lend_sink(heard);
         let began = &page.borrow().place.clone();
         // As a browser goes on after 303: with a GET, and with secrets only to the origin of the page.
-        let follow = |before: EncodedRef<'_>, from: &Target, to: &Target, jar: &Jar| {
+        let follow = |before: EncodedRef<'_>, from: &Target, to: &Target, user: &mut User| {
             let hop = Hop { convention: Convention::Browser, began, from, to, status: Status(303), method: "GET" };
-            self.hop_to(&hop, before, step, jar)
+            let mut next = self.hop_to(&hop, before, step, &user.jar)?;
+            if cache.is_some() {
+                Self::asks_there(user, to, &mut next);
+            }
+            Some(next)
         };
         let record = |client: &mut Client<'_, T>, outcome: &Outcome, place: &Target| {
             client.record_with(outcome, |recorder| {
                 role.whole(&mut user.borrow_mut(), |user| self.record_resource(user, step, place, outcome, recorder));
             });
         };
-        let first = role.whole(&mut user.borrow_mut(), |user| follow(page.borrow().request.as_ref(), began, &place, &user.jar));
+        let first = role.whole(&mut user.borrow_mut(), |user| follow(page.borrow().request.as_ref(), began, &place, user));
         let Some(mut sent) = first else {
             let outcome = client.refuse(Failure::RequestValue, request.step.timeout);
             record(client, &outcome, &place);
@@ -172,7 +190,7 @@ impl Journeys {
                 break;
             }
             let next = destination_of(&place, &sink, Hops { followed, max: request.step.redirects }).and_then(|to| {
-                let next = role.whole(&mut user.borrow_mut(), |user| follow(sent.as_ref(), &place, &to, &user.jar));
+                let next = role.whole(&mut user.borrow_mut(), |user| follow(sent.as_ref(), &place, &to, user));
                 next.map(|next| (next, to)).ok_or(Failure::RedirectTarget)
             });
             let (next, to) = match next {
@@ -193,8 +211,14 @@ impl Journeys {
             client.record(&outcome);
             return Err(End::Over);
         }
+        if let (Some(cache), Ok(status)) = (cache, outcome.result) {
+            role.whole(&mut user.borrow_mut(), |user| Self::keeps(user, (&place, &sent), cache, (status, &sink), outcome.done));
+        }
         if outcome.result.is_ok_and(|status| Status(status).is_success()) && depth < DEPTH_MAX {
-            self.look_for_more(&mut page.borrow_mut(), &sink, &place, Some(kind), depth + 1);
+            let page = &mut page.borrow_mut();
+            role.whole(&mut user.borrow_mut(), |user| {
+                self.look_for_more(page, (user, outcome.done), &sink, (&place, Some(kind)), depth + 1);
+            });
         }
         record(client, &outcome, &place);
         self.take_sink(sink);

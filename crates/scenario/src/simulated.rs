@@ -18,9 +18,11 @@ use crate::compiled::compile;
 use crate::ready::Workers;
 
 mod answers;
+mod caches;
 mod ends;
 mod items;
 mod leaving;
+mod letters;
 mod parallel;
 mod populations;
 mod resources;

@@ -14,6 +14,7 @@
 mod answer;
 pub mod auth;
 pub mod body;
+pub mod cache;
 pub mod check;
 pub mod coding;
 pub mod cookies;

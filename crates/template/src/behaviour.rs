@@ -381,7 +381,7 @@ mod tests {
         settings(&mut draft);
         let mut resolved = Resolved::from(draft).with_file("mix", lines.as_bytes());
         let named = resolved.taken_from_outside().into_iter().filter_map(|(_, value)| match value {
-            Value::File(path) | Value::Weighted { path, .. } => Some(path),
+            Value::File(path, _) | Value::Weighted { path, .. } => Some(path),
             _ => None,
         });
         let files: Vec<String> = resolved.draft.files().map(|(_, path)| path.to_owned()).chain(named).collect();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use engine::protocol::Layout;
 use plan::setting::{DATA, DATA_FILE, HEADER, NO_TEMPLATES, SCENARIO, URLS};
 use plan::template::{Digest, Piece, Template, Value, is_templated};
-use plan::{Body, Contents, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating};
+use plan::{Body, Charset, Contents, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating};
 use ring::hmac;
 
 use crate::data::{Data, DataError};
@@ -82,6 +82,10 @@ pub(crate) struct Pieces<'a> {
     pub(crate) contents: &'a Contents,
     /// The variables of a user, by their places.
     pub(crate) variables: &'a [String],
+    /// How the letters of what is filled in are written, but for headers; `None`: as UTF-8.
+    pub(crate) charset: Option<Charset>,
+    /// Whether what is compiled is a body.
+    pub(crate) in_body: bool,
     pub(crate) errors: PlanErrors,
     /// Files of weighted rows, each read once.
     pub(crate) weighted: HashMap<String, Option<Arc<Data>>>,
@@ -225,6 +229,8 @@ impl<'a> Pieces<'a> {
             environment: &variation.environment,
             contents: plan.contents(),
             variables: &[],
+            charset: None,
+            in_body: false,
             errors: PlanErrors::default(),
             weighted: HashMap::new(),
         }
@@ -258,6 +264,39 @@ impl<'a> Pieces<'a> {
     }
 
     pub(crate) fn value(&mut self, parts: &mut Vec<Part>, value: &Value, place: Place) {
+        let is_as_it_is = place == Place::Header || !self.in_body && matches!(value, Value::Raw(_));
+        // What is made of others, such as base64, is made of them as UTF-8.
+        let charset = self.charset.take();
+        match charset.filter(|_| !is_as_it_is) {
+            None => self.plain_value(parts, value, place),
+            Some(charset) => {
+                let place = match (value, place) {
+                    (Value::Raw(_), Place::Url) => Place::RawUrl,
+                    (Value::Raw(_), Place::Json) => Place::Plain,
+                    (_, place) => place,
+                };
+                self.value_in(charset, parts, value, place);
+            }
+        }
+        self.charset = charset;
+    }
+
+    fn value_in(&mut self, charset: Charset, parts: &mut Vec<Part>, value: &Value, place: Place) {
+        let mut inner = Vec::new();
+        self.plain_value(&mut inner, value, Place::Plain);
+        let is_plain = |part: &Part| matches!(part, Part::Value(writer, _) if writer.is_plain_in(Place::Url));
+        if inner.iter().all(is_plain) {
+            inner.into_iter().for_each(|part| add(parts, part));
+        } else if let [Part::Text(text)] = &inner[..] {
+            let mut encoded = Vec::new();
+            charset.encode(text, &mut encoded);
+            self.text(parts, "", &encoded, place);
+        } else {
+            parts.push(Part::Value(Writer::InCharset(charset, inner), place));
+        }
+    }
+
+    fn plain_value(&mut self, parts: &mut Vec<Part>, value: &Value, place: Place) {
         let writer = match value {
             Value::Uuid => Writer::Uuid,
             Value::Random { low, high } => Writer::Random { low: *low, high: *high },
@@ -292,8 +331,11 @@ impl<'a> Pieces<'a> {
                     return;
                 }
             },
-            Value::File(path) => {
+            Value::File(path, charset) => {
                 let mut bytes = self.file(path);
+                if let Some(charset) = charset {
+                    bytes = charset.decode(&bytes).into_owned().into_bytes();
+                }
                 if place == Place::Header {
                     // A token in a file of its own ends with a line break that is not part of it.
                     bytes.truncate(bytes.trim_ascii_end().len());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::StoredFile;
 use plan::template::nearest;
-use plan::{Delimiter, END_MARK, LargeFile, ReadFrom, RowForm, RowsAt, named_delimiter, plainly};
+use plan::{Charset, Delimiter, END_MARK, LargeFile, ReadFrom, RowForm, RowsAt, named_delimiter, plainly};
 use ring::digest;
 
 use crate::record::{Fields, Form, Names, Record, Records, Wrong, is_uneven};
@@ -117,6 +117,9 @@ impl Data {
 
     /// Goes through a file once. Where there is a limit on what is taken into memory, more is read from that file when it is needed.
     fn read(at: RowsAt<'_>, source: impl Read, large: Option<(usize, &Arc<dyn LargeFile>)>) -> Result<Self, Vec<DataError>> {
+        if let Some(encoding) = at.form.encoding {
+            return Self::decoded(at, encoding, source, large);
+        }
         let path = at.path;
         let wrong = |why: String, help: &str| vec![DataError { message: format!("the data file {path} {why}"), help: help.to_owned() }];
         let in_line = |wrong: &Wrong| {
@@ -190,6 +193,27 @@ impl Data {
             Some((_, file)) => Rows::File(Index { file: file.clone(), places, stride, row_bytes: (ended - began) / count + 1 }),
         };
         Ok(Self { path: path.to_owned(), form, columns, count, fingerprint, rows, large: large.map(|(_, file)| file.clone()) })
+    }
+
+    /// Of a file whose letters are written otherwise: in memory they are written as they are here.
+    fn decoded(
+        at: RowsAt<'_>,
+        encoding: Charset,
+        source: impl Read,
+        large: Option<(usize, &Arc<dyn LargeFile>)>,
+    ) -> Result<Self, Vec<DataError>> {
+        let wrong =
+            |why: String, help: &str| vec![DataError { message: format!("the data file {} {why}", at.path), help: help.to_owned() }];
+        let mut hashed = HashedFile { source, context: digest::Context::new(&digest::SHA256), read: 0 };
+        let mut bytes = Vec::new();
+        let read = (&mut hashed).take(MEMORY_BYTES_MAX as u64 + 1).read_to_end(&mut bytes);
+        read.map_err(|why| wrong(format!("cannot be read: {}", plainly(&why)), "check the path"))?;
+        if bytes.len() > MEMORY_BYTES_MAX {
+            return Err(wrong(format!("is in {encoding} and larger than 64 MiB"), "save it as UTF-8, and leave its encoding out"));
+        }
+        let plain = RowsAt { form: RowForm { encoding: None, ..at.form }, ..at };
+        let data = Self::read(plain, encoding.decode(&bytes).as_bytes(), None)?;
+        Ok(Self { fingerprint: hashed.fingerprint(), large: large.map(|(_, file)| file.clone()), ..data })
     }
 
     /// Where it is.
@@ -537,6 +561,10 @@ mod tests {
         assert_eq!(read("u(a::b)[delimiter=%3A%3A]=u.csv", "1::2\n:::\n"), rows("a b", &["1 2", " :"]));
         assert_eq!(read("u(a,b)[no-quotes]=u.csv", "\"x,y\"\nIt's 6\",z\n"), rows("a b", &["\"x y\"", "It's 6\" z"]));
         assert_eq!(read("u[uneven]=u.csv", "a,b\n1\n1,2,3\n"), rows("a b", &["1 ", "1 2"]));
+        let latin = |held: &[u8]| Data::of_bytes(DataFile::parts("u[encoding=latin1]=u.csv").1, held);
+        assert!(latin(b"n\xfc\n\xe4,\n").unwrap_err()[0].message.contains("line 2: it has 2 fields"));
+        let data = latin(b"n\xfc\n\xe4\n").unwrap();
+        assert_eq!((data.columns(), row(&data, 0)), (&["n\u{fc}".to_owned()][..], own(&["\u{e4}"])));
         let told = read("u=u.csv", "a,b\n1\n").unwrap_err();
         assert!(told.message.contains("line 2: it has 1 field") && told.help.contains("uneven: true"), "{told:?}");
     }

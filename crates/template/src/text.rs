@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use plan::template::{Piece, Template};
-use plan::{Contents, Placeholder, PlanErrors};
+use plan::{Charset, Contents, Placeholder, PlanErrors};
 
 use crate::compiled::{Pieces, add_text};
 use crate::data::Data;
@@ -34,7 +34,26 @@ impl<'a> Compiler<'a> {
         (environment, contents): (&'a [(String, String)], &'a Contents),
         variables: &'a [String],
     ) -> Self {
-        Self { pieces: Pieces { files, names, environment, contents, variables, errors: PlanErrors::default(), weighted: HashMap::new() } }
+        Self {
+            pieces: Pieces {
+                files,
+                names,
+                environment,
+                contents,
+                variables,
+                charset: None,
+                in_body: false,
+                errors: PlanErrors::default(),
+                weighted: HashMap::new(),
+            },
+        }
+    }
+
+    /// What is filled in from now on has its letters written so, but for headers.
+    ///
+    /// What stands as it is in a URL is written so in a body alone.
+    pub fn write_in(&mut self, charset: Option<Charset>, in_body: bool) {
+        (self.pieces.charset, self.pieces.in_body) = (charset, in_body);
     }
 
     /// A template in its place. Its fixed text stands there as it is typed; only what is filled in is escaped.
@@ -49,7 +68,14 @@ impl<'a> Compiler<'a> {
     pub fn add(&mut self, text: &mut Text, template: &Template, place: Place) {
         for piece in template.pieces() {
             match piece {
-                Piece::Text(fixed) => text.add_fixed(fixed.as_bytes()),
+                Piece::Text(fixed) => match self.pieces.charset {
+                    None => text.add_fixed(fixed.as_bytes()),
+                    Some(charset) => {
+                        let mut bytes = Vec::new();
+                        charset.encode(fixed.as_bytes(), &mut bytes);
+                        text.add_fixed(&bytes);
+                    }
+                },
                 Piece::Value(value) => {
                     let mut parts = std::mem::take(&mut text.parts);
                     self.pieces.value(&mut parts, value, place);
@@ -65,6 +91,23 @@ impl<'a> Compiler<'a> {
         let values: Vec<_> =
             templates.iter().flat_map(|(template, place)| template.values().map(|value| (value.clone(), *place))).collect();
         Text { parts: self.pieces.cut(mark, marked, &values) }
+    }
+
+    /// The same of texts whose letters are written in one way or another.
+    #[must_use]
+    pub fn marked_in(&mut self, mark: &Placeholder, marked: &[u8], templates: &[(&Template, Option<Charset>)]) -> Text {
+        let values: Vec<_> =
+            templates.iter().flat_map(|(template, charset)| template.values().map(move |value| (value, *charset))).collect();
+        let (mut text, before) = (Text::default(), self.pieces.charset);
+        for (fixed, number) in mark.split(marked) {
+            text.add_fixed(fixed);
+            if let Some((value, charset)) = number.map(|number| values[number]) {
+                self.pieces.charset = charset;
+                self.pieces.value(&mut text.parts, value, Place::Plain);
+            }
+        }
+        self.pieces.charset = before;
+        text
     }
 
     /// What was wrong with all of them: columns and files that are not there.

@@ -15,8 +15,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Span, Zoned};
-use plan::Random;
 use plan::template::{Coding, Day, Form, Moment, TimeForm};
+use plan::{Charset, Random};
 use ring::hmac;
 
 use crate::feed::Source;
@@ -74,6 +74,8 @@ pub(crate) enum Writer {
         shift: i64,
     },
     Base64(Vec<Part>),
+    /// Text whose letters are written otherwise than as UTF-8.
+    InCharset(Charset, Vec<Part>),
     Hmac {
         key: hmac::Key,
         coding: Coding,
@@ -176,6 +178,16 @@ impl Writer {
                 writing.scratch.extend_from_slice(&out[from..]);
                 out.truncate(from);
                 encode(writing.scratch, out);
+            }
+            Self::InCharset(charset, parts) => {
+                let from = out.len();
+                write(parts, out, writing);
+                if !out[from..].is_ascii() {
+                    writing.scratch.clear();
+                    writing.scratch.extend_from_slice(&out[from..]);
+                    out.truncate(from);
+                    charset.encode(writing.scratch, out);
+                }
             }
             Self::Hmac { key, coding, message } => {
                 let from = out.len();

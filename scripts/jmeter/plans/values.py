@@ -2,7 +2,7 @@
 
 from cases import Case, in_any_order, in_order, one_user, per_user
 from elements import *
-from server import as_json
+from server import Answer, as_json
 
 USERS = "name,age\nAnn,30\nBob,41\nCid,52\n"
 ROW = "/row?n=${name}&a=${age}"
@@ -265,7 +265,50 @@ CASES = [
         "names that differ in a sign or in a capital letter only",
         raw("POST", "/v", "${a.b} ${a_b} ${a-b} ${A_B} ${a b}"),
         variables={"a.b": "1", "a_b": "2", "a-b": "3", "A_B": "4", "a b": "5"},
-        called="is called the same",
+    ),
+    one_user(
+        "names-that-look-alike-on-the-way",
+        "RegexExtractor CounterConfig ForeachController UserParameters",
+        "such names of extractors, a counter, parameters and a loop, and one that has no value",
+        counter("a:b", start="7"),
+        user_parameters(["a/b"], ["slash"]),
+        get("/answer", regex("a.b", "(1)"), regex("a_b", "(2)"), regex("a-b", "([3-5])", match_number="-1")),
+        for_each("a-b", "a b", raw("POST", "/each", "${a b} ${a.b} ${a_b}")),
+        raw("POST", "/v", "${a.b} ${a_b} ${a-b_2} ${a-b_matchNr} ${a:b} ${a/b} ${a+b}"),
+        answers={"/answer": Answer("12345")},
+    ),
+    one_user(
+        "names-that-look-alike-in-scripts",
+        "JSR223PreProcessor",
+        "such names in scripts and in functions",
+        raw(
+            "POST",
+            "/v",
+            "${a.b} ${a_b} ${__V(a.b)} ${both} ${__Random(5,5,a-b)} ${a-b}",
+            children=[
+                bean(
+                    "JSR223PreProcessor",
+                    "a script",
+                    {
+                        "scriptLanguage": "groovy",
+                        "parameters": "",
+                        "filename": "",
+                        "cacheKey": "true",
+                        "script": "vars.put('a.b', '1')\nvars.put('a_b', '2')\nvars.put('both', vars.get('a.b') + vars.get('a_b') + vars.get('c.d') + vars.get('c_d'))",
+                    },
+                )
+            ],
+        ),
+        variables={"c.d": "3", "c_d": "4"},
+    ),
+    one_user(
+        "names-that-look-alike-of-columns",
+        "CSVDataSet",
+        "columns whose names differ in a sign only, and a variable that does from them",
+        data_file("users.csv", names="a.b,a_b"),
+        raw("POST", "/v", "${a.b} ${a_b} ${a-b}"),
+        variables={"a-b": "3"},
+        files={"users.csv": "1,2\n"},
     ),
     one_user(
         "variables-of-the-same-list",

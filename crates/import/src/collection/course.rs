@@ -9,8 +9,8 @@ use plan::{DataFile, PopulationDraft};
 
 use super::{Omission, Request};
 
-/// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its cookies, its time
-/// and what its failure ends are its own.
+/// The structure around requests. A step in it is a mark: its name is the place of the request that it stands for, and its letters, its
+/// cookies, its cache, its time and what its failure ends are its own.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Course {
     /// Done once, before the load.

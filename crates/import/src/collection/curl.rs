@@ -574,7 +574,7 @@ impl CurlRequest {
         if path.is_empty() || path == "-" {
             collection.leave_out(format!("the field '{name}' from standard input"), place, "save it to a file");
         } else if begins(&value, '<') {
-            self.form.push(Field { name, value: FieldValue::Text(Value::File(path).into()), headers: Vec::new() });
+            self.form.push(Field { name, value: FieldValue::Text(Value::File(path, None).into()), headers: Vec::new() });
         } else {
             let media_type = media_type.unwrap_or_else(|| media_of(&path).unwrap_or(FILE_TYPE).to_owned());
             self.form.push(Field { name, value: FieldValue::File { path, media_type }, headers: Vec::new() });

@@ -8,6 +8,7 @@
 
 mod answer;
 mod assertions;
+mod caches;
 mod controllers;
 mod counters;
 mod data;
@@ -17,6 +18,7 @@ mod flow;
 mod functions;
 mod groups;
 mod loads;
+mod naming;
 mod request;
 mod schedule;
 mod scripts;
@@ -74,6 +76,8 @@ struct Reading<'e> {
     connect_timeout: Option<u64>,
     /// What keeps the cookies of the group that is read, by its first sampler that has any.
     jar: Option<&'e Element>,
+    /// The same of answers that are kept in mind.
+    cache: Option<&'e Element>,
     /// Variables that setup groups have set, whose users are gone with them.
     forgotten: BTreeSet<String>,
     /// Variables that other groups set.
@@ -91,6 +95,8 @@ struct Scope<'e> {
     assertions: Vec<&'e Element>,
     /// The cookie manager that holds.
     cookies: Option<&'e Element>,
+    /// The cache manager that holds.
+    cache: Option<&'e Element>,
     /// Scripts that are run before samplers or behind their answers.
     scripts: Vec<&'e Element>,
     /// What a failure ends; if nothing, the journey goes on, whatever fails.
@@ -252,7 +258,7 @@ fn is_drawn(text: &Template) -> bool {
     let mut is_drawn = false;
     // What is made of others is drawn if these are.
     let is_same = |value: &Value| {
-        matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(_) | Value::Column { .. } | Value::Base64(_) | Value::Raw(_))
+        matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(..) | Value::Column { .. } | Value::Base64(_) | Value::Raw(_))
     };
     text.each_value(&mut |value| is_drawn |= !is_same(value));
     is_drawn
@@ -303,6 +309,7 @@ impl<'e> Reading<'e> {
             texts: &wishes.included,
             connect_timeout: None,
             jar: None,
+            cache: None,
             forgotten: BTreeSet::new(),
             kept: BTreeSet::new(),
         }
@@ -333,7 +340,7 @@ impl<'e> Reading<'e> {
     /// Variables that something was to set which is not done after all, and why they have no value.
     fn never_set(&self) -> Vec<(String, String)> {
         let assigned: BTreeSet<&str> = self.course.assigned(&self.collection.requests).into_iter().collect();
-        let is_lost = |name: &&String| !assigned.contains(variable_name(name).as_str());
+        let is_lost = |name: &&String| !assigned.contains(self.names.plain(name).as_str());
         let told = |name: &String| (name.clone(), "what gives it one is not sent".to_owned());
         self.names.set.iter().filter(is_lost).map(told).collect()
     }
@@ -380,16 +387,15 @@ impl<'e> Reading<'e> {
         self.names.splits.extend(beside);
         every(&mut |element| {
             if matches!(element.class.as_str(), "LoopController" | "WhileController" | "ForeachController") {
-                let index = text::loop_index(&element.name);
+                let index = flow::loop_index(&element.name);
                 if self.names.mentions.names(&index) {
                     set.insert(index);
                 }
             }
         });
-        for (name, form) in PREDEFINED {
+        for (name, _) in PREDEFINED {
             if self.names.mentions.names(name) {
                 set.insert((*name).to_owned());
-                self.first.push((variable_name(name), Expression::Text(self.names.template(form).unwrap_or_default())));
             }
         }
         for (function, arguments) in &self.names.mentions.calls {
@@ -410,7 +416,7 @@ impl<'e> Reading<'e> {
         for (function, arguments) in &self.names.mentions.calls {
             let property = arguments.first().filter(|_| *function == "__setProperty").and_then(|name| self.names.literal(name));
             if let Some(property) = property {
-                let variable = format!("property_{}", variable_name(&property));
+                let variable = format!("property_{property}");
                 set.insert(variable.clone());
                 self.names.set_properties.insert(property, variable);
             }
@@ -426,14 +432,16 @@ impl<'e> Reading<'e> {
         lists.retain(|name| set.contains(name));
         lost.extend(never_set.clone());
         let names = set.iter().map(String::as_str).chain(defined.iter().flat_map(|(_, arguments)| listed(arguments).map(|(name, _)| name)));
-        let mut called: BTreeMap<String, &str> = BTreeMap::new();
-        for name in names {
-            if let Some(other) = called.insert(variable_name(name), name).filter(|other| *other != name) {
-                self.names.namesakes.insert(name.to_owned(), other.to_owned());
-                self.names.namesakes.insert(other.to_owned(), name.to_owned());
+        self.names.tell_apart(&names.collect());
+        for variable in self.names.set_properties.values_mut() {
+            *variable = self.names.renamed.get(variable).cloned().unwrap_or_else(|| variable_name(variable));
+        }
+        for (name, form) in PREDEFINED {
+            if set.contains(*name) {
+                self.first.push((self.names.plain(name), Expression::Text(self.names.template(form).unwrap_or_default())));
             }
         }
-        self.names.varying = set.iter().map(|name| variable_name(name)).collect();
+        self.names.varying = set.iter().map(|name| self.names.plain(name)).collect();
         (self.names.set, self.names.lost, self.names.lists) = (set, lost, lists);
         let mut is_told = false;
         for (name, _) in defined.iter().flat_map(|(_, arguments)| listed(arguments)) {
@@ -469,7 +477,7 @@ impl<'e> Reading<'e> {
                     self.collection.leave_out(format!("the variable '{name}'"), place, why);
                     continue;
                 }
-                let plain = variable_name(name);
+                let plain = self.names.plain(name);
                 // The last one holds, as it does there.
                 self.names.known.retain(|known| known.name != plain);
                 if self.names.known.len() + self.first.len() >= VARIABLES_MAX {
@@ -481,7 +489,7 @@ impl<'e> Reading<'e> {
                     }
                     continue;
                 }
-                if computed.is_empty() && !is_drawn(&value) || wishes.variables.iter().any(|(given, _)| variable_name(given) == plain) {
+                if computed.is_empty() && !is_drawn(&value) || wishes.variables.iter().any(|(given, _)| self.names.plain(given) == plain) {
                     self.names.known.push(Variable { name: plain, value, secret: false });
                 } else {
                     self.names.set.insert(name.to_owned());
@@ -493,7 +501,7 @@ impl<'e> Reading<'e> {
             self.names.not_yet.retain(|_, left| *left > 0);
         }
         for (name, value) in &wishes.variables {
-            let plain = variable_name(name);
+            let plain = self.names.plain(name);
             if let Some(known) = self.names.known.iter_mut().find(|known| known.name == plain) {
                 known.value = Template::fixed(value);
             }
@@ -613,10 +621,13 @@ impl<'e> Reading<'e> {
             self.leave_out(keeper, &Scope::default(), "a user keeps the cookies of all cookie managers of its group together");
         }
         self.jar = self.jar.or(keeper);
+        let cache = self.cache_of(&inner);
         let mark = Step {
             before: before.of_request,
             after,
             cookies: keeper.is_some() || !self.course.cookies,
+            cache,
+            encoding: said.encoding,
             closes: said.closes,
             timeout: said.timeout,
             failure_ends: scope.step_ends(),
@@ -651,11 +662,12 @@ impl<'e> Scope<'e> {
             scope.path.push(&element.name);
         }
         let of = |class: &'static str| element.children.iter().filter(move |child| child.class == class);
-        // Of several in one place the first holds; of managers of logins and of cookies, the outermost.
+        // Of several in one place the first holds; of managers of logins, of cookies and of caches, the outermost.
         scope.surroundings.defaults.extend(of("ConfigTestElement").rev());
         scope.surroundings.headers.extend(of("HeaderManager").rev());
         scope.surroundings.auth = scope.surroundings.auth.or_else(|| of("AuthManager").next_back());
         scope.cookies = scope.cookies.or_else(|| of("CookieManager").next_back());
+        scope.cache = scope.cache.or_else(|| of("CacheManager").next_back());
         for child in &element.children {
             match child.class.as_str() {
                 "UserParameters" if !child.is_on("UserParameters.per_iteration", false) => scope.parameters.push(child),

@@ -40,7 +40,7 @@ pub(crate) fn filled(text: &Template, variables: &[Variable]) -> Template {
 fn fill(text: &Template, variables: &[Variable], depth: usize, left: &mut usize, into: &mut Template) {
     for piece in text.pieces() {
         let length = match piece {
-            Piece::Text(text) | Piece::Value(Value::Variable(text) | Value::Env(text) | Value::File(text)) => text.len(),
+            Piece::Text(text) | Piece::Value(Value::Variable(text) | Value::Env(text) | Value::File(text, _)) => text.len(),
             Piece::Value(_) => 1,
         };
         // What is the text's own is not a value that is put in.

@@ -82,9 +82,20 @@ impl Collection {
             self.requests.iter().zip(names(&self.requests)).map(|(request, name)| (request.place.as_str(), (request, name))).collect();
         let mut step = |mark: &Step| {
             let (request, name) = named.get(mark.name.as_str())?;
-            let Step { cookies, closes, timeout, failure_ends, may_fail, .. } = *mark;
+            let Step { encoding, cache, cookies, closes, timeout, failure_ends, may_fail, .. } = *mark;
             let (before, after) = (mark.before.clone(), mark.after.clone());
-            Some(Step { before, after, cookies, closes, timeout, failure_ends, may_fail, ..common.step(request, name, "") })
+            Some(Step {
+                before,
+                after,
+                encoding,
+                cache,
+                cookies,
+                closes,
+                timeout,
+                failure_ends,
+                may_fail,
+                ..common.step(request, name, "")
+            })
         };
         let mut of = |items: &Vec<Item>| {
             let mut items = course::filled(items.clone(), &mut step);

@@ -97,9 +97,40 @@ pub fn variable_name(name: &str) -> String {
     if is_taken { format!("{plain}_value") } else { plain }
 }
 
+/// A name of another tool as one of loadline's in which its signs are spelled: for one of two that would have the same name else.
+///
+/// Where scripts of that tool name a variable while they run, they find it by this.
+#[must_use]
+pub fn spelled_name(name: &str) -> String {
+    let mut spelled = String::new();
+    for letter in name.trim().chars() {
+        let word = match letter {
+            _ if letter.is_ascii_alphanumeric() || letter == '_' => {
+                spelled.push(letter);
+                continue;
+            }
+            '.' => "dot",
+            '-' => "dash",
+            ' ' => "blank",
+            ':' => "colon",
+            '/' => "slash",
+            _ => "",
+        };
+        let word = if word.is_empty() { format!("{:x}", u32::from(letter)) } else { word.to_owned() };
+        spelled.push_str(&format!("_{word}_"));
+    }
+    variable_name(&spelled)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_differ_in_signs_are_told_apart_where_these_are_spelled() {
+        let names = ["a.b", "a-b", " a b ", "a:b", "a_b", "ä", "1.2"].map(spelled_name);
+        assert_eq!(names, ["a_dot_b", "a_dash_b", "a_blank_b", "a_colon_b", "a_b", "_e4_", "_1_dot_2"]);
+    }
 
     #[test]
     fn what_a_script_names_is_read_off_its_text() {

@@ -7,7 +7,7 @@ use super::page::{Map, Value};
 /// A data file: as it is typed, or key by key where that says more than its name and its columns.
 pub(super) fn file(text: &str) -> Value {
     let Ok(file) = DataFile::named(text) else { return Value::from(text.to_owned()) };
-    let RowForm { has_header, delimiter, quotes, uneven } = file.form;
+    let RowForm { has_header, delimiter, quotes, uneven, encoding } = file.form;
     if file.form == RowForm::default() && file.rows_for == RowsFor::AllUsers && file.end.is_none() {
         return Value::from(text.to_owned());
     }
@@ -25,6 +25,7 @@ pub(super) fn file(text: &str) -> Value {
     map.put_some("delimiter", sign.map(|sign| sign.as_str().to_owned()));
     map.put_some("quotes", (!quotes).then(|| truth(false)));
     map.put_some("uneven", uneven.then(|| truth(true)));
+    map.put_some("encoding", encoding.map(|encoding| encoding.to_string()));
     map.put_some(
         "for",
         match file.rows_for {

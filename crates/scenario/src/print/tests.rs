@@ -251,7 +251,14 @@ fn step() -> impl Strategy<Value = Step> {
     let scripts = (proptest::collection::vec(script(), 0..3), proptest::collection::vec(script(), 0..3));
     let extents = vec![Extent::Journey, Extent::User, Extent::Load, Extent::LoadAtOnce];
     let ends = proptest::option::of(proptest::sample::select(extents));
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), proptest::option::of(resources()), scripts);
+    let cache = (1_u32..9, any::<bool>(), any::<bool>()).prop_map(|(most, always_ask, all_methods)| Cache {
+        at_most: NonZeroU32::new(most).unwrap(),
+        always_ask,
+        all_methods,
+    });
+    let encoding = proptest::option::of(proptest::sample::select(&["latin1", "windows-1252", "shift_jis"][..]));
+    let resources = (proptest::option::of(resources()), proptest::option::of(cache), encoding);
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), resources, scripts);
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -264,6 +271,7 @@ fn step() -> impl Strategy<Value = Step> {
             headers,
             shared_secrets: Vec::new(),
             body,
+            encoding: rest.5.2.map(|name| name.parse().unwrap()),
             auth,
             extractions,
             checks,
@@ -272,7 +280,8 @@ fn step() -> impl Strategy<Value = Step> {
             judges_status,
             requests_max: rest.1,
             redirects: rest.0,
-            resources: rest.5,
+            resources: rest.5.0,
+            cache: rest.5.1,
             cookies: rest.4,
             closes: rest.4 && rest.2.is_some(),
             timeout: timeout.map(Nanos::from_millis),
@@ -348,7 +357,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
                     Item::Pacing(Pacing { pace, rates: None, of, catches_up, together, name })
                 }
             ),
-            any::<bool>().prop_map(|cookies| if cookies { Item::ForgetCookies } else { Item::ForgetConnections }),
+            proptest::sample::select(vec![Item::ForgetCookies, Item::ForgetCache, Item::ForgetConnections]),
             (items.clone(), any::<bool>()).prop_map(|(mut items, is_round)| {
                 items.push(if is_round { Item::EndRound } else { Item::EndLoop });
                 Item::Repeat { times: template("3"), items }

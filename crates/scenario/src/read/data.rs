@@ -89,6 +89,7 @@ impl Reading<'_> {
         let header = entries.take("header").and_then(|(word, node)| Some((word.spot, self.truth(node)?)));
         let quotes = entries.value("quotes").and_then(|node| self.truth(node)).unwrap_or(true);
         let uneven = entries.value("uneven").and_then(|node| self.truth(node)).unwrap_or(false);
+        let encoding = entries.value("encoding").and_then(|node| self.charset(node)).flatten();
         let rows_for = entries.value("for").and_then(|node| self.rows_for(node)).unwrap_or_default();
         let end = entries.value("end").and_then(|node| {
             let text = self.plain(node)?;
@@ -110,7 +111,7 @@ impl Reading<'_> {
             delimiter.map_err(|why| self.wrong(spot, why, format!("write {DELIMITER_HELP}"))).ok()
         });
         let name = name.unwrap_or_else(|| DataFile::name_of(&path).to_owned());
-        let form = RowForm { has_header, delimiter, quotes, uneven };
+        let form = RowForm { has_header, delimiter, quotes, uneven, encoding };
         let mut file = DataFile { form, rows_for, end, ..DataFile::of(&name, &path) };
         if let Some(columns) = columns {
             if columns.iter().all(|(_, column)| column.trim().is_empty()) {

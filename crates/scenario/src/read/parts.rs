@@ -1,16 +1,13 @@
 //! The parts of a step: what is sent, what is taken out of the answer, and what it is held against.
 
-use std::num::NonZeroU32;
-
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Field, FieldValue, Resources, Script, Step, Subject};
+use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Field, FieldValue, Script, Step, Subject};
 use plan::{Nanos, Placeholder, Target, is_token};
 use step::check::Mistaken;
 use step::{Blank, Check};
 
-use super::items::USERS_MAX;
 use super::{Defaults, Entries, OTHERS_MAX, Reading};
-use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, FIELD, LOGIN, RESOURCES};
+use crate::keys::{API_KEY, AUTH, AWS, BODY_FILE, CHECKS, FIELD, LOGIN};
 use crate::yaml::{Node, Spot, Value};
 
 /// Methods that have a word of their own.
@@ -57,6 +54,8 @@ impl Reading<'_> {
         self.known.extend(set);
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let resources = entries.value("resources").map_or_else(|| defaults.resources.clone(), |node| self.resources(node));
+        let cache = entries.value("cache").map_or(defaults.cache, |node| self.cache(node));
+        let encoding = entries.value("encoding").map_or(defaults.encoding, |node| self.encoding(node));
         let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let closes = !entries.value("keep_alive").and_then(|node| self.truth(node)).unwrap_or(true);
         let (failure_ends, may_fail) = self.on_failure(entries, (defaults.failure_ends, defaults.may_fail));
@@ -89,41 +88,14 @@ impl Reading<'_> {
             requests_max,
             redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),
             resources,
+            cache,
+            encoding,
             cookies,
             closes,
             timeout,
             failure_ends,
             may_fail,
         })
-    }
-
-    /// Which of what a page names is loaded, if anything.
-    pub(super) fn resources(&mut self, node: &Node) -> Option<Resources> {
-        if !matches!(node.value, Value::Map(_)) {
-            return self.truth(node)?.then(Resources::default);
-        }
-        let mut entries = self.shape(node, &RESOURCES)?;
-        let at_once = entries.value("at_once").and_then(|node| self.at_once(node, "resources"));
-        let [only, except] = ["only", "except"].map(|name| {
-            let node = entries.value(name)?;
-            let text = self.plain(node)?;
-            if let Err(mistake) = step::regex(&text) {
-                let spot = self.within(node, &text, mistake.at, mistake.length);
-                self.wrong(spot, mistake.message, mistake.help);
-            }
-            Some(text)
-        });
-        Some(Resources { at_once: at_once.unwrap_or(Resources::AT_ONCE), only, except })
-    }
-
-    /// How many of these are under way at a time.
-    pub(super) fn at_once(&mut self, node: &Node, of: &str) -> Option<NonZeroU32> {
-        let at_once = NonZeroU32::new(self.whole(node, USERS_MAX)? as u32);
-        if at_once.is_none() {
-            let help = "write one or more, such as at_once: 6, or leave it out";
-            self.wrong(node.spot, format!("nothing is done with 0 {of} at once"), help);
-        }
-        at_once
     }
 
     pub(super) fn timeout(&mut self, node: &Node) -> Option<Nanos> {

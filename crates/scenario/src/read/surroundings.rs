@@ -64,7 +64,7 @@ impl Reading<'_> {
                 let help = format!("set it, as in {name}=… loadline …");
                 self.wrong(spot(self, name), format!("the variable {name} is not in the environment"), help);
             }
-            Filled::File(path) => {
+            Filled::File(path, _) => {
                 if let Some(why) = surroundings.unreadable(path) {
                     let help = "check the path, which begins in the current directory";
                     self.wrong(spot(self, path), format!("the file '{path}' cannot be read: {why}"), help);

@@ -193,7 +193,7 @@ fn data_files_may_be_told_how_their_rows_are_written() {
   - {file: users.csv, columns: [who, years], header: true, uneven: true}
   - {file: /abs/more.csv, delimiter: '::', quotes: false}
   - {file: one.csv, columns: [a], delimiter: '::'}
-  - {file: bars.csv, delimiter: '|'}
+  - {file: bars.csv, delimiter: '|', encoding: Cp1252}
 steps: [{get: '/{{users.who}}/{{more.a}}/{{one.a}}/{{bars.a}}'}]
 ";
     let scenario = read("s.yaml", text).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));
@@ -203,7 +203,7 @@ steps: [{get: '/{{users.who}}/{{more.a}}/{{one.a}}/{{bars.a}}'}]
             "users(who,years)[header,uneven]=users.csv",
             "more[no-quotes,delimiter=%3A%3A]=/abs/more.csv",
             "one(a::)[delimiter=%3A%3A]=one.csv",
-            "bars[delimiter=%7C]=bars.csv"
+            "bars[delimiter=%7C,encoding=windows-1252]=bars.csv"
         ]
     );
     let again = read("s.yaml", &crate::print(&scenario, &plan::work::Notes::default())).unwrap_or_else(|mistakes| panic!("{mistakes:#?}"));

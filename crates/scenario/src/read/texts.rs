@@ -72,7 +72,7 @@ impl Reading<'_> {
         }
         let outside = values.iter().rev().find_map(|value| match value {
             Filled::Env(name) => Some((name, "this names a variable of the machine that serves")),
-            Filled::File(path) | Filled::Weighted { path, .. } => Some((path, "this names a file of the machine that serves")),
+            Filled::File(path, _) | Filled::Weighted { path, .. } => Some((path, "this names a file of the machine that serves")),
             _ => None,
         });
         if let Some((name, what)) = outside {

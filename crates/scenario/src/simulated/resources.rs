@@ -110,10 +110,17 @@ steps:
 
 #[test]
 fn mistakes_have_places_and_what_is_read_is_printed() {
-    let text = "target: http://a.test\nsteps:\n  - {get: /, resources: {at_once: 0, only: '(', all: x}}\n  - {get: /, resources: maybe}\n";
+    let text = "target: http://a.test\nsteps:\n  - {get: /, resources: {at_once: 0, only: '(', all: x}}\n  - {get: /, resources: maybe}\n  - {get: /, cache: {at_most: 0}}\n  - forget: all\n";
     let mistakes: Vec<String> = crate::read("s.yaml", text).unwrap_err().iter().map(ToString::to_string).collect();
     let mistakes = mistakes.join("\n");
-    for part in ["nothing is done with 0 resources at once", "unclosed group", "all", "this is neither true nor false"] {
+    for part in [
+        "nothing is done with 0 resources at once",
+        "unclosed group",
+        "all",
+        "this is neither true nor false",
+        "in a cache of 0 answers",
+        "users forget cookies, their cache",
+    ] {
         assert!(mistakes.contains(part), "{part}: {mistakes}");
     }
 }

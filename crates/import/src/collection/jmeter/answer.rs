@@ -182,7 +182,7 @@ impl Extractor<'_> {
                 default,
                 optional,
                 null_is_missing: sought.kind == Kind::JsonPath,
-                ..Extraction::new(variable_name(name), sought.kind, expression)
+                ..Extraction::new(self.names.map_or_else(|| variable_name(name), |names| names.plain(name)), sought.kind, expression)
             })
         };
         Taken { name: name.to_owned(), found: found(), is_list: false, stands_beside: false }

@@ -12,7 +12,6 @@ use super::dialects;
 use super::text::Names;
 use super::tree::Element;
 use crate::collection::tree::json_string;
-use crate::collection::url::variable_name;
 
 /// Whether an element holds answers against something.
 pub(super) fn is_assertion(class: &str) -> bool {
@@ -90,7 +89,7 @@ fn check(subject: Subject, condition: String) -> AnswerCheck {
 fn variable(name: &str, names: &Names<'_>) -> Result<String, String> {
     let is_set = names.set.contains(name) && !names.columns.contains_key(name);
     if is_set {
-        Ok(variable_name(name))
+        Ok(names.plain(name))
     } else {
         Err(format!("it looks at the variable '{name}', to which nothing gives a value on the way"))
     }

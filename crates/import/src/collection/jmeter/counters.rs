@@ -11,7 +11,6 @@ use super::groups::is_group;
 use super::tree::{Element, Property};
 use super::{Reading, Scope, controllers};
 use crate::collection::Variable;
-use crate::collection::url::variable_name;
 
 /// Chance has so many numbers at most.
 const RANGE_MAX: u64 = (1 << 53) - 1;
@@ -52,7 +51,7 @@ impl<'e> Reading<'e> {
     /// # Errors
     /// In words, if they cannot be said here.
     pub(super) fn user_parameters(&self, element: &Element) -> Result<Vec<Item>, String> {
-        let names: Vec<String> = element.texts("UserParameters.names").into_iter().map(variable_name).collect();
+        let names: Vec<String> = element.texts("UserParameters.names").into_iter().map(|name| self.names.plain(name)).collect();
         let mut sets = Vec::new();
         for values in element.list("UserParameters.thread_values") {
             let values: Vec<&str> = values.own().iter().filter_map(Property::text).collect();
@@ -86,7 +85,7 @@ impl<'e> Reading<'e> {
                 .and_then(|text| text.parse().ok())
                 .ok_or_else(|| format!("'{}' is no whole number that is known before the load", text.trim()))
         };
-        let name = variable_name(counter_name(element));
+        let name = self.names.plain(counter_name(element));
         if element.class == "RandomVariableConfig" {
             let (low, high) = (whole(element.text("minimumValue"), 1)?, whole(element.text("maximumValue"), i64::MAX)?);
             if low > high || high.abs_diff(low) > RANGE_MAX {

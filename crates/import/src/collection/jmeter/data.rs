@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use plan::work::Item;
-use plan::{DataEnd, DataFile, Delimiter, RowForm, RowsFor, named_delimiter};
+use plan::{Charset, DataEnd, DataFile, Delimiter, RowForm, RowsFor, named_delimiter};
 
 use super::controllers;
 use super::groups::is_group;
@@ -172,9 +172,11 @@ impl<'e> Reading<'e> {
         let path = self.names.literal(element.text("filename")).filter(|path| !path.is_empty());
         let path = path.ok_or("the name of its file is not known before the load")?;
         let encoding = self.names.literal(element.text("fileEncoding")).unwrap_or_default();
-        if !matches!(encoding.to_ascii_lowercase().as_str(), "" | "utf-8" | "utf8" | "us-ascii" | "ascii") {
-            return Err(format!("its file is in {encoding}, and files are read as UTF-8; save it so"));
-        }
+        // What is ASCII is UTF-8.
+        let encoding = match encoding.to_ascii_lowercase().as_str() {
+            "" | "us-ascii" | "ascii" => None,
+            name => Charset::named(name).map_err(|why| format!("its file: {why}"))?,
+        };
         let is_quoted = element.is_on("quotedData", false);
         let sign = match element.text("delimiter") {
             "" => ",",
@@ -185,9 +187,11 @@ impl<'e> Reading<'e> {
         };
         let delimiter: Delimiter = sign.parse().map_err(|why| format!("its delimiter: {why}"))?;
         let held = self.texts.get(&path).and_then(|held| held.as_deref().ok()).map(|held| held.trim_start_matches('\u{feff}'));
+        // What is not in UTF-8 was read as if it were.
+        let held = held.filter(|held| encoding.is_none() || held.is_ascii());
         let has_marks = held.is_none_or(|held| held.contains('"'));
         let mut file = DataFile::of("", &path);
-        file.form = RowForm { delimiter: Some(delimiter), quotes: is_quoted || !has_marks, ..RowForm::default() };
+        file.form = RowForm { delimiter: Some(delimiter), quotes: is_quoted || !has_marks, encoding, ..RowForm::default() };
         let first = held.map(|held| held.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
         let of_file: Option<Vec<&str>> = first.map(|line| line.split(sign).map(|name| name.trim().trim_matches('"')).collect());
         let given = named(element);

@@ -8,10 +8,9 @@ use plan::work::{Expression, Extent, Item, LAST_SUCCEEDED, List, Operator, each_
 
 use super::controllers::{ENDLESS, behind};
 use super::expressions::{fixed, held, two};
-use super::text::{self, loop_index};
+use super::text;
 use super::tree::Element;
 use super::{Reading, Scope};
-use crate::collection::url::variable_name;
 
 /// What of loops something stands in, the innermost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -43,6 +42,11 @@ impl Index {
         let looped = made(behind(self.round, rounds));
         self.before.into_iter().chain([looped]).chain(self.after).collect()
     }
+}
+
+/// The variable that holds the round of a loop, by the name of the loop.
+pub(super) fn loop_index(name: &str) -> String {
+    format!("__jm__{name}__idx")
 }
 
 impl<'e> Reading<'e> {
@@ -148,7 +152,7 @@ impl<'e> Reading<'e> {
         if !self.names.set.contains(&name) {
             return Index { before: Vec::new(), round: Vec::new(), after: Vec::new() };
         }
-        let name = variable_name(&name);
+        let name = self.names.plain(&name);
         let set = |value: Expression| vec![Item::Set(vec![(name.clone(), value)])];
         let next = two(held(&name), Operator::Plus, fixed(1));
         Index { before: set(fixed(first - 1)), round: set(next), after: set(fixed(first)) }
@@ -252,7 +256,7 @@ impl<'e> Reading<'e> {
 
     pub(super) fn for_each(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let of = |name: &str| element.text(&format!("ForeachController.{name}")).trim();
-        let (from, variable) = (of("inputVal"), variable_name(of("returnVal")));
+        let (from, variable) = (of("inputVal"), self.names.plain(of("returnVal")));
         let [first, end] = ["startIndex", "endIndex"].map(|name| match of(name) {
             "" => Ok(None),
             text => self.names.number(text).filter(|number| *number >= 0.0).map(|number| Some(number as usize)).ok_or(text),
@@ -279,9 +283,9 @@ impl<'e> Reading<'e> {
             return index.around(items, |items| Item::ForEach { variable, list: List::Items(known), items });
         }
         let list = if is_split {
-            text::list_name(from)
+            self.names.plain(&text::list_name(from))
         } else if self.names.lists.contains(from) {
-            variable_name(from)
+            self.names.plain(from)
         } else {
             self.leave_out(element, scope, format!("no extractor before it takes all matches into '{from}', and nothing in it is sent"));
             return Vec::new();

@@ -15,13 +15,12 @@ use std::collections::BTreeMap;
 use groovy::Language;
 use plan::template::{Day, Form, LETTERS_AND_DIGITS, Moment, Piece, RANDOM_LETTERS_MAX, Template, TimeForm, Value};
 use plan::work::{Expression, Function, Item, Operator, Script, USER_NUMBER};
-use plan::{DataFile, RowForm};
+use plan::{Charset, DataFile, RowForm};
 
 use super::data::free_file_name;
 use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
 use super::{scripts, times};
-use crate::collection::url::{variable, variable_name};
 
 pub(super) use found::{Sequence, looks_back, parts_of_match};
 
@@ -115,7 +114,7 @@ impl Names<'_> {
             (Outcome::Text(text), Some(name)) => self.set_now(name, Expression::Text(text)),
             (Outcome::Computed(_, expression), Some(name)) => self.set_now(name, expression),
             (Outcome::Script(script), into) => {
-                let into = into.map_or_else(|| self.fresh("script"), variable_name);
+                let into = into.map_or_else(|| self.fresh("script"), |name| self.plain(name));
                 let script = Script { name: format!("the script of {name}"), into: Some(into.clone()), may_fail: true, ..*script };
                 self.do_before(Item::Script(Box::new(script)));
                 Value::Variable(into).into()
@@ -124,8 +123,8 @@ impl Names<'_> {
     }
 
     fn set_now(&self, name: &str, expression: Expression) -> Template {
-        self.computed.borrow_mut().push((variable_name(name), expression));
-        variable(name)
+        self.computed.borrow_mut().push((self.plain(name), expression));
+        self.variable(name)
     }
 }
 
@@ -281,7 +280,11 @@ impl Call<'_, '_> {
                 Some(text) => Ok(form_encoded(&text).into()),
                 None => self.coded(Function::Encode, "form"),
             },
-            "__FileToString" => Ok(Value::File(self.fixed(0)?).into()),
+            "__FileToString" => {
+                let charset = Some(self.fixed(1)?).filter(|name| !name.is_empty()).map_or(Ok(None), |name| Charset::named(&name));
+                let charset = charset.or_else(|why| self.unfit(&why))?;
+                Ok(Value::File(self.fixed(0)?, charset).into())
+            }
             "__StringFromFile" => {
                 if !self.raw(2).trim().is_empty() || !self.raw(3).trim().is_empty() {
                     return self.unfit("it reads several files, one after the other; put them together into one");
@@ -550,17 +553,17 @@ impl Call<'_, '_> {
             _ => text,
         };
         let mut reads_file = false;
-        text.each_value(&mut |value| reads_file |= matches!(value, Value::File(_)));
+        text.each_value(&mut |value| reads_file |= matches!(value, Value::File(..)));
         if reads_file { self.unfit("what is in a file is not looked through for values") } else { Ok(text.into()) }
     }
 
     fn is_defined(&self, (yes, no): (&str, &str)) -> Result<Outcome, String> {
         let name = self.fixed(0)?;
-        let is_known = self.names.known.iter().any(|known| known.name == variable_name(&name)) || self.names.columns.contains_key(&name);
+        let is_known = self.names.known.iter().any(|known| known.name == self.names.plain(&name)) || self.names.columns.contains_key(&name);
         if is_known || !self.names.set.contains(&name) {
             return Ok(if is_known { yes } else { no }.to_owned().into());
         }
-        Ok(is_there(Expression::Text(variable(&name)), (yes, no)))
+        Ok(is_there(Expression::Text(self.names.variable(&name)), (yes, no)))
     }
 
     fn counter(&self) -> Result<Outcome, String> {
@@ -601,11 +604,11 @@ impl Call<'_, '_> {
         let Some(name) = assigned(self.name, &self.arguments) else { return self.unfit("it wants the name of a variable") };
         let text = self.value(0)?;
         let between = Some(self.value(2)?).filter(|between| *between != fixed("")).unwrap_or_else(|| fixed(","));
-        let (plain, list) = (variable_name(name), self.names.list(name));
+        let (plain, list) = (self.names.plain(name), self.names.list(name));
         let mut set = vec![
             (plain.clone(), text.clone()),
-            (list_name(name), Expression::Call(Function::Split, vec![text, between])),
-            (format!("{plain}_n"), Expression::Call(Function::Count, vec![list.clone()])),
+            (self.names.plain(&list_name(name)), Expression::Call(Function::Split, vec![text, between])),
+            (self.names.plain(&format!("{name}_n")), Expression::Call(Function::Count, vec![list.clone()])),
         ];
         for (part, number) in self.names.split_parts(name) {
             // A part without a letter is shown so.
@@ -613,10 +616,10 @@ impl Call<'_, '_> {
                 let is_empty = two(part.clone(), Operator::Is, fixed(""));
                 Expression::Call(Function::If, vec![is_empty, fixed("?"), part])
             };
-            set.push((variable_name(part), numbered(list.clone(), number, part, shown)));
+            set.push((self.names.plain(part), numbered(list.clone(), number, part, shown)));
         }
         self.names.computed.borrow_mut().extend(set);
-        Ok(variable(name).into())
+        Ok(self.names.variable(name).into())
     }
 
     fn chosen(&self) -> Result<Outcome, String> {

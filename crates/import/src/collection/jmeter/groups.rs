@@ -9,9 +9,8 @@ use plan::work::{Expression, Extent, Item, Journey, Operator, each_item};
 use super::expressions::{fixed, held, two};
 use super::functions::ITERATION;
 use super::tree::{Element, Property, text_of, truth};
-use super::{Reading, Scope, answer, assertions, controllers, scripts};
+use super::{Reading, Scope, answer, assertions, caches, controllers, scripts};
 use crate::collection::Omission;
-use crate::collection::url::variable_name;
 
 impl<'e> Reading<'e> {
     /// Reads the groups of a plan and what holds for them.
@@ -67,7 +66,7 @@ impl<'e> Reading<'e> {
         };
         group.name.clone_into(&mut self.names.group);
         self.know_columns_in(group);
-        (self.names.is_before, self.jar) = (is_before, None);
+        (self.names.is_before, self.jar, self.cache) = (is_before, None, None);
         let requests = self.collection.requests.len();
         let inner = Scope { failure_ends, is_apart: is_before || is_after, users: load.users, ..scope.within(group) };
         let mut items = self.set_at_each_iteration(group, scope);
@@ -80,6 +79,7 @@ impl<'e> Reading<'e> {
         if self.names.counts_iterations.take() {
             items.insert(0, self.iteration_counted());
         }
+        items.splice(0..0, self.cache.filter(|manager| caches::is_emptied(manager, group)).map(|_| Item::ForgetCache));
         if let Some(manager) = self.jar {
             items.splice(0..0, self.cookies_at_the_beginning(manager, group, scope));
         }
@@ -122,6 +122,7 @@ impl<'e> Reading<'e> {
                 if self.course.cookies {
                     items.push(Item::ForgetCookies);
                 }
+                items.extend(self.cache.map(|_| Item::ForgetCache));
                 items = repeated(load.users, items);
             }
             let into = if is_before { &mut self.course.setup } else { &mut self.course.teardown };
@@ -218,7 +219,7 @@ impl<'e> Reading<'e> {
     /// What only setup groups set has no value for all others, and stands in their requests with its braces.
     fn forget(&mut self) {
         let is_known = |name: &String| self.kept.contains(name) || self.names.known.iter().any(|known| known.name == *name);
-        let lost = self.names.set.iter().map(|name| (variable_name(name), format!("${{{name}}}")));
+        let lost = self.names.set.iter().map(|name| (self.names.plain(name), format!("${{{name}}}")));
         let lost = lost.filter(|(name, _)| self.forgotten.contains(name) && !is_known(name));
         let values: Vec<_> = lost.map(|(name, braces)| (name, Expression::Text(Template::fixed(braces)))).collect();
         if !values.is_empty() {
@@ -259,7 +260,6 @@ impl<'e> Reading<'e> {
                 let untold = assertions::failure(element, &self.names).err().map(|why| format!("its failure message is not told: {why}"));
                 unheld.into_iter().chain(untold).collect()
             }
-            "CacheManager" => one("every request is sent, also where an answer could be kept"),
             "DNSCacheManager" if element.list("DNSCacheManager.hosts").is_empty() => one("names are looked up by this machine"),
             "KeystoreConfig" | "LoginConfig" | "LoginConfigElement" => {
                 one("it has no equal here; give a certificate or a login on the command line")
@@ -270,6 +270,7 @@ impl<'e> Reading<'e> {
             | "Summariser"
             | "DebugPostProcessor"
             | "ConfigTestElement"
+            | "CacheManager"
             | "CookieManager"
             | "HeaderManager"
             | "AuthManager"

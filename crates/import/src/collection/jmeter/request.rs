@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use plan::template::{Piece, Template, Value};
 use plan::work::{Auth, Body, Expression, Field, FieldValue, Function, Operator, Resources};
-use plan::{FILE_TYPE, FORM_TYPE, Nanos, percent_decoded};
+use plan::{Charset, FILE_TYPE, FORM_TYPE, Nanos, path_encoded, percent_decoded};
 
 use super::expressions::{fixed, two};
 use super::text::{Names, form_encoded};
@@ -47,6 +47,8 @@ pub(super) struct Said {
     pub(super) connect_timeout: Option<u64>,
     /// Whether it opens a connection of its own.
     pub(super) closes: bool,
+    /// How the letters of its arguments are written; `None`: as UTF-8.
+    pub(super) encoding: Option<Charset>,
 }
 
 impl Surroundings<'_> {
@@ -71,8 +73,13 @@ impl Surroundings<'_> {
             Some(method) => method.to_ascii_uppercase(),
             None => return Err("its method is known only on the way".to_owned()),
         };
-        left_out.extend(self.encoded_otherwise(sampler, names)?.map(|why| ("its encoding".to_owned(), why)));
-        let url = self.url(sampler, names, &method)?;
+        let charset = self.charset(sampler, names)?;
+        let is_odd = |argument: Argument<'_>| !text_of(argument.0.own(), "Argument.name").is_ascii();
+        let as_browsers = charset.is_some() && sampler.is_on("HTTPSampler.BROWSER_COMPATIBLE_MULTIPART", false);
+        if as_browsers && self.arguments(sampler).any(is_odd) {
+            left_out.push(("its encoding".to_owned(), "names of fields are written as UTF-8 in forms in parts".to_owned()));
+        }
+        let url = self.url(sampler, names, (&method, charset))?;
         let mut request = Request { name: sampler.name.clone(), method, url, ..Request::default() };
         for manager in &self.headers {
             let headers = manager.list("HeaderManager.headers");
@@ -87,7 +94,7 @@ impl Surroundings<'_> {
                 );
             }
         }
-        self.body(sampler, names, &mut request)?;
+        self.body(sampler, names, charset, &mut request)?;
         request.auth = self.login(&request, names)?;
         let follows = ["follow_redirects", "auto_redirects"].iter().any(|name| truth(setting(name), false));
         request.connection.follow = follows.then_some(REDIRECTS_MAX);
@@ -129,10 +136,10 @@ impl Surroundings<'_> {
             Err(why) => left_out.push(("its source address".to_owned(), why)),
         }
         let connect_timeout = time("connect_timeout").filter(|time| *time > 0);
-        Ok(Said { request, left_out, timeout, connect_timeout, closes: !truth(setting("use_keepalive"), true) })
+        Ok(Said { request, left_out, timeout, connect_timeout, closes: !truth(setting("use_keepalive"), true), encoding: charset })
     }
 
-    fn url(&self, sampler: &Element, names: &Names, method: &str) -> Result<Template, String> {
+    fn url(&self, sampler: &Element, names: &Names, (method, charset): (&str, Option<Charset>)) -> Result<Template, String> {
         let setting = |name: &str| self.setting(sampler, &format!("HTTPSampler.{name}"));
         let mut path = names.template(setting("path").trim())?;
         let mut url = Template::default();
@@ -172,12 +179,13 @@ impl Surroundings<'_> {
                 url.push("/");
             }
         }
-        url.append(as_it_is(&path, if is_whole { of_origin } else { 0 }));
+        let path = as_it_is(&path, if is_whole { of_origin } else { 0 });
+        url.append(if charset.is_some() { path.map_text(path_encoded) } else { path });
         // A whole URL is sent as it is.
         if has_query(method) && !is_whole && !self.is_raw(sampler) {
             let mut is_first = !url.contains('?');
             for argument in self.arguments(sampler) {
-                let Some((name, value)) = argument.written(names)? else { continue };
+                let Some((name, value)) = argument.written(names, charset)? else { continue };
                 url.push(if is_first { "?" } else { "&" });
                 is_first = false;
                 url.append(name);
@@ -188,7 +196,8 @@ impl Surroundings<'_> {
         Ok(url)
     }
 
-    fn body(&self, sampler: &Element, names: &Names, request: &mut Request) -> Result<(), String> {
+    fn body(&self, sampler: &Element, names: &Names, charset: Option<Charset>, request: &mut Request) -> Result<(), String> {
+        let charset_name = charset.map_or("UTF-8", Charset::name);
         let raw = self.is_raw(sampler);
         if !has_body(&request.method, raw) {
             return Ok(());
@@ -218,7 +227,7 @@ impl Surroundings<'_> {
                 text.append(if is_encoded { as_it_is(&value, 0) } else { value });
             }
             request.body = if text.is_empty() { Body::Empty } else { Body::Text(text) };
-            request.header_if_none("Content-Type", "text/plain; charset=UTF-8");
+            request.header_if_none("Content-Type", format!("text/plain; charset={charset_name}"));
             return Ok(());
         }
         if !files.is_empty() || sampler.is_on("HTTPSampler.DO_MULTIPART_POST", false) {
@@ -232,7 +241,7 @@ impl Surroundings<'_> {
                 let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
                 let kind = Some(text_of(argument.0.own(), "HTTPArgument.content_type").trim()).filter(|kind| !kind.is_empty());
                 let kind = kind.unwrap_or("text/plain");
-                let kind = if kind.contains(';') { kind.to_owned() } else { format!("{kind}; charset=UTF-8") };
+                let kind = if kind.contains(';') { kind.to_owned() } else { format!("{kind}; charset={charset_name}") };
                 if !name.is_empty() {
                     let typed = says_all.then(|| ("Content-Type".to_owned(), kind));
                     fields.push(Field { name, value: FieldValue::Text(value), headers: typed.into_iter().chain(coded("8bit")).collect() });
@@ -245,7 +254,7 @@ impl Surroundings<'_> {
                 fields.push(Field { name, value, headers: coded("binary").into_iter().collect() });
             }
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-            request.header_if_none("Content-Type", "multipart/form-data; charset=UTF-8");
+            request.header_if_none("Content-Type", format!("multipart/form-data; charset={charset_name}"));
             request.body = Body::Multipart(fields);
             return Ok(());
         }
@@ -255,7 +264,9 @@ impl Surroundings<'_> {
             let value = names.template(text_of(argument.0.own(), "Argument.value"))?;
             // Every name and value is encoded; without the tick what is encoded already is decoded before.
             let is_plain = truth(text_of(argument.0.own(), "HTTPArgument.always_encode"), false);
-            let meant = |text: Template| if is_plain { text } else { text.map_text(|text| percent_decoded(&text.replace('+', " "))) };
+            let decoded =
+                |text: &str| charset.map_or_else(|| percent_decoded(&text.replace('+', " ")), |charset| charset.decoded_in_form(text));
+            let meant = |text: Template| if is_plain { text } else { text.map_text(decoded) };
             if !name.is_empty() {
                 fields.push((meant(name), meant(value)));
             }
@@ -268,7 +279,7 @@ impl Surroundings<'_> {
             request.header_if_none(&name, value);
         } else if matches!(request.method.as_str(), "POST" | "PUT" | "PATCH" | "DELETE") {
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-            request.header_if_none("Content-Type", format!("{FORM_TYPE}; charset=UTF-8"));
+            request.header_if_none("Content-Type", format!("{FORM_TYPE}; charset={charset_name}"));
         }
         Ok(())
     }
@@ -286,21 +297,18 @@ impl Surroundings<'_> {
             || arguments.peek().is_some() && arguments.all(|argument| text_of(argument.0.own(), "Argument.name").trim().is_empty())
     }
 
-    /// What is otherwise because texts are sent as UTF-8, if anything is.
+    /// How the letters of its arguments are written; `None`: as UTF-8.
     ///
     /// # Errors
-    /// If a text would be another one.
-    fn encoded_otherwise(&self, sampler: &Element, names: &Names) -> Result<Option<String>, String> {
-        let encoding = names.literal(self.setting(sampler, "HTTPSampler.contentEncoding")).unwrap_or_default();
-        if encoding.is_empty() || encoding.eq_ignore_ascii_case("utf-8") || encoding.eq_ignore_ascii_case("utf8") {
-            return Ok(None);
+    /// In words, if they cannot be written so here.
+    fn charset(&self, sampler: &Element, names: &Names) -> Result<Option<Charset>, String> {
+        let said = self.setting(sampler, "HTTPSampler.contentEncoding");
+        let said = names.literal(said).ok_or("its encoding is known only on the way")?;
+        let charset = if said.is_empty() { None } else { Charset::named(&said)? };
+        match charset.filter(|charset| !charset.is_written()) {
+            Some(charset) => Err(format!("no request is written in {charset} here")),
+            None => Ok(charset),
         }
-        let texts = self.arguments(sampler).flat_map(|argument| argument.0.own()).filter_map(Property::text);
-        let texts: Vec<&str> = texts.chain([self.setting(sampler, "HTTPSampler.path")]).collect();
-        if texts.iter().any(|text| !text.is_ascii()) {
-            return Err(format!("its texts are encoded as {encoding}, and here as UTF-8"));
-        }
-        Ok(texts.iter().any(|text| text.contains("${")).then(|| format!("values in it are sent as UTF-8, and not as {encoding}")))
     }
 
     /// How a user says who it is at this request.
@@ -331,15 +339,23 @@ struct Argument<'e>(&'e Property);
 
 impl Argument<'_> {
     /// Name and value as they stand in a query or a form; nothing of one without a name.
-    fn written(&self, names: &Names) -> Result<Option<(Template, Template)>, String> {
+    fn written(&self, names: &Names, charset: Option<Charset>) -> Result<Option<(Template, Template)>, String> {
         let of = |name: &str| text_of(self.0.own(), name);
         let (name, value) = (names.template(of("Argument.name").trim())?, names.template(of("Argument.value"))?);
         if name.is_empty() {
             return Ok(None);
         }
         let encoded = truth(of("HTTPArgument.always_encode"), false);
-        let written = |text: Template| if encoded { text.map_text(form_encoded) } else { as_it_is(&text, 0) };
-        Ok(Some((written(name), written(value))))
+        let as_it_is = |text: &Template| {
+            let text = as_it_is(text, 0);
+            if charset.is_some() { text.map_text(path_encoded) } else { text }
+        };
+        if !encoded {
+            return Ok(Some((as_it_is(&name), as_it_is(&value))));
+        }
+        // Names are always written as UTF-8.
+        let value = value.map_text(|text| charset.map_or_else(|| form_encoded(text), |charset| charset.encoded_in_query(text)));
+        Ok(Some((name.map_text(form_encoded), value)))
     }
 
     /// What stands between name and value, whatever `use_equals` says: that is the form's in which a user writes it.

@@ -15,7 +15,6 @@ use plan::work::{Duration, Item, Script};
 use super::text::{Names, closing};
 use super::tree::{self, Element};
 use super::{Reading, Scope};
-use crate::collection::url::{variable, variable_name};
 
 /// When a script is run, beside the samplers in whose scope it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -282,12 +281,12 @@ impl Names<'_> {
             }
         }
         // What a variable of its own holds it finds by itself.
-        given.retain(|name, value| *value != variable(name));
+        given.retain(|name, value| *value != self.variable(name));
         if source.contains("props") || source.contains("__P") {
             given.extend(self.properties.iter().map(|(name, value)| (format!("property {name}"), Template::fixed(value))));
         }
         let plain = |names: &[String]| {
-            let mut plain: Vec<String> = names.iter().map(|name| variable_name(name)).collect();
+            let mut plain: Vec<String> = names.iter().map(|name| self.plain(name)).collect();
             plain.sort_unstable();
             plain.dedup();
             plain
@@ -391,7 +390,7 @@ impl<'e> Reading<'e> {
         look(element);
         inner.surroundings.each(&mut look);
         let parts = mentions.iter().flat_map(|text| text.split("${").skip(1)).filter_map(|part| part.split('}').next());
-        let named: Vec<String> = parts.map(variable_name).collect();
+        let named: Vec<String> = parts.map(|name| self.names.plain(name)).collect();
         let name = late.iter().find(|late| named.iter().any(|name| name == *late))?;
         Some(format!("a script looks at it and sets '{name}', which it names: set that in a script of its own before"))
     }

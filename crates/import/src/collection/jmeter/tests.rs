@@ -270,8 +270,8 @@ fn a_variable_may_hold_a_whole_url_and_no_two_are_called_the_same() {
     assert_eq!(defined(&[("base", "http://a.test")], "${base}/a"), ("/a /b".to_owned(), String::new()));
     // The server of the first request is the load's.
     assert_eq!(defined(&[("base", "http://c.test")], "${base}/a").0, "/a http://a.test/b");
-    let (paths, left) = defined(&[("a.b", "1"), ("a_b", "2")], "/${a.b}");
-    assert!(paths == "/b" && left.contains("'a_b' is called the same"), "{paths} {left}");
+    let (paths, left) = defined(&[("a.b", "1"), ("a_b", "2"), ("a_dot_b", "3")], "/${a.b}");
+    assert!(paths == "/b" && left.contains("'a_dot_b' is called the same"), "{paths} {left}");
 }
 
 #[test]

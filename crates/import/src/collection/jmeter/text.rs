@@ -16,7 +16,7 @@ use super::data::DataSets;
 use super::expressions::{fixed, two};
 use super::functions::Sequence;
 use crate::collection::Variable;
-use crate::collection::url::{filled, variable, variable_name};
+use crate::collection::url::filled;
 
 /// The variable that holds whether the last sample of a thread was successful.
 const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
@@ -32,6 +32,8 @@ pub(super) struct Names<'e> {
     pub(super) set: BTreeSet<String>,
     /// The same by their names here.
     pub(super) varying: BTreeSet<String>,
+    /// What variables are called here whose names would be those of others else.
+    pub(super) renamed: BTreeMap<String, String>,
     /// Variables that have the same name here as another one of the plan.
     pub(super) namesakes: BTreeMap<String, String>,
     /// Variables whose values are not carried over, and why.
@@ -239,8 +241,8 @@ impl Names<'_> {
         if name == LAST_SAMPLE_OK {
             return Some(Value::Variable(LAST_SUCCEEDED.to_owned()).into());
         }
-        let plain = variable_name(name);
-        (self.set.contains(name) || self.known.iter().any(|known| known.name == plain)).then(|| variable(name))
+        let plain = self.plain(name);
+        (self.set.contains(name) || self.known.iter().any(|known| known.name == plain)).then(|| Value::Variable(plain).into())
     }
 
     /// Whether a script that is always the same holds; nothing of any other.
@@ -331,7 +333,7 @@ impl Names<'_> {
 
     /// All that a name stands for, of which each has a number.
     pub(super) fn list(&self, name: &str) -> Expression {
-        Expression::Text(if self.splits.contains(name) { Value::Variable(list_name(name)).into() } else { variable(name) })
+        Expression::Text(if self.splits.contains(name) { self.variable(&list_name(name)) } else { self.variable(name) })
     }
 
     /// The parts of a text that is split into this name which the plan names, with their numbers.
@@ -374,14 +376,9 @@ fn is_call(inner: &str) -> bool {
     inner.starts_with("__") && !inner.starts_with("__jm__")
 }
 
-/// The variable that holds the round of a loop, by the name of the loop.
-pub(super) fn loop_index(name: &str) -> String {
-    format!("__jm__{name}__idx")
-}
-
 /// The variable that holds all parts of a text that is split.
 pub(super) fn list_name(name: &str) -> String {
-    format!("{}_list", variable_name(name))
+    format!("{name}_list")
 }
 
 /// What `shown` makes of what is at a place of a list, from 1; the name with its braces where the list is shorter, as JMeter does.

@@ -43,6 +43,8 @@ fn data_files_are_cut_as_the_plan_says() {
     assert_eq!(file(&[("delimiter", "|")], "/${b}", "a|b\n1|2\n"), told("u[delimiter=%7C]=u.csv", "/{{raw (u.b)}}"));
     assert_eq!(file(&[("delimiter", "\\t")], "/${b}", "a\tb\n1\t2\n"), told("u=u.csv", "/{{raw (u.b)}}"));
     assert_eq!(file(&[names, ("delimiter", "::")], "/${who}", "a::b\n"), told("u(who::years)[delimiter=%3A%3A]=u.csv", "/{{raw (u.who)}}"));
+    let latin = [names, ("fileEncoding", "ISO-8859-1")];
+    assert_eq!(file(&latin, "/${who}", "Ann,3\n"), told("u(who,years)[encoding=iso-8859-1]=u.csv", "/{{raw (u.who)}}"));
     // Signs that mean nothing there.
     assert_eq!(file(&[names], "/${who}", "\"Ann,3\n"), told("u(who,years)[no-quotes]=u.csv", "/{{raw (u.who)}}"));
     assert_eq!(file(&[names, ("quotedData", "true")], "/${who}", "\"A,n\",3\n"), told("u(who,years)[uneven]=u.csv", "/{{raw (u.who)}}"));
@@ -55,7 +57,7 @@ fn data_files_are_cut_as_the_plan_says() {
         let settings = [&[("filename", "u.csv"), names], settings].concat();
         made(&[data(&settings), get("a", "/${who}", &[]), get("b", "/b", &[])], "").3
     };
-    assert!(told(&[("fileEncoding", "UTF-16")]).contains("its file is in UTF-16"));
+    assert!(told(&[("fileEncoding", "no such")]).contains("its file: no encoding is called 'no such'"));
     assert!(told(&[("delimiter", "far too long a sign")]).contains("cannot stand between fields"));
     // A file that is not there is read as the plan says it is.
     let bare = made(&[data(&[("filename", "v.csv"), names]), get("a", "/${who}", &[])], "");

@@ -29,7 +29,7 @@ fn header(name: &str, value: &str) -> String {
     element("HeaderManager", "h", &[("HeaderManager.headers", &header)], &[])
 }
 
-fn made(children: &[String]) -> (Work, Vec<String>) {
+pub(super) fn made(children: &[String]) -> (Work, Vec<String>) {
     let (made, left) = import(&plan_of(&[], &[group(&[], children)]));
     (made.work, left)
 }
@@ -144,6 +144,27 @@ fn values_stand_in_a_body_as_they_are_whatever_its_type() {
 }
 
 #[test]
+fn answers_are_kept_in_mind_where_their_manager_stands() {
+    let manager = |settings: &[(&str, &str)]| element("CacheManager", "c", settings, &[]);
+    let kept = |children: &[String]| {
+        let (work, left) = made(children);
+        assert_eq!(left, Vec::<String>::new());
+        work.steps().iter().map(|step| step.cache.map(|cache| (cache.at_most.get(), cache.always_ask))).collect::<Vec<_>>()
+    };
+    let inner = element("GenericController", "g", &[], &[manager(&[("useExpires", "true"), ("maxSize", "7")]), get("b", "/b", &[])]);
+    assert_eq!(kept(&[get("a", "/a", &[]), inner.clone()]), [None, Some((7, false))]);
+    assert_eq!(kept(&[manager(&[]), get("a", "/a", &[]), inner.clone()]), [Some((5000, true)); 2], "the outer one holds");
+    let emptied = manager(&[("clearEachIteration", "true")]);
+    assert_eq!(outline_of(&[emptied, get("a", "/a", &[])]), "ForgetCache, a");
+    let by_thread = manager(&[("clearEachIteration", "true"), ("CacheManager.controlledByThread", "true")]);
+    assert_eq!(outline_of(&[by_thread, get("a", "/a", &[])]), "a");
+    let (_, left) = made(&[inner.clone(), inner.replace("/b", "/c")]);
+    assert!(matches!(&left[..], [only] if only.contains("a user has one cache")), "{left:?}");
+    let (_, left) = made(&[manager(&[("maxSize", "${n}")]), get("a", "/a", &[])]);
+    assert!(left.iter().any(|told| told.contains("its size '${n}' is known only on the way, so it knows 5000 answers")), "{left:?}");
+}
+
+#[test]
 fn cookies_are_those_of_the_samplers_where_their_manager_stands() {
     let manager = |policy: &str| element("CookieManager", "c", &[("CookieManager.policy", policy)], &[]);
     let inner = element("GenericController", "g", &[], &[manager("standard"), get("b", "/b", &[])]);
@@ -203,4 +224,40 @@ fn scripts_that_change_a_request_belong_to_it() {
     let behind = element("JSR223PostProcessor", "s", &[("script", "\nlog.info(sampler.getPath())")], &[]);
     let (_, left) = made(&[with(send("GET", "/a", &[], &[]), &[behind])]);
     assert!(matches!(&left[..], [only] if only.contains("line 2 of its script: `sampler`: the next request")), "{left:?}");
+}
+
+#[test]
+fn letters_are_written_as_the_sampler_says() {
+    let sampler = |method: &str, encoding: &str, always: &str, text: &str| {
+        let argument = item(&[("HTTPArgument.always_encode", always), ("Argument.name", "n\u{fc}"), ("Argument.value", text)]);
+        element(
+            "HTTPSamplerProxy",
+            "x",
+            &[
+                ("HTTPSampler.domain", "a.test"),
+                ("HTTPSampler.path", "/\u{fc}"),
+                ("HTTPSampler.method", method),
+                ("HTTPSampler.contentEncoding", encoding),
+                ("HTTPsampler.Arguments", &format!("<collectionProp name=\"Arguments.arguments\">{argument}</collectionProp>")),
+            ],
+            &[],
+        )
+    };
+    let (work, left) = made(&[sampler("GET", "ISO-8859-1", "true", "\u{df}\u{20ac}"), sampler("POST", "Cp1251", "false", "%E6+\u{436}")]);
+    assert_eq!(left, Vec::<String>::new());
+    let steps = work.steps();
+    assert_eq!(steps[0].path.to_string(), "/%C3%BC?n%C3%BC=%DF%3F");
+    let Body::Form(fields) = &steps[1].body else { panic!("{:?}", steps[1].body) };
+    assert_eq!((fields[0].0.as_str(), fields[0].1.to_string().as_str()), ("n\u{fc}", "\u{436} \u{436}"));
+    assert_eq!(steps[1].encoding.map(|encoding| encoding.to_string()).as_deref(), Some("windows-1251"));
+    let typed = steps[1].headers.iter().find(|(name, _)| name == "Content-Type").map(|(_, value)| value.to_string());
+    assert_eq!(typed.as_deref(), Some("application/x-www-form-urlencoded; charset=windows-1251"));
+    for (encoding, told) in [
+        ("no such", "no encoding is called 'no such'"),
+        ("UTF-16", "no request is written in utf-16be here"),
+        ("${__UUID}", "its encoding is known only on the way"),
+    ] {
+        let (_, left) = made(&[get("a", "/a", &[]), sampler("GET", encoding, "true", "x")]);
+        assert!(left.join(" ").contains(told), "{encoding}: {left:?}");
+    }
 }

@@ -1,5 +1,6 @@
 //! What variables, properties and functions stand for.
 
+use super::requests::made;
 use super::*;
 
 fn variables(named: &[(&str, &str)]) -> String {
@@ -117,4 +118,23 @@ fn what_sends_nothing_has_its_turn() {
     let turns = |parts: &[String]| outline_of(&[element("InterleaveControl", "i", &[], parts), get("z", "/z", &[])]);
     assert_eq!(turns(&[get("a", "/a", &[]), debug.clone(), get("b", "/b", &[])]), "turns true (a | pause 0s | b), z");
     assert_eq!(turns(&[debug]), "z");
+}
+
+#[test]
+fn names_that_differ_in_signs_are_told_apart_wherever_they_stand() {
+    let (work, left) = made(&[
+        get("a", "/a", &[extractor("user.id"), extractor("user_id")]),
+        element("ForeachController", "each", &[("ForeachController.inputVal", "x"), ("ForeachController.returnVal", "user id")], &[]),
+        get("b", "/${user.id}/${user_id}/${user-id}", &[]),
+    ]);
+    assert!(left.iter().all(|told| !told.contains("user.id") && !told.contains("user_id")), "{left:?}");
+    let taken: Vec<&str> = work.steps()[0].extractions.iter().map(|taken| taken.variable.as_str()).collect();
+    assert_eq!(taken, ["user_dot_id", "user_id"]);
+    // What has no value is none of them.
+    assert_eq!(work.steps()[1].path.to_string(), "/{{raw (user_dot_id)}}/{{raw (user_id)}}/${user-id}");
+    let script =
+        element("JSR223PostProcessor", "s", &[("scriptLanguage", "groovy"), ("script", "vars.put('user.id', vars.get('user_id'))")], &[]);
+    let (work, _) = made(&[get("a", "/a", &[extractor("user_id"), script]), get("b", "/${user.id}", &[])]);
+    assert_eq!(work.steps()[0].after[0].sets, ["user_dot_id"]);
+    assert_eq!(work.steps()[1].path.to_string(), "/{{raw (user_dot_id)}}");
 }
