@@ -286,7 +286,7 @@ impl<'e> Reading<'e> {
     fn begins_anew(&self, child: &Element) -> bool {
         let loops = self.names.number(child.text("LoopController.loops"));
         let is_once = child.text("LoopController.continue_forever").trim().eq_ignore_ascii_case("false");
-        let is_indexed = self.names.set.contains(&super::text::loop_index(&child.name));
+        let is_indexed = self.names.set.contains(&super::flow::loop_index(&child.name));
         child.class == "LoopController" && loops.is_some_and(|loops| loops != 0.0) && !is_once && !is_indexed && holds_samplers(child, 0)
     }
 
