@@ -7,6 +7,7 @@
 //! [`Client::record_with`]; the sums at the end of the run are asserted.
 
 mod branches;
+mod chain;
 mod ends;
 
 use std::task::{Context, Poll};
@@ -14,12 +15,14 @@ use std::task::{Context, Poll};
 use measure::{Failure, Outcome, Recorder, Status};
 use plan::{Bounds, Nanos, Random, Target};
 
+use chain::{Chained, Location};
+
 use super::lane::{Acquired, Lane, without_secrets};
 use super::shared::Shared;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
-use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, EncodedRef, Header, ResponseSink};
-use crate::redirect::{self, Convention, Hop, Hops, RedirectError};
+use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, EncodedRef, ResponseSink};
+use crate::redirect::{Convention, Hop, Hops};
 use crate::slot::GiveUp;
 use crate::transport::Transport;
 
@@ -646,58 +649,5 @@ impl<S: ResponseSink, F: FnMut(&mut S, &Answered<'_>)> Answers for Several<'_, S
     fn answered(&mut self, answered: &Answered<'_>) {
         (self.answered)(self.sink, answered);
         self.left -= 1;
-    }
-}
-
-/// Picks the Location header out of an answer.
-#[derive(Debug, Default)]
-struct Location {
-    values: Vec<Vec<u8>>,
-}
-
-impl Location {
-    /// The place it leads to, or the failure and what it looked like.
-    fn destination(&self, from: &Target, hops: Hops, bounds: &Bounds) -> Result<Target, (Failure, String)> {
-        let value = match self.values.as_slice() {
-            [value] => value,
-            [] => return Err((Failure::RedirectTarget, "a redirect without Location".to_owned())),
-            several => return Err((Failure::RedirectTarget, format!("a redirect with {} Locations", several.len()))),
-        };
-        redirect::destination(from, &String::from_utf8_lossy(value), hops, |to| bounds.hold(to)).map_err(|error| {
-            let text = match &error {
-                RedirectError::Target(why) => format!("Location '{}' {why}", value.escape_ascii()),
-                RedirectError::Outside(to) => Bounds::refusal(to),
-                RedirectError::Limit => format!("{} redirects, the last from {from}", hops.followed),
-            };
-            (error.failure(), text)
-        })
-    }
-}
-
-impl ResponseSink for Location {
-    fn head(&mut self, _status: u16, headers: &[Header<'_>]) {
-        self.values =
-            headers.iter().filter(|header| header.name.eq_ignore_ascii_case("location")).map(|header| header.value.to_vec()).collect();
-    }
-}
-
-/// Sees an answer of a chain: where it leads, and what its own sink sees of it.
-struct Chained<'a, E> {
-    location: &'a mut Location,
-    sink: &'a mut E,
-}
-
-impl<E: ResponseSink> ResponseSink for Chained<'_, E> {
-    fn head(&mut self, status: u16, headers: &[Header<'_>]) {
-        self.location.head(status, headers);
-        self.sink.head(status, headers);
-    }
-
-    fn body(&mut self, bytes: &[u8]) {
-        self.sink.body(bytes);
-    }
-
-    fn complete(&mut self) {
-        self.sink.complete();
     }
 }
