@@ -18,7 +18,7 @@ use import::collection::{Collection, Kind as FileKind, UNTIL_THROUGH, Wishes};
 use jiff::tz::TimeZone;
 use measure::{IntervalCounts, Tick};
 use plan::setting::AGENTS;
-use plan::{Draft, Plan, PlanError, PlanErrors, Spelling};
+use plan::{Draft, Plan, PlanError, PlanErrors, Setting, Spelling};
 use resolve::{KnownSecrets, Scenarios};
 use trial::Observer;
 
@@ -84,20 +84,28 @@ impl Host for Process {
             Scenarios::new(&reader, wishes)
         };
         // Nobody is called for a file that is none.
-        let (mut scenarios, mut runner) = (of_servers(1), self.runner());
+        let (mut scenarios, mut runner, mut servers_count) = (of_servers(1), self.runner(), 1);
         let mut read = test_plan_of(&scenarios, path)?;
         if !agents.is_empty() {
             let machines = agents.call().map_err(|error| PlanErrors(vec![PlanError::new(AGENTS, error.message, error.help)]))?;
             agents::teach(&reader, &machines);
             scenarios = of_servers(machines.count());
             read = test_plan_of(&scenarios, path)?;
-            runner = Runner::threads().with_sites(Arc::new(machines));
+            servers_count = machines.count();
+            runner = Runner::threads().with_sites(Arc::new(machines.evenly()));
         }
         let endless = read.course.as_ref().is_some_and(|course| !course.endless.is_empty());
         // It ends when it is interrupted, as the original's does.
         let duration = UNTIL_THROUGH.parse().ok().filter(|_| endless);
         let draft = Draft { scenario: Some(path.to_owned()), duration, ..words };
-        let plan = inputs::decide(draft.into(), &scenarios, &mut errors);
+        let mut plan = inputs::decide(draft.clone().into(), &scenarios, &mut errors);
+        // As many threads on each server, so that each has the users of the plan.
+        let threads = plan.as_ref().map_or(0, |plan| plan.threads().get());
+        let even = (threads - threads % servers_count).max(servers_count);
+        if servers_count > 1 && threads != even {
+            let threads = NonZeroU32::new(even).map(Setting::Value);
+            plan = inputs::decide(Draft { threads, ..draft }.into(), &scenarios, &mut errors);
+        }
         let Some(plan) = plan.filter(|_| errors.is_empty()) else { return Err(errors) };
         let left_out = read.left_out_of_ended().iter().map(|left| left.spelt(Spelling::Flags)).collect();
         // In CSV, as the original writes it.

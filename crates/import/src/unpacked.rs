@@ -30,7 +30,7 @@ pub(crate) fn unpacked<'r>(source: impl Read + 'r) -> io::Result<(Compression, B
     Ok(match head.as_slice() {
         [0x1f, 0x8b, ..] => (Compression::Gzip, Box::new(MultiGzDecoder::new(BufReader::with_capacity(SAMPLE_BYTES, source)))),
         [0x28, 0xb5, 0x2f, 0xfd] => {
-            (Compression::Zstd, Box::new(zstd_frames(BufReader::with_capacity(SAMPLE_BYTES, source), WINDOW_BYTES_MAX)))
+            (Compression::Zstd, Box::new(zstd_frames(BufReader::with_capacity(SAMPLE_BYTES, source), WINDOW_BYTES_MAX, u32::MAX)))
         }
         _ => (Compression::Plain, Box::new(source)),
     })

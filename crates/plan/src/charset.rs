@@ -110,7 +110,9 @@ impl Charset {
     pub fn decoded_in_form(self, text: &str) -> String {
         let (mut decoded, mut run, mut rest) = (String::new(), Vec::new(), text);
         while let Some(letter) = rest.chars().next() {
-            let byte = rest.strip_prefix('%').and_then(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok());
+            let digits =
+                rest.strip_prefix('%').and_then(|rest| rest.get(..2)).filter(|two| two.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
             if let Some(byte) = byte {
                 run.push(byte);
                 rest = &rest[3..];
@@ -236,7 +238,7 @@ mod tests {
             ("%83%41+b".into(), "%83A+b%7E".into())
         );
         assert_eq!(of("latin1").encoded_in_url("/a b?c=%20ü"), "/a b?c=%20%FC");
-        assert_eq!(of("latin1").decoded_in_form("a+%FC%e4%2Bx%z%"), "a \u{fc}\u{e4}+x%z%");
+        assert_eq!(of("latin1").decoded_in_form("a+%FC%e4%2Bx%z%+f%"), "a \u{fc}\u{e4}+x%z% f%");
         assert_eq!(Charset::named(" UTF-8 "), Ok(None));
         assert_eq!(Charset::named("no such").unwrap_err(), "no encoding is called 'no such'");
         assert_eq!(["utf-16", "latin1", "gbk"].map(|name| of(name).is_written()), [false, true, true]);

@@ -30,7 +30,6 @@ use crate::door::Doors;
 use crate::ends::EndedLoad;
 use crate::expression::{Evaluation, Expression, NoValue, compares};
 use crate::order::{Halt, InTeardown, OnJourney, Role, is_in, shuffled};
-use crate::parallel::IDLE;
 use crate::scripts::Scripts;
 use crate::user::{Led, Turns, User};
 
@@ -633,6 +632,12 @@ impl Journeys {
         }
         if !user.is_unsendable {
             self.asks_for_changes(user);
+            let replaced: &[&str] = match &self.compiled.steps[user.step].proof {
+                Proof::None => &[],
+                Proof::Digest(..) => &["authorization"],
+                Proof::Aws(_) => &["authorization", "x-amz-date", "x-amz-content-sha256", "x-amz-security-token"],
+            };
+            replaced.iter().for_each(|name| user.sent.remove(name));
             let sent = user.sent.as_ref();
             let lines = self.proof(user.step, &mut user.digest, sent, sent.body());
             user.sent.insert(lines.as_bytes());
@@ -901,7 +906,7 @@ impl Journeys {
             client.close_connections();
         } else if user.is_idle() {
             let since = client.due();
-            client.rest(std::mem::take(&mut user.pause).max(IDLE)).await?;
+            client.rest(std::mem::take(&mut user.pause)).await?;
             user.has_waited(since, client.due());
         } else {
             let (pause, since) = (std::mem::take(&mut user.pause), client.due());

@@ -17,10 +17,13 @@ use crate::behaviour::{Journeys, now, path_of};
 use crate::buffers::{lend, take_back};
 use crate::compiled::{Content, Request};
 use crate::order::{Halt, Progress};
+use crate::parallel::IDLE;
 use crate::user::User;
 
-/// After so many steps that were passed over in a row, time passes.
+/// After so many steps that were passed over in a row, time passes, and more each time.
 const ROUND: u32 = 100;
+/// No more than this at once.
+const IDLE_MAX: Nanos = Nanos::from_millis(50);
 /// So many in a row without an end of the load in sight have none.
 const PASSED_OVER_MAX: u32 = 100_000;
 
@@ -94,13 +97,18 @@ impl Journeys {
         let passed_over = &mut user.progress().passed_over;
         *passed_over += 1;
         if *passed_over > PASSED_OVER_MAX && !self.ends_by_itself() {
-            return Err(self.cannot(
-                user,
-                "everything that it asks for is fresh in the user's cache, and the load has no other end than its requests",
+            return Err(BehaviourError::new(
+                format!(
+                    "the journey '{}' sends nothing any more: everything that it asks for is fresh in the user's cache, and the load has no other end than its requests",
+                    self.compiled.journeys[user.journey].name
+                ),
+                "give the load a duration, or these steps cache: {always_ask: true}",
             ));
         }
         let is_idle = passed_over.is_multiple_of(ROUND);
         if is_idle {
+            let idle = Nanos(IDLE.0 * u64::from(*passed_over / ROUND)).min(IDLE_MAX);
+            user.pause = user.pause.max(idle);
             user.halts(Halt::Nothing);
         }
         Ok(is_idle)

@@ -542,7 +542,11 @@ impl Compiling<'_> {
                 }
                 Item::Pause(pause) => ops.push(Op::Pause(self.span(pause))),
                 Item::Pacing(pacing) => {
-                    let (place, span, catches_up) = (self.order.pace(pacing, self.plan), self.span(&pacing.pace), pacing.catches_up);
+                    let place = self.order.pace(pacing, self.plan).unwrap_or_else(|error| {
+                        self.errors.push(error);
+                        0
+                    });
+                    let (span, catches_up) = (self.span(&pacing.pace), pacing.catches_up);
                     let each_population = pacing.of == PacedUsers::Population;
                     ops.push(match pacing.of {
                         PacedUsers::Each => Op::Pacing { place, span, catches_up },

@@ -78,7 +78,12 @@ impl Door {
             }
             Load::Open { .. } | Load::Mixed(_) => 0,
         };
-        Self { users: AtomicU64::new(users), opened_at: OnceLock::new(), opened: Notify::new(), end: of_run.end() }
+        let opened_at = OnceLock::new();
+        if users == 0 && load.load().is_closed() {
+            // None of them is in this process, and none opens it.
+            let _ = opened_at.set(of_run.start_after);
+        }
+        Self { users: AtomicU64::new(users), opened_at, opened: Notify::new(), end: of_run.end() }
     }
 
     fn open(&self, now: Nanos) {

@@ -12,8 +12,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::{Client, End, Transport};
+use plan::setting::SCENARIO;
 use plan::work::{PacedUsers, Pacing, Think};
-use plan::{Nanos, Part, Plan, Random, Timetable};
+use plan::{Nanos, Part, Plan, PlanError, Random, Timetable};
 
 use crate::behaviour::Journeys;
 use crate::compiled::Op;
@@ -112,17 +113,24 @@ impl SharedPace {
 
 impl Order {
     /// Where a pace is kept: its place among those of each user, or among those that are kept together.
-    pub(crate) fn pace(&mut self, pacing: &Pacing, plan: &Plan) -> usize {
+    ///
+    /// # Errors
+    /// If another place with its name is kept at another rate that changes.
+    pub(crate) fn pace(&mut self, pacing: &Pacing, plan: &Plan) -> Result<usize, PlanError> {
         let Pacing { of, name, together, .. } = pacing;
         let populations = plan.populations().len().max(1);
         let count = if *of == PacedUsers::Population { populations } else { 1 };
         let known = self.named_paces.iter().find(|(known_of, known, _)| known_of == of && Some(known) == name.as_ref());
         if let Some((.., place)) = known {
             let place = *place;
+            if *of != PacedUsers::Each && self.shared_paces[place].1.rates != pacing.rates {
+                let message = format!("places of the pace '{}' have rates that change in other ways", name.as_deref().unwrap_or_default());
+                return Err(PlanError::new(SCENARIO, message, "give them different names, or the same rate"));
+            }
             if *together > 1 {
                 self.shared_paces[place..place + count].iter_mut().for_each(|(_, pace)| pace.has_batches = true);
             }
-            return place;
+            return Ok(place);
         }
         let place = if *of == PacedUsers::Each { self.paces } else { self.shared_paces.len() };
         let mut share = |population: Option<u32>| {
@@ -136,7 +144,7 @@ impl Order {
             PacedUsers::All => share(None),
         }
         self.named_paces.extend(name.iter().map(|name| (*of, name.clone(), place)));
-        place
+        Ok(place)
     }
 
     /// Of all parts of the run, only these are carried out in this process.
@@ -167,6 +175,10 @@ impl Journeys {
         let now = client.due();
         let place = place + if *each_population { self.part.population as usize } else { 0 };
         let next = self.compiled.order.shared_paces[place].1.next(now, pace, *catches_up, *together);
+        if next == Nanos::NEVER {
+            // The rate is over.
+            return Err(End::Over);
+        }
         client.rest(next.since(now)).await?;
         user.has_waited(since, client.due());
         Ok(())

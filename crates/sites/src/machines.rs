@@ -28,6 +28,8 @@ pub struct Machines {
     greetings: Vec<Greeting>,
     commander: Commander,
     may_reach: MayReach,
+    /// Whether each has as many threads as any other, however many cores it has.
+    is_even: bool,
 }
 
 /// Whether patterns may let load go to a target: no where they do not, wherever its name leads.
@@ -42,7 +44,13 @@ impl Machines {
         tell_apart(&mut calls);
         let commander = Commander::default();
         let greetings = commander.call(&calls)?;
-        Ok(Self { calls, greetings, commander, may_reach })
+        Ok(Self { calls, greetings, commander, may_reach, is_even: false })
+    }
+
+    /// The same, with as many threads, and as many users, on each of them.
+    #[must_use]
+    pub fn evenly(self) -> Self {
+        Self { is_even: true, ..self }
     }
 
     /// How many they are.
@@ -71,7 +79,7 @@ pub fn own_processes(processes: impl fmt::Display) -> (String, String) {
 }
 
 impl Sites for Machines {
-    /// As many threads on each as its cores are of all.
+    /// As many threads on each as its cores are of all, or as on the others.
     fn divide(&self, plan: &Plan) -> Result<Vec<Vec<Part>>, RunError> {
         if let Some(processes) = plan.processes() {
             let (why, help) = own_processes(processes);
@@ -79,7 +87,7 @@ impl Sites for Machines {
         }
         check_files(plan)?;
         let cores: Vec<u32> = self.greetings.iter().map(|greeting| greeting.cores.max(1)).collect();
-        let groups = divided(plan.parts(), &cores);
+        let groups = if self.is_even { dealt(plan.parts(), cores.len()) } else { divided(plan.parts(), &cores) };
         for (call, (greeting, group)) in self.calls.iter().zip(self.greetings.iter().zip(&groups)) {
             let (connections, most) = (plan.open_connections_of(group), u64::from(greeting.connections_max));
             if connections > most {
@@ -201,6 +209,14 @@ fn divided(parts: Vec<Part>, cores: &[u32]) -> Vec<Vec<Part>> {
     groups
 }
 
+/// The parts by machine, to one after the other: so they have the same numbers of users where these, and the threads of each population,
+/// can be divided.
+fn dealt(parts: Vec<Part>, machines: usize) -> Vec<Vec<Part>> {
+    let mut groups = vec![Vec::new(); machines];
+    parts.into_iter().for_each(|part| groups[part.share.index() as usize % machines].push(part));
+    groups
+}
+
 /// Where the program of this checksum is, in words of `sh`.
 fn place_of(sum: &str) -> String {
     format!("d=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/loadline\"; f=\"$d/agent-{}\"", &sum[..32])
@@ -276,6 +292,17 @@ mod tests {
         let error = with(&[("a.csv", FILES_BYTES_MAX), ("b.csv", 3 << 20)]).unwrap_err();
         let expected = "the files of this load have 1028 MiB, of which a.csv has 1024, and other machines take 1024";
         assert_eq!(error.message, expected.into());
+    }
+
+    #[test]
+    fn machines_that_are_dealt_threads_have_the_same_numbers_of_users() {
+        let users = |threads: u32, machines: usize, users: u64| -> Vec<u64> {
+            let groups = dealt(plan(threads).parts(), machines);
+            groups.iter().map(|group| group.iter().map(|part| part.share.part(users)).sum()).collect()
+        };
+        assert_eq!(users(8, 2, 10), [5, 5]);
+        assert_eq!(users(6, 3, 21), [7, 7, 7]);
+        assert_eq!(users(2, 2, 2), [1, 1]);
     }
 
     #[test]

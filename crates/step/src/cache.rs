@@ -125,11 +125,18 @@ impl Cache {
         let vary = of("vary");
         let is_bad = |mark: &[u8]| mark.len() > MARK_BYTES_MAX || mark.iter().any(u8::is_ascii_control);
         if says("no-store") && !keeping.always_ask || listed(vary).any(|name| name == b"*") || is_bad(vary) {
-            self.forget(asked.url);
+            // Of several that differ by headers, this one as well.
+            let own = self.place_of(asked).map(|(place, _)| place);
+            own.into_iter().chain([asked.differing_by(vary), asked.url]).for_each(|place| self.forget(place));
             return;
         }
-        let place = if vary.is_empty() { asked.url } else { asked.differing_by(vary) };
-        let known = self.kept.peek(&place).map(|kept| kept.marks.split_at(kept.etag_bytes.into()));
+        let place = match vary {
+            // One that has not changed need not say again by what it differs.
+            b"" if status == 304 => self.place_of(asked).map_or(asked.url, |(place, _)| place),
+            b"" => asked.url,
+            names => asked.differing_by(names),
+        };
+        let known = self.kept.peek(&place).filter(|kept| !kept.differs).map(|kept| kept.marks.split_at(kept.etag_bytes.into()));
         let (old_etag, old_modified) = known.filter(|_| status == 304).unwrap_or_default();
         let mark = |name: &'static str| Some(of(name)).filter(|mark| !is_bad(mark)).unwrap_or_default();
         let or = |mark: &[u8], old: &[u8]| if mark.is_empty() { old.to_vec() } else { mark.to_vec() };
@@ -277,6 +284,27 @@ mod tests {
         assert_eq!([true, false].map(|has_cookies| cache.is_fresh(&csv, has_cookies, AT)), [false, true]);
         take_of(&mut cache, &csv, 200, "Vary: *;Cache-Control: max-age=9;", THREE);
         assert!(!cache.is_fresh(&csv, false, AT));
+    }
+
+    #[test]
+    fn an_answer_that_differs_is_known_again_where_it_says_no_more_by_what() {
+        let mut cache = Cache::default();
+        let (plain, json) = (asking("/a", "Accept: text/plain"), asking("/a", "Accept: application/json"));
+        take_of(&mut cache, &plain, 200, "Vary: Accept;ETag: \"1\";Cache-Control: max-age=10", THREE);
+        take_of(&mut cache, &json, 200, "Vary: Accept;ETag: \"2\"", THREE);
+        let marks = |cache: &mut Cache, asked: &Asked<'_>| {
+            let mut out = Vec::new();
+            cache.write(asked, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        take_of(&mut cache, &plain, 304, "Cache-Control: max-age=10", THREE);
+        assert_eq!(marks(&mut cache, &plain), "If-None-Match: \"1\"\r\n");
+        assert_eq!(marks(&mut cache, &json), "If-None-Match: \"2\"\r\n");
+        // What is not to be kept is gone, also when another answer says again by what they differ.
+        take_of(&mut cache, &plain, 200, "Cache-Control: no-store", THREE);
+        take_of(&mut cache, &json, 200, "Vary: Accept;ETag: \"3\"", THREE);
+        assert!(!cache.is_fresh(&plain, false, AT));
+        assert_eq!(marks(&mut cache, &plain), "");
     }
 
     #[test]

@@ -3,12 +3,13 @@
 //! Who sends the headers that a browser sends is answered in gzip or Brotli, and looks for a price in the page. Leaving `Accept-Encoding`
 //! out, the alternative, measures another server: one that never packs anything.
 //!
-//! Invariant: no more is unpacked than is asked for, whatever a few bytes stand for, and no more memory is taken beside it than 16 MiB.
+//! Invariant: no more is unpacked than is asked for, whatever a few bytes stand for, and no more memory is taken beside it than the windows
+//! that browsers take, 16 MiB at most, while they grow half as much again.
 
 use std::io::{self, Read};
 
-use brotli_decompressor::Decompressor;
-use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use brotli_decompressor::{BrotliDecoderParameter, Decompressor};
+use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 use thiserror::Error;
 
 use crate::zstd::zstd_frames;
@@ -17,6 +18,10 @@ use crate::zstd::zstd_frames;
 const CODINGS_MAX: usize = 3;
 /// A frame of Zstandard keeps at most so much where it is sent over HTTP (RFC 9659).
 const WINDOW_BYTES_MAX: u64 = 8 << 20;
+/// A body of more parts (members of gzip, frames of Zstandard) is made to take time.
+const PARTS_MAX: u32 = 1000;
+/// What a member of gzip begins with.
+const GZIP: &[u8] = &[0x1f, 0x8b];
 /// What Brotli reads at once.
 const INPUT_BYTES: usize = 4096;
 
@@ -60,15 +65,38 @@ impl Coding {
         let mut unpacked = Vec::new();
         let mut read = |source: &mut dyn Read| source.take(bytes_max as u64 + 1).read_to_end(&mut unpacked);
         match self {
-            Self::Gzip => read(&mut MultiGzDecoder::new(body)),
+            Self::Gzip => return members(body, bytes_max),
             // Some servers leave the wrapping of zlib out.
             Self::Deflate if has_zlib_head(body) => read(&mut ZlibDecoder::new(body)),
             Self::Deflate => read(&mut DeflateDecoder::new(body)),
-            Self::Brotli => read(&mut Decompressor::new(body, INPUT_BYTES)),
-            Self::Zstd => read(&mut zstd_frames(body, WINDOW_BYTES_MAX)),
+            Self::Brotli => {
+                let mut source = Decompressor::new(body, INPUT_BYTES);
+                // Windows of up to a gigabyte are no part of RFC 7932, and no browser takes them.
+                source.set_parameter(BrotliDecoderParameter::BROTLI_DECODER_PARAM_LARGE_WINDOW, 0);
+                read(&mut source)
+            }
+            Self::Zstd => read(&mut zstd_frames(body, WINDOW_BYTES_MAX, PARTS_MAX)),
         }?;
         Ok(unpacked)
     }
+}
+
+/// What stands in members of gzip one behind the other. What follows them and is none is passed over, as browsers do.
+fn members(body: &[u8], bytes_max: usize) -> io::Result<Vec<u8>> {
+    let (mut unpacked, mut rest) = (Vec::new(), body);
+    for _ in 0..PARTS_MAX {
+        let mut member = GzDecoder::new(rest);
+        let room = (bytes_max + 1).saturating_sub(unpacked.len()) as u64;
+        (&mut member).take(room).read_to_end(&mut unpacked)?;
+        if unpacked.len() > bytes_max {
+            return Ok(unpacked);
+        }
+        rest = member.into_inner();
+        if !rest.starts_with(GZIP) {
+            return Ok(unpacked);
+        }
+    }
+    Err(io::Error::other(format!("it has more than {PARTS_MAX} parts")))
 }
 
 /// Whether bytes begin as RFC 1950 has it.
@@ -138,6 +166,7 @@ mod tests {
         for (codings, packed) in [
             ("gzip", gzip(text)),
             ("X-GZIP", [gzip(&text[..4]), gzip(&text[4..])].concat()),
+            ("gzip", [gzip(text), b"\r\n\0\0".to_vec()].concat()),
             ("deflate", zlib(text)),
             ("deflate", raw(text)),
             ("br", BROTLI.to_vec()),
@@ -164,6 +193,13 @@ mod tests {
         assert_eq!(unpack("gzip", &bomb, 1 << 20), Err(UnpackError::TooLarge));
         assert_eq!(unpack("gzip, gzip", &gzip(&bomb), 1 << 20), Err(UnpackError::TooLarge));
         assert!(unpack("gzip,gzip,gzip,gzip", &bomb, 100).unwrap_err().to_string().ends_with("more than 3 times"));
+        // Windows of a gigabyte, and parts without anything in them.
+        assert!(matches!(unpack("br", &[0x11, 0x1e, 0, 0, 0, 0, 0, 0], 100), Err(UnpackError::Broken { .. })));
+        let empty = [gzip(b"").repeat(2000), [&b"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00"[..]; 2000].concat()];
+        for (coding, packed) in ["gzip", "zstd"].into_iter().zip(empty) {
+            let why = unpack(coding, &packed, 100).unwrap_err().to_string();
+            assert!(why.ends_with("it has more than 1000 parts"), "{why}");
+        }
     }
 
     proptest! {

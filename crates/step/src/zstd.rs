@@ -9,14 +9,18 @@ struct Frames<R: BufRead> {
     source: Option<R>,
     frame: Option<Box<StreamingDecoder<PeekedSource<R>, FrameDecoder>>>,
     window_bytes_max: u64,
+    /// So many more.
+    left: u32,
+    frames_max: u32,
 }
 
 /// A source whose first bytes were looked at.
 type PeekedSource<R> = io::Chain<io::Cursor<Vec<u8>>, R>;
 
-/// What is in frames one behind the other. One that keeps more than so many bytes of what was unpacked is an error.
-pub fn zstd_frames<'r>(source: impl BufRead + 'r, window_bytes_max: u64) -> impl Read + 'r {
-    Frames { source: Some(source), frame: None, window_bytes_max }
+/// What is in frames one behind the other. One that keeps more than so many bytes of what was unpacked is an error, and so are more of
+/// them.
+pub fn zstd_frames<'r>(source: impl BufRead + 'r, window_bytes_max: u64, frames_max: u32) -> impl Read + 'r {
+    Frames { source: Some(source), frame: None, window_bytes_max, left: frames_max, frames_max }
 }
 
 impl<R: BufRead> Read for Frames<R> {
@@ -35,6 +39,10 @@ impl<R: BufRead> Read for Frames<R> {
             if head.is_empty() {
                 return Ok(0);
             }
+            if self.left == 0 {
+                return Err(io::Error::other(format!("it has more than {} parts", self.frames_max)));
+            }
+            self.left -= 1;
             if window_bytes(&head).is_some_and(|bytes| bytes > self.window_bytes_max) {
                 let message = format!(
                     "it was packed with a window of more than {} MiB: pack it anew, without --long or --ultra",
@@ -93,7 +101,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> io::Result<String> {
         let mut text = String::new();
-        zstd_frames(bytes, 128 << 20).read_to_string(&mut text).map(|_| text)
+        zstd_frames(bytes, 128 << 20, 3).read_to_string(&mut text).map(|_| text)
     }
 
     #[test]

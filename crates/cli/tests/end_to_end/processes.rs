@@ -281,5 +281,9 @@ fn what_needs_all_users_in_one_process_is_refused_with_a_reason() {
     let mut session = session.file("following.yaml", &following);
     session.loadline("run following.yaml -t 2 --processes 2").exits(0);
     assert_eq!((server.counts().path("/b"), server.counts().path("/c")), (4, 2));
+    // A place that has none of those who go first waits for nobody.
+    let mut session = session.file("one.yaml", &following.replace("users: 4", "users: 1"));
+    session.loadline("run one.yaml -t 2 --processes 2").exits(0);
+    assert_eq!((server.counts().path("/b"), server.counts().path("/c")), (5, 4));
     session.loadline(&format!("run {url}/a -c 8 -t 2 --processes 4 -n 8")).exits(2).complains("--processes 4 is more than --threads 2");
 }

@@ -647,6 +647,7 @@ impl<S: ResponseSink, F: FnMut(&mut S, &Answered<'_>)> Answers for Several<'_, S
     }
 
     fn answered(&mut self, answered: &Answered<'_>) {
+        self.sink.complete();
         (self.answered)(self.sink, answered);
         self.left -= 1;
     }

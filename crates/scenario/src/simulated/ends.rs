@@ -244,3 +244,10 @@ fn who_comes_at_a_rate_and_goes_at_once_ends_nobody_elses_journey() {
     let (Collected { summary, .. }, sent) = done("{rate: 10/s, duration: 1s, arrivals: even}", steps);
     assert_eq!((sent.as_str(), summary.ended.how), ("1 2 4 5 6 7 8 9 10", Ending::Finished));
 }
+
+#[test]
+fn users_go_when_the_rate_that_they_keep_is_over() {
+    let steps = "steps:\n  - {pacing: '10/s for 500ms', of: all users}\n  - get: '/{{journey_number}}'\n";
+    let (_, sent) = done("{users: 1, requests: 100}", steps);
+    assert_eq!(sent, "1 2 3 4 5");
+}

@@ -509,7 +509,8 @@ impl<'e> Reading<'e> {
             "SyncTimer" => {
                 let waits_for = known("groupSize")? as u64;
                 let within = known("timeoutInMs")?;
-                let together = if waits_for == 0 { users } else { waits_for };
+                // Those of one server: users are those of all.
+                let together = if waits_for == 0 { users / u64::from(self.servers) } else { waits_for };
                 Ok(vec![Item::Rendezvous { users: together.max(1), within: (within > 0.0).then(|| milliseconds_of(within)) }])
             }
             "ConstantThroughputTimer" => {

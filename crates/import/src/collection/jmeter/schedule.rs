@@ -85,9 +85,10 @@ fn rows_of(text: &str) -> Option<Vec<Row>> {
                 let (from, to, by, each) = (number(0)?, number(1)?, number(2)?, seconds(values[3])?);
                 let count = if by > 0.0 { ((to - from).abs() / by) as usize } else { return None };
                 // Upwards the last one is part of it, downwards it is not, as there.
-                let count = if from <= to { count + 1 } else { count };
+                let count = if from <= to { count.saturating_add(1) } else { count };
                 let sign = if from <= to { by } else { -by };
-                rows.extend((0..count.min(STEPS_MAX)).map(|step| from + sign * step as f64).map(|rate| [rate, rate, each]));
+                (count <= STEPS_MAX).then_some(())?;
+                rows.extend((0..count).map(|step| from + sign * step as f64).map(|rate| [rate, rate, each]));
             }
             _ => return None,
         }
@@ -95,7 +96,7 @@ fn rows_of(text: &str) -> Option<Vec<Row>> {
     Some(rows)
 }
 
-/// Of one part of a schedule; nobody reads more.
+/// Of one part of a schedule; one with more is none.
 const STEPS_MAX: usize = 1000;
 
 /// `90`, `60s`, `1h30m` in seconds.
@@ -130,7 +131,7 @@ mod tests {
             Some(vec![[10.0, 10.0, 60.0], [1.0, 50.0, 300.0], [5.0, 5.0, 5400.0], [15.0, 15.0, 5400.0], [25.0, 25.0, 5400.0]])
         );
         assert_eq!(rows_of("step(4,0,2,90)"), Some(vec![[4.0, 4.0, 90.0], [2.0, 2.0, 90.0]]));
-        for none in ["const(10)", "wave(1,2,3s)", "const(x,1s)", "const(1,1week)", "step(1,2,0,1s)"] {
+        for none in ["const(10)", "wave(1,2,3s)", "const(x,1s)", "const(1,1week)", "step(1,2,0,1s)", "step(0,1e300,1,1s)"] {
             assert_eq!(rows_of(none), None, "{none}");
         }
     }

@@ -7,8 +7,8 @@
 
 use std::net::IpAddr;
 
-use plan::percent_encoded;
 use plan::setting::{PROXY, SOURCE_IP};
+use plan::{Target, percent_encoded};
 
 use super::text::Names;
 use crate::collection::{Collection, Connection};
@@ -32,7 +32,9 @@ pub(super) fn proxy<'s>(setting: impl Fn(&str) -> &'s str, names: &Names<'_>) ->
     }
     let (user, password) = (known("proxyUser")?, known("proxyPass")?);
     let login = if user.is_empty() { String::new() } else { format!("{}:{}@", percent_encoded(&user), percent_encoded(&password)) };
-    Ok(Some(format!("http://{login}{host}:{port}")))
+    let proxy = format!("http://{login}{host}:{port}");
+    let is_host = !host.contains(['/', '@', '?', '#']) && proxy.parse::<Target>().is_ok();
+    if is_host { Ok(Some(proxy)) } else { Err(format!("its server '{host}' is no host")) }
 }
 
 /// The address that a sampler comes from, by its settings.

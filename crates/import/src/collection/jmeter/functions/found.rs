@@ -12,7 +12,7 @@ use super::super::expressions::{fixed, held, two};
 use super::super::text::Names;
 use super::{CHANCE_MAX, Call, Outcome};
 use crate::collection::Variable;
-use crate::collection::url::{filled, variable, variable_name};
+use crate::collection::url::filled;
 
 /// A file's values of which users take one after the other are so many at most.
 const VALUES_MAX: usize = 10_000;
@@ -110,7 +110,7 @@ impl Call<'_, '_> {
         let Some(name) = super::assigned(self.name, &self.arguments) else {
             return Ok(Outcome::Computed("match", whole.unwrap_or(value)));
         };
-        let mut set = vec![(variable_name(name), value)];
+        let mut set = vec![(self.names.plain(name), value)];
         for part in parts_of_match(name, |part| self.names.mentions.names(part)) {
             let unset = Expression::Text(Template::fixed(format!("${{{part}}}")));
             let of_part = match part.rsplit_once("_g").and_then(|(_, number)| number.parse::<usize>().ok()) {
@@ -120,12 +120,12 @@ impl Call<'_, '_> {
                 }
                 Some(_) => unset,
             };
-            set.push((variable_name(&part), of_part));
+            set.push((self.names.plain(&part), of_part));
         }
         self.names.computed.borrow_mut().extend(set);
         Ok(match whole {
             Some(whole) => Outcome::Computed("match", whole),
-            None => variable(name).into(),
+            None => self.names.variable(name).into(),
         })
     }
 
