@@ -480,7 +480,6 @@ const FLAGS: &[(&str, &str)] = &[
     ("history/revision", "git's own"),
     ("import/collection/curl", "curl's own"),
     ("import/part", "remarks that stand in a result"),
-    ("import/unpacked", "flags of the program that packs"),
     ("measure/failure", "what happened to a request, as a result says it"),
     ("measure/fixtures", "warnings that stand in a result"),
     ("observe", "flags of the programs that it starts, and warnings that stand in a result"),

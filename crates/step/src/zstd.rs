@@ -45,7 +45,7 @@ impl<R: BufRead> Read for Frames<R> {
             self.left -= 1;
             if window_bytes(&head).is_some_and(|bytes| bytes > self.window_bytes_max) {
                 let message = format!(
-                    "it was packed with a window of more than {} MiB: pack it anew, without --long or --ultra",
+                    "it was packed with a window of more than {} MiB: pack it anew with a smaller one",
                     self.window_bytes_max >> 20
                 );
                 return Err(io::Error::other(message));

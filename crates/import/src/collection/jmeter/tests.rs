@@ -10,6 +10,7 @@ mod flow;
 mod found;
 mod plugins;
 mod requests;
+mod texts;
 mod values;
 
 /// An element with settings and what stands in it.
