@@ -606,7 +606,7 @@ fn each_of_several_servers_has_the_users_and_paces_of_the_plan() {
     assert!(loads[1].contains("\"12/s for 3s\""), "{}", loads[1]);
     assert!(made.work.each_place, "what users have together they have on each server");
     assert_eq!(outline(&made.work.setup), "6x(log in)");
-    assert_eq!(outline(&made.work.journeys[0].items), "pace 1s of each user, a, pace 333.333333ms of all users, b");
+    assert_eq!(outline(&made.work.journeys[0].items), "pace 1s of each user, a, pace 333ms333us333ns of all users, b");
     let together = element("SyncTimer", "s", &[("groupSize", "0")], &[]);
     let meeting = plan_of(&[], &[group(&[("ThreadGroup.num_threads", "5")], &[get("a", "/a", &[together])])]);
     let made = read_with(&meeting, &Wishes { servers: NonZeroU32::new(3), ..Wishes::default() }).work("");

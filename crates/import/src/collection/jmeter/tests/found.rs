@@ -34,7 +34,7 @@ fn what_a_function_finds_in_a_variable_is_computed_before() {
     assert!(part.contains("place_2=int(count({{matches_1}}) * 0.5 - 0.5)"), "{part}");
     let open = around("${__regexFunction(${t}=(.),$1$,,,,,t)}");
     assert!(open.contains("matches_1=find({{t}}, \"{{t}}=(.)\")"), "{open}");
-    assert!(around("${__regexFunction(b(,$1$,,,,,t)}").contains("is not understood here"));
+    assert!(around("${__regexFunction([b,$1$,,,,,t)}").contains("is not understood here"));
     assert!(around("${__regexFunction(b,$1$,x,,,,t)}").contains("neither a number from 1, RAND nor ALL"));
     assert_eq!(around("${__regexFunction(b,$0$,,,none,,nobody)}"), "x, match_1=none, a");
 }
