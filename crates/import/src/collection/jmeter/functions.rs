@@ -83,7 +83,7 @@ pub(super) fn assigned<'t>(name: &str, arguments: &[&'t str]) -> Option<&'t str>
         | "__split"
         | "__escapeOroRegexpChars"
         | "__RandomFromMultipleVars" => 1,
-        "__Random" | "__RandomString" | "__FileToString" | "__changeCase" | "__env" => 2,
+        "__Random" | "__RandomString" | "__FileToString" | "__changeCase" => 2,
         "__dateTimeConvert" | "__substring" | "__strReplace" => 3,
         "__RandomDate" | "__digest" | "__if" => 4,
         "__regexFunction" => 5,
@@ -91,7 +91,7 @@ pub(super) fn assigned<'t>(name: &str, arguments: &[&'t str]) -> Option<&'t str>
         "__chooseRandom" => last,
         // The last of them is a number, or the name of a variable.
         "__intSum" | "__longSum" | "__doubleSum" if arguments[last].trim().parse::<f64>().is_err() => last,
-        "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" | "__BeanShell" => 1,
+        "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" | "__BeanShell" | "__env" => 1,
         _ => return None,
     };
     arguments.get(place).map(|variable| variable.trim()).filter(|variable| !variable.is_empty() && !variable.contains("${"))
