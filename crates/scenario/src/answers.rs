@@ -210,7 +210,7 @@ impl Journeys {
         if tools.checks.is_empty() && extractions.is_empty() && request.resources.is_none() {
             return (judged, ends);
         }
-        if let Some(refusal) = &sink.refusal {
+        if let Some(refusal) = sink.refusal() {
             let failure = Failure::CheckFailed;
             let said = || refusal.to_string();
             recorder.step_example(place, failure, outcome.done, said);

@@ -204,7 +204,7 @@ impl Journeys {
         let mut heard = Some(Heard::new(user, self.place(user), (status, outcome), sink));
         for place in &request.after {
             let program = &self.compiled.scripts[*place];
-            let said = if let Some(refusal) = sink.refusal.as_ref().filter(|_| program.reads_answer) {
+            let said = if let Some(refusal) = sink.refusal().filter(|_| program.reads_answer) {
                 (refusal.to_string(), false)
             } else {
                 if let Some(heard) = &mut heard {

@@ -134,7 +134,7 @@ impl Expectations {
         let mut judged =
             if Status(status).is_success() || self.judges_status { SuccessRule::Well } else { SuccessRule::Failed(Failure::CheckStatus) };
         let name = &self.names[row];
-        if let Some(refusal) = &sink.refusal {
+        if let Some(refusal) = sink.refusal() {
             let said = || format!("{name}: {refusal}");
             recorder.step_example(row, Failure::CheckFailed, outcome.done, said);
             return SuccessRule::Failed(Failure::CheckFailed);

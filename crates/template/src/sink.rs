@@ -75,6 +75,18 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// What few answers have.
+#[derive(Debug, Default)]
+struct Odd {
+    /// Why the body is not looked into, if so.
+    refusal: Option<Refusal>,
+    /// How the body is packed, as the answer says.
+    codings: String,
+}
+
+/// The header that says how a body is packed.
+const PACKED: &str = "content-encoding";
+
 /// Keeps of an answer what is looked at.
 #[derive(Debug, Default)]
 pub struct AnswerSink {
@@ -86,10 +98,8 @@ pub struct AnswerSink {
     pub sets_cookies: bool,
     /// The body, as far as it is kept.
     pub body: Vec<u8>,
-    /// Why the body is not looked into, if so.
-    pub refusal: Option<Refusal>,
-    /// How the body is packed, as the answer says.
-    codings: String,
+    /// What is seldom to be said of it.
+    odd: Option<Box<Odd>>,
     /// What it counts among; nothing is heard without it.
     all: Option<AllAnswers>,
 }
@@ -100,7 +110,7 @@ impl AnswerSink {
     pub fn new(heard: AnswerNeeds, [mut headers, mut body]: [Vec<u8>; 2], all: &AllAnswers) -> Self {
         headers.clear();
         body.clear();
-        Self { heard, headers, body, sets_cookies: false, refusal: None, codings: String::new(), all: Some(all.clone()) }
+        Self { heard, headers, body, sets_cookies: false, odd: None, all: Some(all.clone()) }
     }
 
     /// Its memory for headers and body, as soon as nobody looks at them any more.
@@ -118,22 +128,43 @@ impl AnswerSink {
         }
     }
 
+    /// Why the body is not looked into, if so.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.odd.as_ref()?.refusal.as_ref()
+    }
+
+    #[cold]
+    fn refuse(&mut self, why: Refusal) {
+        self.odd.get_or_insert_default().refusal = Some(why);
+    }
+
+    /// The body is packed in this way, or in several: then they are told one after the other.
+    #[cold]
+    fn is_packed(&mut self, coding: &[u8]) {
+        let codings = &mut self.odd.get_or_insert_default().codings;
+        if !codings.is_empty() {
+            codings.push(',');
+        }
+        codings.push_str(&String::from_utf8_lossy(coding));
+    }
+
     /// Puts what a packed body stands for in its place.
     #[cold]
     fn unpack(&mut self) {
-        let Some(all) = &self.all else { return };
-        if self.refusal.is_some() || self.body.is_empty() {
+        let (Some(all), Some(odd)) = (&self.all, &self.odd) else { return };
+        if odd.refusal.is_some() || self.body.is_empty() {
             return;
         }
         let others = all.get() - self.body.len();
-        match step::unpack(&self.codings, &self.body, BODY_BYTES_MAX.min(ANSWERS_BYTES_MAX.saturating_sub(others))) {
+        match step::unpack(&odd.codings, &self.body, BODY_BYTES_MAX.min(ANSWERS_BYTES_MAX.saturating_sub(others))) {
             Ok(None) => {}
             Ok(Some(body)) => {
                 all.set(others + body.len());
                 self.body = body;
             }
-            Err(UnpackError::TooLarge) => self.refusal = Some(Refusal::TooLarge),
-            Err(why @ UnpackError::Broken { .. }) => self.refusal = Some(Refusal::Packed(why.to_string())),
+            Err(UnpackError::TooLarge) => self.refuse(Refusal::TooLarge),
+            Err(why @ UnpackError::Broken { .. }) => self.refuse(Refusal::Packed(why.to_string())),
         }
     }
 
@@ -173,20 +204,18 @@ impl ResponseSink for AnswerSink {
         self.headers.clear();
         self.sets_cookies = false;
         self.forget_body();
-        self.refusal = None;
-        self.codings.clear();
-        if self.heard.body {
-            for header in headers.iter().filter(|header| header.name.eq_ignore_ascii_case("content-encoding")) {
-                if !self.codings.is_empty() {
-                    self.codings.push(',');
-                }
-                self.codings.push_str(&String::from_utf8_lossy(header.value));
-            }
-        }
-        if !self.heard.headers && !self.heard.steering {
+        self.odd = None;
+        let keeps_lines = self.heard.headers || self.heard.steering;
+        if !keeps_lines && !self.heard.body {
             return;
         }
         for header in headers {
+            if header.name.len() == PACKED.len() && self.heard.body && header.name.eq_ignore_ascii_case(PACKED) {
+                self.is_packed(header.value);
+            }
+            if !keeps_lines {
+                continue;
+            }
             self.sets_cookies |= header.name.eq_ignore_ascii_case("set-cookie");
             if self.heard.headers || STEERING.iter().any(|name| header.name.eq_ignore_ascii_case(name)) {
                 self.headers.extend_from_slice(header.name.as_bytes());
@@ -204,16 +233,16 @@ impl ResponseSink for AnswerSink {
         let Some(all) = &self.all else { return };
         let room = (BODY_BYTES_MAX - self.body.len()).min(ANSWERS_BYTES_MAX.saturating_sub(all.get()));
         let kept = &bytes[..bytes.len().min(room)];
-        if kept.len() < bytes.len() {
-            self.refusal = Some(Refusal::TooLarge);
-        }
         all.set(all.get() + kept.len());
         self.body.extend_from_slice(kept);
+        if kept.len() < bytes.len() {
+            self.refuse(Refusal::TooLarge);
+        }
     }
 
     #[inline]
     fn complete(&mut self) {
-        if !self.codings.is_empty() {
+        if self.odd.is_some() {
             self.unpack();
         }
     }
@@ -238,13 +267,13 @@ mod tests {
         let (mut one, mut other) = (sink(), sink());
         one.body(b"123456");
         other.body(b"1234");
-        assert!(one.refusal.is_none() && other.refusal.is_none());
+        assert!(one.refusal().is_none() && other.refusal().is_none());
         other.body(b"5");
-        assert!(other.refusal == Some(Refusal::TooLarge) && other.body == b"1234");
+        assert!(other.refusal() == Some(&Refusal::TooLarge) && other.body == b"1234");
         one.forget();
         other.head(200, &[]);
         other.body(b"1234567890");
-        assert!(other.refusal.is_none() && other.body.len() == 10);
+        assert!(other.refusal().is_none() && other.body.len() == 10);
         drop(other);
         assert_eq!(all.get(), ANSWERS_BYTES_MAX - 10);
     }
@@ -258,7 +287,7 @@ mod tests {
             sink.head(200, headers);
             body.chunks(3).for_each(|piece| sink.body(piece));
             sink.complete();
-            (sink.body.clone(), sink.refusal.as_ref().map(ToString::to_string))
+            (sink.body.clone(), sink.refusal().map(ToString::to_string))
         };
         let brotli = b"\x8b\x05\x80{\"price\":12}\x03";
         assert_eq!(hear(&[packed], brotli), (b"{\"price\":12}".to_vec(), None));
