@@ -173,7 +173,7 @@ mod tests {
             ("zstd", ZSTD.to_vec()),
             ("identity, deflate, gzip", gzip(&zlib(text))),
         ] {
-            assert_eq!(unpack(codings, &packed, 12), Ok(Some(text.to_vec())), "{codings}");
+            assert_eq!(unpack(codings, &packed, 100), Ok(Some(text.to_vec())), "{codings}");
         }
         for plain in ["", "identity", "aws-chunked", "gzip, aws-chunked"] {
             assert_eq!(unpack(plain, text, 12), Ok(None), "{plain}");
