@@ -377,14 +377,14 @@ def xpath2(name, query, number="0", **more):
 MATCHES, CONTAINS, NOT, EQUALS, SUBSTRING, OR = 1, 2, 4, 8, 16, 32
 
 
-def response(way, *patterns, field="response_data", assume=False):
+def response(way, *patterns, field="response_data", assume=False, scope=None):
     properties = {
         "Asserion.test_strings": list(patterns),
         "Assertion.custom_message": "",
         "Assertion.test_field": f"Assertion.{field}",
         "Assertion.assume_success": assume,
         "Assertion.test_type": way,
-    }
+    } | ({"Assertion.scope": scope} if scope else {})
     return Element("ResponseAssertion", "AssertionGui", "Response Assertion", properties)
 
 

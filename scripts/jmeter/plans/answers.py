@@ -19,6 +19,18 @@ PAGE = '<html><body><form><input type="hidden" name="csrf" value="t1"></form><a 
 XML = '<?xml version="1.0"?><shop><item id="1">One</item><item id="2">Two</item></shop>'
 
 
+ALONG_REDIRECTS = [
+    response(SUBSTRING | NOT, "ok", scope="children"),
+    response(SUBSTRING | NOT, "ok", scope="all"),
+    response(SUBSTRING | NOT, "bad"),
+    response(SUBSTRING | NOT, "bad", scope="all"),
+    response(SUBSTRING | NOT, "bad", scope="children"),
+    response(SUBSTRING | NOT, "good", scope="children"),
+    response(CONTAINS | NOT, "b.d|worse", scope="all"),
+    response(CONTAINS | NOT, "worse", "worst", scope="children"),
+]
+
+
 def taken(name, covers, says, answer, show, *extractors, loops=1, **more):
     """A request with extractors, and one whose body is what they found: `show`, with their variables."""
     return one_user(name, covers, says, get("/answer", *extractors), raw("POST", "/found", show), loops=loops, answers={"/answer": answer}, **more)
@@ -198,7 +210,7 @@ CASES = [
         "RegexExtractor",
         "groups of each of all matches",
         Answer(TEXT),
-        "${t_matchNr} ${t_1} ${t_2_g1} ${t_2_g2} ${t_3_g0} ${t_9_g1}",
+        "${t_matchNr} ${t_1} ${t_1_g} ${t_2_g1} ${t_2_g2} ${t_3_g0} ${t_9_g} ${t_9_g1}",
         regex("t", "id=(\\d+) name=(\\w+)", match_number="-1", template="$2$-$1$"),
     ),
     Case(
@@ -404,6 +416,18 @@ CASES = [
         response(SUBSTRING, "one", "two"),
         response(SUBSTRING, "o.e"),
         response(MATCHES, "one two"),
+    ),
+    Case(
+        "texts-along-redirects",
+        "ResponseAssertion",
+        "a text that none of the answers along redirects may hold, or none of those and the last",
+        *[
+            group(get(f"/from/{at}", one), get(f"/good/{at}"), on_error="startnextloop", name=f"group {at}")
+            for at, one in enumerate(ALONG_REDIRECTS)
+        ],
+        answers={f"/from/{at}": Answer("bad news", status=302, headers=[("Location", f"/to/{at}")]) for at in range(1, len(ALONG_REDIRECTS))}
+        | {f"/to/{at}": Answer("good") for at in range(len(ALONG_REDIRECTS))},
+        view=in_any_order,
     ),
     judged(
         "texts-or",

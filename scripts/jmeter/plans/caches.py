@@ -168,6 +168,16 @@ CASES = [
         answers={"/kept": kept(ETag='"1"')},
     ),
     one_user(
+        "caches-of-several",
+        "CacheManager",
+        "several cache managers know each their own answers",
+        simple(cache(), get("/kept"), get("/kept")),
+        simple(cache(True), get("/kept"), get("/kept"), get("/fresh"), get("/fresh")),
+        simple(cache(maxSize=1), get("/fresh"), get("/kept"), get("/kept")),
+        loops=2,
+        answers={"/kept": kept(ETag='"1"', Cache_Control="no-cache"), "/fresh": kept(ETag='"2"', Cache_Control="max-age=600")},
+    ),
+    one_user(
         "cache-of-one",
         "CacheManager",
         "one answer is known at most",

@@ -7,7 +7,55 @@ from server import Answer, as_json
 FAILING = {"/fails": Answer(status=500)}
 LAST_OK = "${JMeterThread.last_sample_ok}"
 
+
+
+def handler(which):
+    """What is done after a failure: 1 ends the user, 2 the test, 3 that at once, 4 the iteration, 5 the round of a loop, 6 the loop."""
+    return Element("ResultAction", "ResultActionGui", "Result Status Action Handler", {"OnError.action": which})
+
+
 CASES = [
+    Case(
+        "handlers-of-failures",
+        "ResultAction",
+        "what a handler of results ends where a sampler fails: nothing, the user, the iteration, the round, the loop",
+        *[
+            group(get(f"/a/{which}"), loop(2, get("/fails", handler(which)), get(f"/b/{which}")), get(f"/c/{which}"), loops=2, name=f"group {which}")
+            for which in (0, 1, 4, 5, 6)
+        ],
+        answers=FAILING,
+        view=in_any_order,
+    ),
+    Case(
+        "handlers-of-groups",
+        "ResultAction",
+        "a handler of results of a whole group, where the group says something else",
+        group(handler(1), get("/a"), get("/fails"), get("/b"), loops=2, on_error="startnextloop", name="first"),
+        group(handler(4), get("/c"), get("/fails"), get("/d"), loops=2, on_error="stopthread", name="second"),
+        group(handler(6), loop(2, get("/e"), get("/fails"), get("/f")), get("/g"), name="third"),
+        answers=FAILING,
+        view=in_any_order,
+    ),
+    one_user(
+        "conditions-of-older-plans",
+        "IfController",
+        "conditions in JavaScript by themselves that do more than compare",
+        get("/value", regex("v", "(.+)")),
+        when("'${v}'.length > 2", get("/longer"), expression=False),
+        when("'${v}'.length > 5", get("/never"), expression=False),
+        when("'${v}'.indexOf('b', 0) == 1 && ${__threadNum} == 1", get("/has"), expression=False),
+        answers={"/value": Answer("abc")},
+    ),
+    one_user(
+        "time-limits",
+        "SampleTimeout",
+        "a sampler that takes longer than it may",
+        get("/slow", Element("SampleTimeout", "SampleTimeoutGui", "Sample Timeout", {"InterruptTimer.timeout": "200"})),
+        get("/never"),
+        answers={"/slow": Answer(after=1)},
+        on_error="startnextloop",
+        loops=2,
+    ),
     one_user("stop-the-test-now", "TestAction", "a user stops the test at once", get("/a"), action(STOP_NOW, test=True), get("/never"), loops=3),
     one_user("stop-the-user-now", "TestAction", "a user stops itself at once", get("/a"), action(STOP_NOW), get("/never"), loops=3),
     one_user(

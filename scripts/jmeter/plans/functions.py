@@ -8,6 +8,13 @@ DATE = r"\d{4}-\d\d-\d\d"
 LINES = {"lines.txt": "first\nsecond\n", "rows.csv": "a,1\nb,2\n", "shop.xml": "<shop><item>One</item><item>Two</item></shop>"}
 
 
+def later(covers, text, says, value, name=None, **more):
+    """The same of what an answer holds, `${v}`."""
+    takes = get("/value", regex("v", "(?s)(.+)"))
+    named = name or f"later-{covers.strip('_').lower()}"
+    return one_user(named, covers, says, takes, raw("POST", "/f", f"[{text}]"), answers={"/value": Answer(value)}, **more)
+
+
 def function(covers, text, says, name=None, **more):
     """What `text` becomes is sent."""
     return one_user(name or f"function-{covers.strip('_').lower()}", covers, says, raw("POST", "/f", f"[{text}]"), **more)
@@ -121,6 +128,12 @@ CASES = [
     function("__urldecode", "${__urldecode(a+b%26c)}", "part of a URL as text"),
     function("__escapeOroRegexpChars", "${__escapeOroRegexpChars([a.b],)}", "a text as an expression that finds it"),
     function(
+        "__escapeOroRegexpChars",
+        "${__escapeOroRegexpChars(<a b_ü>[${__threadNum}],)}",
+        "a text that is known only on the way as an expression that finds it",
+        name="escapeororegexpchars-on-the-way",
+    ),
+    function(
         "__changeCase", "${__changeCase(Ann lee,UPPER,)} ${__changeCase(Ann,LOWER,)} ${__changeCase(ann,CAPITALIZE,)}", "letters of either case"
     ),
     function("__digest", "${__digest(MD5,ok,,,)} ${__digest(SHA-256,ok,salt,true,)}", "sums of a text"),
@@ -143,5 +156,34 @@ CASES = [
         body=r"\d{13}",
         called="TESTSTART.MS",
     ),
+    later("__P", "${__P(none,${v})}", "a default that an answer holds", "a b"),
+    later("__property", "${__property(none,,${v})}", "a default that an answer holds", "a b"),
+    later("__V", "${__V(v)} ${__V(none,${v})}", "a variable that an answer holds", "a b"),
+    later("__eval", "${__eval(<${v}>)}", "a text with what an answer holds", "a b"),
+    later("__evalVar", "${__evalVar(v)}", "a variable that an answer holds", "a b"),
+    later("__Random", "${__Random(${v},${v})} ${__Random(${v},7,n)} ${n}", "a range that an answer holds", "7"),
+    later("__RandomFromMultipleVars", "${__RandomFromMultipleVars(v|v,x)} ${x}", "variables that an answer holds", "a b"),
+    later("__intSum", "${__intSum(${v},-2,n)} ${n}", "a sum of what an answer holds", "40"),
+    later("__longSum", "${__longSum(${v},1)}", "a great sum of what an answer holds", "9999999999"),
+    later("__split", "${__split(${v},part,|)} ${part_1} ${part_2} ${part_n}", "the parts of what an answer holds", "a|b||c"),
+    later("__char", "${__char(${v},66)} ${__char(0x${v})}", "codes that an answer holds", "65"),
+    later("__unescape", "${__unescape(${v})}", "escapes that an answer holds", r'a\tb\u0041\101 \"\q'),
+    later("__unescapeHtml", "${__unescapeHtml(${v})}", "HTML that an answer holds", "&lt;a&gt; &amp; &#65;"),
+    later("__escapeHtml", "${__escapeHtml(${v})}", "what an answer holds as HTML", "<a b=\"c\"> & 'd'"),
+    later("__escapeXml", "${__escapeXml(${v})}", "what an answer holds as XML", "<a b=\"c\"> & 'd'"),
+    later("__urlencode", "${__urlencode(${v})}", "what an answer holds as part of a URL", "a b&c/ü~*"),
+    later("__urldecode", "${__urldecode(${v})}", "what an answer holds as text", "a+b%26c%C3%BC"),
+    later("__changeCase", "${__changeCase(${v},UPPER,)} ${__changeCase(${v},LOWER,x)} ${x} ${__changeCase(${v},CAPITALIZE,)}", "letters of an answer", "ann Lee"),
+    later("__digest", "${__digest(MD5,${v},,,)} ${__digest(SHA-256,x,${v},true,d)} ${d}", "sums of what an answer holds", "a b"),
+    later("__isVarDefined", "${__isVarDefined(v)} ${__isVarDefined(w)}", "whether there is what an answer holds", "a"),
+    later("__log", "${__log(${v})}${__logn(${v})}", "what an answer holds is logged", "a b"),
+    later("__regexFunction", "${__regexFunction((.)b,$1$,,,none,,v)}", "a match in what an answer held", "a1b2b"),
+    later("__timeShift", "${__timeShift(,${v},PT2S,,)}", "a time that an answer holds, and two seconds", "1700000000123"),
+    later("__groovy", "${__groovy(vars.get('v') + 1)} ${__groovy('${v}'.length())}", "an expression about what an answer holds", "abc"),
+    later("__jexl3", "${__jexl3(${v} + 1)} ${__jexl3(vars.get('v') == '41')}", "an expression about what an answer holds", "41"),
+    later("__jexl2", "${__jexl2(${v} + 1)}", "an expression about what an answer holds", "41"),
+    later("__javaScript", "${__javaScript('${v}' + 1)} ${__javaScript(vars.get('v').length)}", "an expression about what an answer holds", "abc"),
+    later("__BeanShell", '${__BeanShell(vars.get("v") + 1)}', "an expression about what an answer holds", "abc"),
+    later("__counter", "${__counter(TRUE,c)} ${c} ${v}", "a count that a variable keeps", "a"),
     function("__P", "${__P(none,a\\,b)} ${__P( none , d )} ${__P(none,(a))}", "commas, spaces and brackets in arguments", name="arguments"),
 ]

@@ -3,6 +3,8 @@
 from cases import Case, counted, in_any_order, one_user
 from elements import *
 
+from plans.functions import later as later_on
+
 CASUTG = "com.blazemeter.jmeter.threads"
 KG = "kg.apc.jmeter"
 
@@ -29,8 +31,12 @@ def shaping(*schedule):
     return Element(f"{KG}.timers.VariableThroughputTimer", f"{KG}.timers.VariableThroughputTimerGui", "Shaping", {"load_profile": rows(*schedule)})
 
 
-def function(covers, text, says, **more):
-    return one_user(f"plugin-{covers.strip('_').lower()}", covers, says, raw("POST", "/f", f"[{text}]"), **more)
+def function(covers, text, says, name=None, **more):
+    return one_user(name or f"plugin-{covers.strip('_').lower()}", covers, says, raw("POST", "/f", f"[{text}]"), **more)
+
+
+def later(covers, *more, **settings):
+    return later_on(covers, *more, name=f"plugin-later-{covers.strip('_').lower()}", **settings)
 
 
 CASES = [
@@ -124,9 +130,29 @@ CASES = [
     function("__substring", "${__substring(abcdef,1,3)}", "a part of a text"),
     function("__strReplace", "${__strReplace(a-b-c,-,+,r)} ${r}", "a text with others in it"),
     function("__strReplaceRegex", "${__strReplaceRegex(a1b22c,[0-9]+,#,r)} ${r}", "a text with others where a pattern is found"),
+    function(
+        "__strReplaceRegex",
+        "${__strReplaceRegex(id=${__threadNum}\\, n=18,(\\w+)=(\\d+),$2=$1,r)} ${r} ${__strReplaceRegex(a1b2,${__threadNum}.,<$0${__threadNum}>)}",
+        "texts, patterns and what takes their place that are known only on the way",
+        name="plugin-strreplaceregex-on-the-way",
+    ),
+    later("__base64Encode", "${__base64Encode(${v},x)} ${x}", "what an answer holds in base64", "ab c"),
+    later("__base64Decode", "${__base64Decode(${v},x)} ${x}", "what stands in base64 in an answer", "YWIgYw=="),
+    later("__strLen", "${__strLen(${v},n)} ${n}", "how long what an answer holds is", "ab ü"),
+    later("__substring", "${__substring(${v},1,3,x)} ${x}", "a part of what an answer holds", "abcdef"),
+    later("__strReplace", "${__strReplace(${v},-,+,r)} ${r}", "what an answer holds with others in it", "a-b-c"),
+    later("__chooseRandom", "${__chooseRandom(${v},${v},x)} ${x}", "one of several texts that an answer holds", "a b"),
+    later("__MD5", "${__MD5(${v},x)} ${x}", "a digest of what an answer holds", "a b"),
+    later("__isDefined", "${__isDefined(v)}", "whether there is what an answer holds", "a"),
+    later("__if", "${__if(${v},1,yes,no,r)} ${r} ${__if(${v},2,<${v}>,no)}", "one text or another by what an answer holds", "2"),
+    later("__uppercase", "${__uppercase(${v},x)} ${x}", "what an answer holds in capital letters", "ab ü"),
+    later("__lowercase", "${__lowercase(${v},x)} ${x}", "what an answer holds in small letters", "AB Ü"),
+    later("__doubleSum", "${__doubleSum(1.5,${v},r)} ${r}", "a sum of what an answer holds", "2.25"),
+    later("__env", "${__env(NO_SUCH_VARIABLE,,${v})}", "a default that an answer holds", "a b"),
     function("__chooseRandom", "${__chooseRandom(a,b,x)}", "one of several texts by chance", body=r"\[[ab]\]"),
     function("__MD5", "${__MD5(abc)}", "a digest"),
     function("__env", "${__env(HOME)} ${__env(HOME,home)} ${home}", "a variable of the environment"),
+    function("__env", "${__env(NO_SUCH_VARIABLE,v,d)} ${v}", "a variable that is not in the environment", name="plugin-env-default"),
     function("__isDefined", "${__isDefined(a)} ${__isDefined(b)}", "whether a variable is there", variables={"a": "1"}),
     function("__iterationNum", "${__iterationNum}", "the number of the iteration", loops=2),
     function("__if", "${__if(${a},1,yes,no,r)} ${__if(${a},2,yes,no)}", "one text or another", variables={"a": "1"}),
@@ -134,4 +160,10 @@ CASES = [
     function("__lowercase", "${__lowercase(AB C)}", "a text in small letters"),
     function("__doubleSum", "${__doubleSum(1.5,2.25,r)} ${r}", "a sum"),
     function("__caseFormat", "${__caseFormat(ab cd,UPPER_CAMEL_CASE)} ${__caseFormat(ab cd,kebab-case)}", "words in other forms"),
+    function(
+        "__caseFormat",
+        "${__caseFormat(Ab  cd_${__threadNum} ,kebab_case)} ${__caseFormat( ab ${__threadNum},UPPER_UNDERSCORE,r)} ${r} ${__caseFormat(_ab - Cd_)}",
+        "words that are known only on the way, and what stands around words",
+        name="plugin-caseformat-on-the-way",
+    ),
 ]

@@ -7,8 +7,9 @@ from server import Answer, as_json
 SHOP = {"items": [{"id": 1, "open": False, "price": 2.5}, {"id": 2, "open": True, "price": 10}], "total": 12.5}
 
 
-def script(tag, text, language="groovy", **more):
-    return bean(tag, f"a {tag}", {"scriptLanguage": language, "parameters": "", "filename": "", "cacheKey": "true", "script": text, **more})
+def script(tag, text, language="groovy", children=(), **more):
+    of = {"scriptLanguage": language, "parameters": "", "filename": "", "cacheKey": "true", "script": text, **more}
+    return bean(tag, f"a {tag}", of, *children)
 
 
 def beanshell(tag, text, **more):
@@ -49,6 +50,14 @@ CASES = [
     before("script-counts", "a variable that counts", "vars.put('n', ((vars.get('n') ?: '0') as int) + 1 as String)", "/a?n=${n}", loops=3),
     before("script-reads", "a variable of the plan", "vars.put('x', vars.get('who').toUpperCase())", "/a?x=${x}", variables={"who": "ann"}),
     before("script-with-values", "values that are written into the script", "vars.put('x', '${who}' + ${n})", "/a?x=${x}", variables={"who": "ann", "n": "4"}),
+    one_user(
+        "script-with-numbers",
+        "JSR223PreProcessor",
+        "whole numbers that are known only on the way and stand in the script as they are",
+        counter("n", start="3", step="4"),
+        get("/a?x=${x}&y=${y}", script("JSR223PreProcessor", "int n = ${n} * 2\nvars.put('x', '' + (n + ${__threadNum}) + '${n}')\nvars.put('y', '' + ${n} % 4)")),
+        loops=3,
+    ),
     before("script-lists", "lists and maps", "def all = [3, 1, 2].sort().collect { it * 2 }\nvars.put('x', all.join('-'))", "/a?x=${x}"),
     before("script-texts", "parts of texts", "def t = 'a,b,c'.split(',')\nvars.put('x', t[1] + t.size())", "/a?x=${x}"),
     before("script-decides", "one thing or another", "if (vars.get('x') == null) vars.put('x', 'first') else vars.put('x', 'later')", "/a?x=${x}", loops=2),
@@ -62,6 +71,46 @@ CASES = [
         get("/b?x=${x}"),
     ),
     one_user("script-sampler", "JSR223Sampler", "a script in the place of a sampler", script("JSR223Sampler", "vars.put('z', '3')"), get("/b?z=${z}")),
+    one_user(
+        "script-returns-a-text",
+        "JSR223Sampler RegexExtractor BoundaryExtractor JSR223PostProcessor",
+        "what a script returns in the place of a sampler, with extractors and a script behind it",
+        script(
+            "JSR223Sampler",
+            "return 'id=7;id=9;'",
+            children=[
+                regex("a", r"id=(\d)"),
+                regex("b", r"id=(\d)", match_number="2", template="<$1$>"),
+                regex("c", r"x(\d)"),
+                regex("all", r"id=(\d)", match_number="-1"),
+                between("d", "id=", ";"),
+                script("JSR223PostProcessor", "vars.put('e', vars.get('a') + '!')"),
+            ],
+        ),
+        raw("POST", "/f", "${a} ${b} ${c} ${d} ${e} ${all_2} ${all_matchNr}"),
+        loops=2,
+    ),
+    one_user(
+        "script-in-the-scope-of-an-extractor",
+        "JSR223Sampler RegexExtractor",
+        "an extractor of the group looks at what a script returns, too",
+        regex("t", r"id=(\d)"),
+        get("/a"),
+        script("JSR223Sampler", "return 'no more'"),
+        raw("POST", "/f", "${t}"),
+        answers={"/a": Answer("id=1")},
+    ),
+    one_user(
+        "script-around-a-debug-sampler",
+        "DebugSampler JSR223PreProcessor JSR223PostProcessor",
+        "scripts of the group are run before and behind what shows variables, too",
+        script("JSR223PreProcessor", "vars.put('n', ((vars.get('n') ?: '0') as int) + 1 as String)"),
+        script("JSR223PostProcessor", "vars.put('m', ((vars.get('m') ?: '0') as int) + 1 as String)"),
+        get("/a?n=${n}"),
+        bean("DebugSampler", "Debug", {"displayJMeterProperties": False, "displayJMeterVariables": True, "displaySystemProperties": False}),
+        get("/b?n=${n}&m=${m}"),
+        loops=2,
+    ),
     behind(
         "script-json",
         "a value out of a tree of JSON",

@@ -17,9 +17,11 @@ mod expressions;
 mod flow;
 mod functions;
 mod groups;
+mod java;
 mod loads;
 mod naming;
 mod request;
+mod returned;
 mod schedule;
 mod scripts;
 mod text;
@@ -40,6 +42,7 @@ use super::course::Course;
 use super::url::{origin, variable_name, with_origin_of};
 use super::{Collection, Kind, ReadError, Request, VARIABLES_MAX, Variable, Wishes};
 use assertions::Samples;
+pub(super) use functions::variables_with_default;
 use request::Surroundings;
 use text::{Mentions, Names};
 use tree::{Element, list_of, text_of};
@@ -76,8 +79,8 @@ struct Reading<'e> {
     connect_timeout: Option<u64>,
     /// What keeps the cookies of the group that is read, by its first sampler that has any.
     jar: Option<&'e Element>,
-    /// The same of answers that are kept in mind.
-    cache: Option<&'e Element>,
+    /// What keeps answers in mind for users of the group that is read.
+    caches: Vec<&'e Element>,
     /// Variables that setup groups have set, whose users are gone with them.
     forgotten: BTreeSet<String>,
     /// Variables that other groups set.
@@ -101,6 +104,10 @@ struct Scope<'e> {
     scripts: Vec<&'e Element>,
     /// What a failure ends; if nothing, the journey goes on, whatever fails.
     failure_ends: Option<Extent>,
+    /// Handlers of results, which act where a sampler fails.
+    on_failure: Vec<&'e Element>,
+    /// What limits the time that a sampler may take.
+    time_limits: Vec<&'e Element>,
     /// Whether the element at hand is done once by each user, and that is said.
     is_once: bool,
     /// The variable that counts the rounds of the loop that the reader is in at once.
@@ -258,7 +265,16 @@ fn is_drawn(text: &Template) -> bool {
     let mut is_drawn = false;
     // What is made of others is drawn if these are.
     let is_same = |value: &Value| {
-        matches!(value, Value::Variable(_) | Value::Env(_) | Value::File(..) | Value::Column { .. } | Value::Base64(_) | Value::Raw(_))
+        matches!(
+            value,
+            Value::Variable(_)
+                | Value::Env(_)
+                | Value::File(..)
+                | Value::Column { .. }
+                | Value::Base64(_)
+                | Value::Raw(_)
+                | Value::FormEncoded(_)
+        )
     };
     text.each_value(&mut |value| is_drawn |= !is_same(value));
     is_drawn
@@ -288,7 +304,14 @@ impl<'e> Reading<'e> {
         let properties = wishes.variables.iter().chain(&wishes.properties).cloned().collect();
         let name = if wishes.file.is_empty() { &plan.name } else { &wishes.file };
         let machine = wishes.machine.clone();
-        let names = Names { properties, plan: name.clone(), machine, included: Some(&wishes.included), ..Names::default() };
+        let names = Names {
+            properties,
+            plan: name.clone(),
+            machine,
+            unset: wishes.unset.clone(),
+            included: Some(&wishes.included),
+            ..Names::default()
+        };
         let servers = wishes.servers.map_or(1, NonZeroU32::get);
         let (course, places) = (Course { each_place: servers > 1, ..Course::default() }, BTreeMap::new());
         Self {
@@ -309,7 +332,7 @@ impl<'e> Reading<'e> {
             texts: &wishes.included,
             connect_timeout: None,
             jar: None,
-            cache: None,
+            caches: Vec::new(),
             forgotten: BTreeSet::new(),
             kept: BTreeSet::new(),
         }
@@ -441,6 +464,7 @@ impl<'e> Reading<'e> {
                 self.first.push((self.names.plain(name), Expression::Text(self.names.template(form).unwrap_or_default())));
             }
         }
+        self.names.numbers = self.whole_numbers();
         self.names.varying = set.iter().map(|name| self.names.plain(name)).collect();
         (self.names.set, self.names.lost, self.names.lists) = (set, lost, lists);
         let mut is_told = false;
@@ -584,28 +608,7 @@ impl<'e> Reading<'e> {
             }
             request.extractions.extend(taken);
         }
-        for assertion in &inner.assertions {
-            let samples = Samples::of(assertion.text("Assertion.scope"));
-            if samples != Samples::Own && (request.resources.is_some() || request.connection.follow.is_some()) {
-                self.leave_out(assertion, scope, "answers along redirects, and of what a page loads, are not held against it");
-            }
-            // Where there are no others, it looks at none.
-            if samples == Samples::Parts {
-                continue;
-            }
-            let checks = assertions::checks(assertion, &self.names).unwrap_or_default();
-            // What the same answer gives a value is not known yet when it is held against that.
-            let is_new = |name: &str| request.extractions.iter().any(|taken| taken.variable == name);
-            if checks.iter().filter_map(|check| check.against.as_ref()).any(|against| against.variables().any(is_new)) {
-                self.leave_out(
-                    assertion,
-                    scope,
-                    "the answer is not held against it: what it compares with is taken out of the same answer",
-                );
-                continue;
-            }
-            request.checks.extend(checks);
-        }
+        self.hold(&mut request, &inner.assertions, scope);
         request.extractions.extend(
             self.names.answer_before.clone().map(|before| Extraction {
                 default: Some(String::new()),
@@ -629,14 +632,14 @@ impl<'e> Reading<'e> {
             cache,
             encoding: said.encoding,
             closes: said.closes,
-            timeout: said.timeout,
-            failure_ends: scope.step_ends(),
-            may_fail: scope.step_ends().is_none(),
+            timeout: self.limits(&inner).chain(said.timeout).min(),
+            failure_ends: inner.step_ends(),
+            may_fail: inner.step_ends().is_none(),
             ..Step::new(request.place.clone(), String::new(), Template::default())
         };
         items.push(Item::Step(Box::new(mark)));
         items.extend(self.names.behind.take());
-        items.extend(self.end_after_failure(element, scope));
+        items.extend(self.end_after_failure(element, &inner));
         self.collection.requests.push(request);
         items
     }
@@ -675,6 +678,11 @@ impl<'e> Scope<'e> {
                 class if scripts::Role::of(class).is_some() => scope.scripts.push(child),
                 class if answer::is_extractor(class) => scope.extractors.push(child),
                 class if assertions::is_assertion(class) => scope.assertions.push(child),
+                "SampleTimeout" => scope.time_limits.push(child),
+                "ResultAction" => {
+                    scope.failure_ends = flow::the_larger(scope.failure_ends, flow::ended_by(child));
+                    scope.on_failure.push(child);
+                }
                 _ => {}
             }
         }

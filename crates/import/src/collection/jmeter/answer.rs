@@ -37,6 +37,7 @@ pub(super) fn is_extractor(class: &str) -> bool {
             | "XPathExtractor"
             | "XPath2Extractor"
             | "JMESPathExtractor"
+            | "JSONPathExtractor"
     )
 }
 
@@ -45,6 +46,7 @@ pub(super) fn taken(element: &Element, mentions: &Mentions<'_>, names: Option<&N
     let extractor = Extractor { element, mentions, names };
     match element.class.as_str() {
         "JSONPostProcessor" => extractor.json(),
+        "JSONPathExtractor" => extractor.json_of_plugin(),
         "RegexExtractor" => extractor.regex(),
         "BoundaryExtractor" => extractor.boundary(),
         "HtmlExtractor" => extractor.css(),
@@ -76,6 +78,11 @@ type LookedFor = (String, Option<Template>);
 /// What a group of all matches of an extractor is called, which no plan can name.
 pub(super) fn group_list(name: &str, group: usize) -> String {
     format!("{name} group {group}")
+}
+
+/// What the numbers of groups of all matches of an extractor are called, which no plan can name.
+pub(super) fn group_count_list(name: &str) -> String {
+    format!("{name} group count")
 }
 
 /// What an extractor looks for, whatever it does with what it finds.
@@ -144,15 +151,16 @@ impl Extractor<'_> {
         };
         match self.element.text("Sample.scope") {
             "" | "parent" | "all" => Ok(Where::Part(part)),
-            "variable" => {
-                let name = self.element.text("Scope.variable").trim();
-                let value = self.names.map_or_else(|| Some(variable(name)), |names| names.value(name));
-                value.map(Where::Written).ok_or_else(|| format!("it looks at the variable '{name}', to which nothing here gives a value"))
-            }
+            "variable" => self.of_variable(self.element.text("Scope.variable").trim()),
             // The answers of which a sample is made are those along redirects.
             "children" if part == AnswerPart::Body => Ok(Where::Part(AnswerPart::Hops)),
             scope => Err(format!("it looks at '{scope}', and values are taken out of the answer itself")),
         }
+    }
+
+    fn of_variable(&self, name: &str) -> Result<Where, String> {
+        let value = self.names.map_or_else(|| Some(variable(name)), |names| names.value(name));
+        value.map(Where::Written).ok_or_else(|| format!("it looks at the variable '{name}', to which nothing here gives a value"))
     }
 
     /// What it is if nothing is found, by two settings: an empty default leaves the old value, unless it is meant.
@@ -245,14 +253,17 @@ impl Extractor<'_> {
         let mut all = self.with_parts(&sought, (!is_usual).then_some(form.as_str()), false);
         let is_list = all[0].is_list;
         if is_list {
-            let numbered = |name: &str, group: usize| {
-                let number = name.strip_prefix(sought.name)?.strip_prefix('_')?.strip_suffix(&format!("_g{group}"))?;
-                is_number(number).then_some(())
-            };
-            for group in (0..groups).filter(|group| self.mentions.references.iter().any(|name| numbered(name, *group).is_some())) {
-                let name = group_list(sought.name, group);
-                let list = self.one(&sought, &name, Ok(Which::Every), Some(format!("${group}")), Otherwise::Keeps);
-                all.push(Taken { is_list: true, ..list });
+            let count = ("_g".to_owned(), group_count_list(sought.name), (groups - 1).to_string());
+            let each = (0..groups).map(|group| (format!("_g{group}"), group_list(sought.name, group), format!("${group}")));
+            for (part, name, form) in std::iter::once(count).chain(each) {
+                let is_numbered = |name: &&str| {
+                    let number = name.strip_prefix(sought.name).and_then(|rest| rest.strip_prefix('_')?.strip_suffix(&part));
+                    number.is_some_and(is_number)
+                };
+                if self.mentions.references.iter().any(is_numbered) {
+                    let list = self.one(&sought, &name, Ok(Which::Every), Some(form), Otherwise::Keeps);
+                    all.push(Taken { is_list: true, ..list });
+                }
             }
             return all;
         }
@@ -334,6 +345,30 @@ impl Extractor<'_> {
             otherwise: Otherwise::Becomes(of("defaultValue").to_owned()),
         };
         self.with_parts(&sought, None, true)
+    }
+
+    /// That of a plugin, which plans of the time had before JMeter had one of its own.
+    fn json_of_plugin(&self) -> Vec<Taken> {
+        let of = |name: &str| self.element.text(name).trim();
+        let expression = if of("INPUT_FORMAT").eq_ignore_ascii_case("yaml") {
+            Err("it reads YAML, and JSON is read here".to_owned())
+        } else {
+            self.looked_for(of("JSONPATH"), &[""], dialects::json_path)
+        };
+        let finds_several = expression.as_ref().is_ok_and(|(path, _)| dialects::finds_several(path));
+        let within = match of("SUBJECT") {
+            "VAR" => self.of_variable(of("VARIABLE")),
+            _ => Ok(Where::default()),
+        };
+        let sought = Sought {
+            name: of("VAR"),
+            kind: Kind::JsonPath,
+            expression,
+            within,
+            number: if finds_several { "-1" } else { "1" },
+            otherwise: Otherwise::Becomes(self.element.text("DEFAULT").to_owned()),
+        };
+        self.with_parts(&sought, None, false)
     }
 
     fn json(&self) -> Vec<Taken> {
@@ -475,6 +510,10 @@ mod tests {
         ];
         let told: Vec<String> = found(&element("JSONPostProcessor", &json)).iter().map(said).collect();
         assert_eq!(told, ["id: json $.id First or 0", "name: json $..name Nth(1) or ", "x: json $.y First or "]);
+        let of_plugin = [("VAR", "who"), ("JSONPATH", "user.name"), ("DEFAULT", "none"), ("SUBJECT", "BODY")];
+        assert_eq!(said(&found(&element("JSONPathExtractor", &of_plugin))[0]), "who: json $.user.name First or none");
+        let several = [("VAR", "ids"), ("JSONPATH", "$..id"), ("SUBJECT", "VAR"), ("VARIABLE", "page")];
+        assert_eq!(said(&found(&element("JSONPathExtractor", &several))[0]), "ids: json $..id in {{page}} Every or ");
         let boundary = [("BoundaryExtractor.refname", "t"), ("BoundaryExtractor.lboundary", "a(\""), ("BoundaryExtractor.rboundary", "")];
         assert_eq!(said(&found(&element("BoundaryExtractor", &boundary))[0]), "t: regex (?s)a\\(\"(.*?)\\z Random or what it was");
         let css = [("HtmlExtractor.refname", "t"), ("HtmlExtractor.expr", "input[name=csrf]"), ("HtmlExtractor.attribute", "value")];
@@ -488,12 +527,12 @@ mod tests {
     #[test]
     fn groups_of_all_matches_are_lists_of_their_own_where_something_names_one() {
         let mut mentions = Mentions::default();
-        mentions.add("${t_2_g1} ${t_x_g2} ${t_1_g9}");
+        mentions.add("${t_2_g1} ${t_x_g2} ${t_1_g9} ${t_3_g} ${t_x_g}");
         let regex = [("RegexExtractor.refname", "t"), ("RegexExtractor.regex", "(a)(b)"), ("RegexExtractor.match_number", "-1")];
         let all = taken(&element("RegexExtractor", &regex), &mentions, None);
         assert_eq!(
             all.iter().map(said).collect::<Vec<_>>(),
-            ["t: regex (a)(b) as $1 Every or ", "t_group_1: regex (a)(b) as $1 Every or "]
+            ["t: regex (a)(b) as $1 Every or ", "t_group_count: regex (a)(b) as 2 Every or ", "t_group_1: regex (a)(b) as $1 Every or "]
         );
     }
 

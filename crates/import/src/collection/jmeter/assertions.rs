@@ -11,6 +11,8 @@ use super::answer::{escaped, understood};
 use super::dialects;
 use super::text::Names;
 use super::tree::Element;
+use super::{Reading, Scope};
+use crate::collection::Request;
 use crate::collection::tree::json_string;
 
 /// Whether an element holds answers against something.
@@ -60,6 +62,54 @@ impl Samples {
     }
 }
 
+impl<'e> Reading<'e> {
+    /// Holds the answer to a request against these assertions, as far as they can be said of it.
+    pub(super) fn hold(&mut self, request: &mut Request, assertions: &[&'e Element], scope: &Scope<'e>) {
+        for assertion in assertions.iter().copied() {
+            let mut checks = checks(assertion, &self.names).unwrap_or_default();
+            let samples = Samples::of(assertion.text("Assertion.scope"));
+            let (is_led, is_page) = (request.connection.follow.is_some(), request.resources.is_some());
+            let of_hops: Vec<AnswerCheck> = checks.iter().filter_map(along_redirects).collect();
+            if samples != Samples::Own && is_led && !is_page && of_hops.len() == checks.len() {
+                checks.retain(|_| samples == Samples::All);
+                checks.extend(of_hops);
+            } else if samples != Samples::Own {
+                if is_led || is_page {
+                    self.leave_out(
+                        assertion,
+                        scope,
+                        "answers along redirects, and of what a page loads, are not held against it, but for texts that none of those along redirects may hold",
+                    );
+                }
+                // Where there are no others, it looks at none.
+                if samples == Samples::Parts {
+                    continue;
+                }
+            }
+            // What the same answer gives a value is not known yet when it is held against that.
+            let is_new = |name: &str| request.extractions.iter().any(|taken| taken.variable == name);
+            if checks.iter().filter_map(|check| check.against.as_ref()).any(|against| against.variables().any(is_new)) {
+                let why = "the answer is not held against it: what it compares with is taken out of the same answer";
+                self.leave_out(assertion, scope, why);
+                continue;
+            }
+            request.checks.extend(checks);
+        }
+    }
+}
+
+/// The same of all answers along redirects together, if it is that none of their bodies holds a text.
+fn along_redirects(check: &AnswerCheck) -> Option<AnswerCheck> {
+    let is_plain = match check.condition.split_once(' ')? {
+        // It may not stand over the end of one and the beginning of the next.
+        ("not", rest) if rest.starts_with("contains ") => !rest.contains("\\n"),
+        ("not", rest) if rest.starts_with("matches ") => !rest.contains(['^', '$', '\\', '[', '(']),
+        _ => false,
+    };
+    let is_one = is_plain && check.subject == Subject::Body;
+    is_one.then(|| AnswerCheck { subject: Subject::Part(AnswerPart::Hops), ..check.clone() })
+}
+
 fn held(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
     match element.class.as_str() {
         "ResponseAssertion" => response(element, names),
@@ -68,6 +118,7 @@ fn held(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String
         "XPathAssertion" | "XPath2Assertion" => xpath(element, names),
         "DurationAssertion" => match names.setting(element.text("DurationAssertion.duration"))?.trim().parse::<u64>() {
             Ok(0) => Ok(Vec::new()),
+            Err(_) if element.text("DurationAssertion.duration").trim().is_empty() => Ok(Vec::new()),
             Ok(most) => Ok(vec![check(Subject::Time, format!("<= {most}ms"))]),
             Err(_) => Err("its duration is no whole number of milliseconds".to_owned()),
         },
@@ -77,6 +128,16 @@ fn held(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String
             Ok(vec![check(Subject::Digest("md5".to_owned()), format!("== {}", json_string(&wanted)))])
         }
         "XMLAssertion" => Ok(vec![check(Subject::Format, "xml".to_owned())]),
+        "HTMLAssertion" => Err(
+            "nothing here judges a page as it does; hold the answer against a text that the page holds (Response Assertion), or with an XPath Assertion"
+                .to_owned(),
+        ),
+        "CompareAssertion" => {
+            Err("answers are not kept for it; hold each answer against a text, its size or its MD5 sum (MD5Hex Assertion)".to_owned())
+        }
+        "XMLSchemaAssertion" => Err(
+            "no schema is read here; an XML Assertion holds that it is XML, and XPath Assertions hold what has to be in it".to_owned(),
+        ),
         _ => Err("it is not carried out here; hold the answer against a text or a JSONPath".to_owned()),
     }
 }
@@ -537,6 +598,8 @@ mod tests {
         assert_eq!(told("XPath2Assertion", &[("XPath.xpath", "//a"), ("XPath.negate", "true")], &[]), "format xml; xpath //a missing");
         assert_eq!(told("MD5HexAssertion", &[("MD5HexAssertion.size", "AB")], &[]), "digest md5 == \"ab\"");
         assert_eq!(told("XMLAssertion", &[], &[]), "format xml");
-        assert!(told("HTMLAssertion", &[], &[]).contains("not carried out here"));
+        assert!(told("HTMLAssertion", &[], &[]).contains("Response Assertion"));
+        assert!(told("CompareAssertion", &[], &[]).contains("MD5Hex"));
+        assert!(told("XMLSchemaAssertion", &[], &[]).contains("XPath Assertions"));
     }
 }

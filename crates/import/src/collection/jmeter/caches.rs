@@ -14,10 +14,11 @@ impl<'e> Reading<'e> {
     /// What the user of a sampler keeps in mind of its answer, by the cache manager that holds for it.
     pub(super) fn cache_of(&mut self, scope: &Scope<'e>) -> Option<Cache> {
         let manager = scope.cache?;
-        if self.cache.is_some_and(|first| !std::ptr::eq(manager, first)) {
-            self.leave_out(manager, &Scope::default(), "a user has one cache, with what all cache managers of its group keep in mind");
-        }
-        self.cache = self.cache.or(Some(manager));
+        let known = self.caches.iter().position(|known| std::ptr::eq(*known, manager));
+        let place = known.unwrap_or_else(|| {
+            self.caches.push(manager);
+            self.caches.len() - 1
+        });
         let said = manager.text("maxSize");
         let at_most = if said.trim().is_empty() { Some(AT_MOST.into()) } else { self.names.number(said) };
         if at_most.is_none() {
@@ -29,12 +30,29 @@ impl<'e> Reading<'e> {
         }
         // Numbers that are larger are cut off at the largest there is.
         let at_most = NonZeroU32::new(at_most.map_or(AT_MOST, |most| most as u32)).unwrap_or(NonZeroU32::MIN);
-        Some(Cache { at_most, always_ask: !manager.is_on("useExpires", false), all_methods: true })
+        Some(Cache {
+            at_most,
+            always_ask: !manager.is_on("useExpires", false),
+            all_methods: true,
+            number: u16::try_from(place + 1).unwrap_or(u16::MAX),
+        })
+    }
+}
+
+impl<'e> Reading<'e> {
+    /// Whether users of a group forget what they keep in mind with each iteration. They forget all of it.
+    pub(super) fn forgets_caches(&mut self, group: &'e Element) -> bool {
+        let emptied = self.caches.iter().filter(|manager| is_emptied(manager, group)).count();
+        if emptied > 0 && emptied < self.caches.len() {
+            let why = "of its cache managers some are cleared with each iteration: here all are";
+            self.leave_out(group, &Scope::default(), why);
+        }
+        emptied > 0
     }
 }
 
 /// Whether a cache manager forgets what it keeps in mind with each iteration of a group.
-pub(super) fn is_emptied(manager: &Element, group: &Element) -> bool {
+fn is_emptied(manager: &Element, group: &Element) -> bool {
     if manager.is_on("CacheManager.controlledByThread", false) {
         return !group.is_on("ThreadGroup.same_user_on_next_iteration", true);
     }

@@ -26,11 +26,16 @@ pub(super) fn is_timer(class: &str) -> bool {
 /// What an element that is none of these is.
 pub(super) fn is_of_order(class: &str) -> bool {
     class.ends_with("Controller")
-        || class.ends_with("Control")
+        || class.ends_with("Control") && !records(class)
         || class.ends_with("Sampler")
         || class == "RunTime"
         || is_http(class)
         || class == "TestAction"
+}
+
+/// Whether an element is there for recording a plan, and does nothing in one.
+pub(super) fn records(class: &str) -> bool {
+    matches!(class, "ProxyControl" | "HttpMirrorControl" | "HttpSimpleTableControl" | "WorkBench")
 }
 
 /// Whether an element sends something itself.
@@ -78,11 +83,7 @@ impl<'e> Reading<'e> {
             class if is_http(class) => self.sampler(element, scope),
             class if scripts::Role::of(class) == Some(scripts::Role::Sampler) => self.script_sampler(element, scope),
             "TestAction" => self.action(element, scope),
-            // It sends nothing, and is waited for all the same.
-            "DebugSampler" => {
-                let pauses = self.pauses(&scope.within(element));
-                behind(self.names.taken(), pauses)
-            }
+            "DebugSampler" => self.debug_sampler(element, scope),
             "TestFragmentController" => Vec::new(),
             _ if is_plain(element) => self.inner(element, scope),
             // One that is not to be entered again is done once by each user.
@@ -186,10 +187,12 @@ impl<'e> Reading<'e> {
                 }
             },
             class if is_of_order(class) => {
-                let what = if class.ends_with("Sampler") {
-                    "it is no HTTP request, and nothing of it is sent"
-                } else {
-                    "it has no equal here, and nothing in it is sent"
+                let what = match class {
+                    "SoapSampler" | "WebServiceSampler" => {
+                        "JMeter itself has it no more, and nothing of it is sent: make it an HTTP Request whose body is the envelope"
+                    }
+                    _ if class.ends_with("Sampler") => "it is no HTTP request, and nothing of it is sent",
+                    _ => "it has no equal here, and nothing in it is sent",
                 };
                 self.leave_out(element, scope, what);
                 Vec::new()
@@ -514,14 +517,17 @@ impl<'e> Reading<'e> {
                 Ok(vec![Item::Rendezvous { users: together.max(1), within: (within > 0.0).then(|| milliseconds_of(within)) }])
             }
             "ConstantThroughputTimer" => {
+                // Older plans have them in words.
                 let (of, name) = match timer.text("calcMode").trim() {
-                    "" | "0" | "calcMode.1" => (PacedUsers::Each, self.pace_name(timer)),
+                    "" | "0" | "calcMode.1" | "this thread only" => (PacedUsers::Each, self.pace_name(timer)),
                     // JMeter divides the rate among the threads that there are; here whoever comes first takes the next turn.
-                    "1" | "calcMode.2" => (PacedUsers::All, self.pace_name(timer)),
-                    "2" | "calcMode.3" => (PacedUsers::Population, self.pace_name(timer)),
+                    "1" | "calcMode.2" | "all active threads" => (PacedUsers::All, self.pace_name(timer)),
+                    "2" | "calcMode.3" | "all active threads in current thread group" => (PacedUsers::Population, self.pace_name(timer)),
                     // Of all timers in this mode there is one schedule.
-                    "3" | "calcMode.4" => (PacedUsers::All, Some("all active threads (shared)".to_owned())),
-                    "4" | "calcMode.5" => (PacedUsers::Population, Some("all active threads in the group (shared)".to_owned())),
+                    "3" | "calcMode.4" | "all active threads (shared)" => (PacedUsers::All, Some("all active threads (shared)".to_owned())),
+                    "4" | "calcMode.5" | "all active threads in current thread group (shared)" => {
+                        (PacedUsers::Population, Some("all active threads in the group (shared)".to_owned()))
+                    }
                     mode => return Err(format!("its mode '{mode}' is unknown")),
                 };
                 let pace = self.pace(timer, of, Some(60.0), Think::Fixed)?;

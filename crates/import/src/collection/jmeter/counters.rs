@@ -3,13 +3,17 @@
 //! JMeter sets these with each iteration of the nearest controller above them, a loop's round as well as a group's. So they are set where
 //! such an iteration begins; as functions of their own in templates they would count each request that names them.
 
+use std::collections::BTreeSet;
+
 use plan::template::{Template, Value};
 use plan::work::{Expression, Function, Item, Operator, USER_NUMBER};
 
 use super::expressions::{fixed, held, part_at, two};
+use super::flow::loop_index;
+use super::functions::assigned;
 use super::groups::is_group;
 use super::tree::{Element, Property};
-use super::{Reading, Scope, controllers};
+use super::{Reading, Scope, answer, controllers, scripts};
 use crate::collection::Variable;
 
 /// Chance has so many numbers at most.
@@ -65,7 +69,7 @@ impl<'e> Reading<'e> {
             sets.push(items);
         }
         if names.is_empty() || sets.is_empty() {
-            return Err("it holds no values of a user".to_owned());
+            return Ok(Vec::new());
         }
         if sets.len() == 1 {
             return Ok(sets.remove(0));
@@ -187,6 +191,46 @@ impl<'e> Reading<'e> {
         whole.push(behind);
         set.extend([(format!("{name}_digits"), digits), (name, Expression::Text(whole))]);
         Ok(set)
+    }
+}
+
+impl Reading<'_> {
+    /// The variables that hold whole numbers alone, by their names here: counters, numbers by chance and sums, which nothing else sets.
+    pub(super) fn whole_numbers(&self) -> BTreeSet<String> {
+        let (mut numbers, mut others): (BTreeSet<String>, BTreeSet<String>) = Default::default();
+        let listed = |arguments| super::listed(arguments).map(|(name, _)| name.to_owned());
+        others.extend(listed(self.plan.list("TestPlan.user_defined_variables")));
+        for root in self.roots() {
+            super::each(root, &mut |element| match element.class.as_str() {
+                class if is_counter(class) => {
+                    let is_plain = element.text("CounterConfig.format").trim().is_empty() && element.text("outputFormat").trim().is_empty();
+                    let held = if is_plain { &mut numbers } else { &mut others };
+                    held.insert(counter_name(element).to_owned());
+                }
+                class if scripts::Role::of(class).is_some() => others.extend(self.set_by_script(element)),
+                class if answer::is_extractor(class) => {
+                    others.extend(answer::taken(element, &self.names.mentions, None).into_iter().map(|taken| taken.name));
+                }
+                "Arguments" => others.extend(listed(element.properties.as_slice())),
+                "UserParameters" => others.extend(element.texts("UserParameters.names").into_iter().map(|name| name.trim().to_owned())),
+                "LoopController" | "WhileController" => _ = numbers.insert(loop_index(&element.name)),
+                "ForeachController" => {
+                    numbers.insert(loop_index(&element.name));
+                    others.insert(element.text("ForeachController.returnVal").trim().to_owned());
+                }
+                _ => {}
+            });
+        }
+        for (function, arguments) in &self.names.mentions.calls {
+            if let (Some(language), Some(script)) = (scripts::language_of_function(function), arguments.first()) {
+                others.extend(scripts::set_by(&script.replace("\\,", ","), language));
+            }
+            let Some(name) = assigned(function, arguments) else { continue };
+            let is_number = matches!(*function, "__counter" | "__Random" | "__intSum" | "__longSum" | "__strLen");
+            let held = if is_number { &mut numbers } else { &mut others };
+            held.insert(name.to_owned());
+        }
+        numbers.difference(&others).map(|name| self.names.plain(name)).collect()
     }
 }
 

@@ -125,7 +125,8 @@ pub(super) fn open(template: &Template, beginnings: &[&str], made: impl Fn(&str)
     Err(wrong)
 }
 
-fn not_understood(pattern: &str) -> String {
+/// Why an expression is none here.
+pub(super) fn not_understood(pattern: &str) -> String {
     format!("the regular expression '{pattern}' is not understood here")
 }
 

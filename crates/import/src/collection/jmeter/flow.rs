@@ -3,6 +3,7 @@
 //! JMeter ends the round of a loop, a loop, an iteration of the group, a thread or the test from within a sampler's place, and so do items here.
 //! A loop tells its round in a variable of its name, counted from 0; it is set where the round begins, which every way into it passes.
 
+use plan::Nanos;
 use plan::template::{Template, Value};
 use plan::work::{Expression, Extent, Item, LAST_SUCCEEDED, List, Operator, each_item};
 
@@ -49,6 +50,30 @@ pub(super) fn loop_index(name: &str) -> String {
     format!("__jm__{name}__idx")
 }
 
+/// The setting of what limits the time of samplers, in milliseconds.
+pub(super) const TIME_LIMIT: &str = "InterruptTimer.timeout";
+
+/// What is done after a failure by a handler of results.
+fn action_of(handler: &Element) -> &str {
+    handler.text("OnError.action").trim()
+}
+
+/// What a failure ends by a handler of results, if that is more than a loop.
+pub(super) fn ended_by(handler: &Element) -> Option<Extent> {
+    match action_of(handler) {
+        "1" => Some(Extent::User),
+        "2" => Some(Extent::Load),
+        "3" => Some(Extent::LoadAtOnce),
+        "4" => Some(Extent::Journey),
+        _ => None,
+    }
+}
+
+/// What ends where both say what does.
+pub(super) fn the_larger(one: Option<Extent>, other: Option<Extent>) -> Option<Extent> {
+    one.into_iter().chain(other).max_by_key(|extent| *extent as u8)
+}
+
 impl<'e> Reading<'e> {
     /// What a user does in place of a request.
     pub(super) fn action(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
@@ -68,16 +93,8 @@ impl<'e> Reading<'e> {
             ("2", "2") => self.end(scope, Extent::LoadAtOnce),
             ("" | "0" | "2", _) => self.end(scope, Extent::User),
             ("3", _) => self.end(scope, Extent::Journey),
-            ("4", _) => match scope.around {
-                Around::Loop => Ok(Item::EndRound),
-                Around::Group => self.end(scope, Extent::Journey),
-                Around::Timed | Around::Branch => Err("it ends the round of a loop around what it stands in"),
-            },
-            ("5", _) => match scope.around {
-                Around::Loop => Ok(Item::EndLoop),
-                Around::Group => self.end(scope, Extent::User),
-                Around::Timed | Around::Branch => Err("it leaves a loop around what it stands in"),
-            },
+            ("4", _) => self.end_round(scope),
+            ("5", _) => self.end_loop(scope),
             _ => Err("it is unknown"),
         };
         match ended {
@@ -88,6 +105,24 @@ impl<'e> Reading<'e> {
             }
         }
         behind(self.names.taken(), items)
+    }
+
+    /// What ends the round of the nearest loop.
+    fn end_round(&self, scope: &Scope<'e>) -> Result<Item, &'static str> {
+        match scope.around {
+            Around::Loop => Ok(Item::EndRound),
+            Around::Group => self.end(scope, Extent::Journey),
+            Around::Timed | Around::Branch => Err("it ends the round of a loop around what it stands in"),
+        }
+    }
+
+    /// What leaves the nearest loop.
+    fn end_loop(&self, scope: &Scope<'e>) -> Result<Item, &'static str> {
+        match scope.around {
+            Around::Loop => Ok(Item::EndLoop),
+            Around::Group => self.end(scope, Extent::User),
+            Around::Timed | Around::Branch => Err("it leaves a loop around what it stands in"),
+        }
     }
 
     /// What ends so much here.
@@ -104,16 +139,28 @@ impl<'e> Reading<'e> {
         }
     }
 
-    /// What a failure of the sampler before ends, where a group is done by itself; else its step says it.
-    pub(super) fn end_after_failure(&mut self, element: &'e Element, scope: &Scope<'e>) -> Option<Item> {
-        let extent = scope.failure_ends.filter(|_| scope.is_apart)?;
-        match self.end(scope, extent) {
-            Ok(item) => Some(Item::If { condition: has_failed(), items: vec![item], otherwise: Vec::new() }),
-            Err(why) => {
-                self.leave_out(element, scope, format!("its failure ends nothing: {why}"));
-                None
+    /// What a failure of the sampler before ends, where a group is done by itself, and of loops; else its step says it.
+    pub(super) fn end_after_failure(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+        let mut ends: Vec<_> = scope.failure_ends.filter(|_| scope.is_apart).map(|extent| self.end(scope, extent)).into_iter().collect();
+        ends.extend(scope.on_failure.iter().filter_map(|handler| match action_of(handler) {
+            "5" => Some(self.end_round(scope)),
+            "6" => Some(self.end_loop(scope)),
+            _ => None,
+        }));
+        let mut items = Vec::new();
+        for end in ends {
+            match end {
+                Ok(item) => items.push(Item::If { condition: has_failed(), items: vec![item], otherwise: Vec::new() }),
+                Err(why) => self.leave_out(element, scope, format!("its failure ends nothing: {why}")),
             }
         }
+        items
+    }
+
+    /// The times after which a sampler is given up, by what limits it.
+    pub(super) fn limits<'s>(&'s self, inner: &'s Scope<'e>) -> impl Iterator<Item = Nanos> + 's {
+        let times = inner.time_limits.iter().filter_map(|limit| self.names.number(limit.text(TIME_LIMIT)));
+        times.filter(|time| *time > 0.0).map(|time| Nanos::from_millis(time as u64))
     }
 
     /// A loop that goes round a number of times.
@@ -169,7 +216,11 @@ impl<'e> Reading<'e> {
         let condition = match script_of(text) {
             Some(script) => self.comparison(&script).or_else(|_| self.is_text(Operator::Is, text, "true")),
             None if element.is_on("IfController.useExpression", false) => self.is_text(Operator::Is, text, "true"),
-            None => self.comparison(text),
+            // It is JavaScript by itself.
+            None => self.comparison(text).or_else(|why| {
+                let script = format!("${{__javaScript({})}}", text.replace(',', "\\,"));
+                self.is_text(Operator::Is, &script, "true").map_err(|_| why)
+            }),
         };
         let before = self.names.taken();
         let is_looked_at_again = element.is_on("IfController.evaluateAll", false);

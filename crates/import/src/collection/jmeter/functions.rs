@@ -8,9 +8,10 @@
 //! Invariant: a function that has no equal is told by its name, and nothing is sent with something else in its place.
 
 mod found;
+mod texts;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groovy::Language;
 use plan::template::{Day, Form, LETTERS_AND_DIGITS, Moment, Piece, RANDOM_LETTERS_MAX, Template, TimeForm, Value};
@@ -20,12 +21,25 @@ use plan::{Charset, DataFile, RowForm};
 use super::data::free_file_name;
 use super::expressions::{fixed, held, two};
 use super::text::{Names, call, form_encoded, list_name, numbered};
-use super::{scripts, times};
+use super::{Reading, Wishes, scripts, times, trees};
 
 pub(super) use found::{Sequence, looks_back, parts_of_match};
 
+/// The variables of the environment for which a plan, or one that it includes, has a default.
+pub(in super::super) fn variables_with_default(text: &str, wishes: &Wishes) -> BTreeSet<String> {
+    let mut texts = std::iter::once(text).chain(wishes.included.values().flatten().map(String::as_str));
+    if !texts.any(|text| text.contains("__env(")) {
+        return BTreeSet::new();
+    }
+    let Ok((plan, included)) = trees(text, wishes) else { return BTreeSet::new() };
+    let mut reading = Reading::new(&plan, &included, wishes);
+    reading.variables(wishes, &BTreeMap::new());
+    let calls = reading.names.mentions.calls.iter().filter(|(function, arguments)| *function == "__env" && arguments.len() > 2);
+    calls.filter_map(|(_, arguments)| reading.names.literal(arguments[0])).filter(|name| !name.is_empty()).collect()
+}
+
 /// Whole numbers by chance, of which a share is taken where the range is known only on the way.
-const CHANCE_MAX: i64 = (1 << 53) - 1;
+pub(super) const CHANCE_MAX: i64 = (1 << 53) - 1;
 
 /// What a function becomes.
 enum Outcome {
@@ -83,8 +97,8 @@ pub(super) fn assigned<'t>(name: &str, arguments: &[&'t str]) -> Option<&'t str>
         | "__split"
         | "__escapeOroRegexpChars"
         | "__RandomFromMultipleVars" => 1,
-        "__Random" | "__RandomString" | "__FileToString" | "__changeCase" => 2,
-        "__dateTimeConvert" | "__substring" | "__strReplace" => 3,
+        "__Random" | "__RandomString" | "__FileToString" | "__changeCase" | "__caseFormat" => 2,
+        "__dateTimeConvert" | "__substring" | "__strReplace" | "__strReplaceRegex" => 3,
         "__RandomDate" | "__digest" | "__if" => 4,
         "__regexFunction" => 5,
         "__timeShift" => last.clamp(3, 4),
@@ -186,14 +200,6 @@ impl Call<'_, '_> {
         if known.is_empty() { self.unfit("that is not known of this machine") } else { Ok(known.to_owned().into()) }
     }
 
-    /// A text that is known before the load, changed.
-    fn known_now(&self, change: impl Fn(&str) -> String) -> Result<Outcome, String> {
-        match self.known(0)? {
-            Some(text) => Ok(change(&text).into()),
-            None => self.unfit("it is given a value that is known only on the way"),
-        }
-    }
-
     fn coded(&self, function: Function, word: &'static str) -> Result<Outcome, String> {
         Ok(Outcome::Computed("text", Expression::Call(function, vec![self.value(0)?, fixed(word)])))
     }
@@ -232,7 +238,10 @@ impl Call<'_, '_> {
             },
             "__isVarDefined" => self.is_defined(("true", "false")),
             "__isDefined" => self.is_defined(("1", "0")),
-            "__env" => Ok(Value::Env(self.fixed(0)?).into()),
+            "__env" => match self.fixed(0)? {
+                name if names.unset.contains(&name) && self.arguments.len() > 2 => Ok(self.text(2)?.into()),
+                name => Ok(Value::Env(name).into()),
+            },
             "__TestPlanName" => Ok(names.plan.clone().into()),
             "__machineName" => self.of_machine(&names.machine.0),
             "__machineIP" => self.of_machine(&names.machine.1),
@@ -309,22 +318,19 @@ impl Call<'_, '_> {
                 self.text(1)?;
                 Ok("true".to_owned().into())
             }
-            "__char" => {
-                let codes: Option<Vec<String>> = (0..self.arguments.len()).map(|place| self.known(place).ok().flatten()).collect();
-                let Some(codes) = codes else { return self.unfit("it wants codes of letters that are known before the load") };
-                // What is no code is passed over.
-                Ok(codes.iter().filter_map(|code| char::from_u32(whole_number(code.trim())?)).collect::<String>().into())
-            }
-            "__escapeOroRegexpChars" => self.known_now(|text| {
-                let is_plain = |letter: char| letter.is_alphanumeric() || letter == '_';
-                text.chars().flat_map(|letter| [(!is_plain(letter)).then_some('\\'), Some(letter)]).flatten().collect()
-            }),
-            "__unescape" => self.known_now(unescaped),
+            "__char" => self.letters(),
+            "__escapeOroRegexpChars" => self.escaped(),
+            "__caseFormat" => self.in_words(),
+            "__strReplaceRegex" => self.rewritten(),
+            "__unescape" => self.unescaped(),
             "__setProperty" => self.set_property(),
             "__log" => Ok(self.text(0)?.into()),
             "__logn" => Ok(Template::default().into()),
             "__groovy" | "__jexl2" | "__jexl3" | "__javaScript" | "__BeanShell" => {
                 let script = self.raw(0).replace("\\,", ",");
+                if let Some(known) = scripts::said_of_files(&script) {
+                    return Ok(known.to_owned().into());
+                }
                 if let Some(expression) = names.expression(&script, false).ok().filter(|expression| !expression.is_fixed()) {
                     return Ok(Outcome::Computed("value", expression));
                 }
@@ -334,6 +340,9 @@ impl Call<'_, '_> {
                     Err(wrong) => self.unfit(&wrong.into_iter().map(|(_, why)| why).collect::<Vec<_>>().join("; ")),
                 }
             }
+            "__fifoPut" | "__fifoPop" | "__fifoGet" | "__fifoSize" => self.unfit(
+                "queues that all users share are not carried over; put the values into a data file, of which each user takes the next row (CSV Data Set Config)",
+            ),
             _ => self.unfit("it is not carried out here; give its result as a user-defined variable"),
         }
     }
@@ -650,42 +659,6 @@ impl Call<'_, '_> {
 fn is_there(value: Expression, (yes, no): (&str, &str)) -> Outcome {
     let holds = two(value, Operator::IsNot, fixed(""));
     Outcome::Computed("defined", Expression::Call(Function::If, vec![holds, fixed(yes), fixed(no)]))
-}
-
-/// A whole number as Java's `Long.decode` reads it: `65`, `0x41`, `#41`, `0101`.
-fn whole_number(text: &str) -> Option<u32> {
-    let hexadecimal = ["0x", "0X", "#"].iter().find_map(|mark| text.strip_prefix(mark));
-    match (hexadecimal, text.strip_prefix('0').filter(|digits| !digits.is_empty())) {
-        (Some(digits), _) => u32::from_str_radix(digits, 16).ok(),
-        (None, Some(digits)) => u32::from_str_radix(digits, 8).ok(),
-        (None, None) => text.parse().ok(),
-    }
-}
-
-/// A text with the escapes of Java carried out; a backslash that begins none is left out.
-fn unescaped(text: &str) -> String {
-    let (mut written, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find('\\') {
-        written.push_str(&rest[..at]);
-        rest = &rest[at + 1..];
-        let digits = |from: usize, most: usize, radix: u32| {
-            let digits = rest[from..].chars().take(most).take_while(|letter| letter.is_digit(radix)).count();
-            (from + digits, rest.get(from..from + digits).and_then(|digits| u32::from_str_radix(digits, radix).ok()))
-        };
-        let (length, code) = match rest.chars().next() {
-            Some('u') => digits(rest.len() - rest.trim_start_matches('u').len(), 4, 16),
-            Some('0'..='3') => digits(0, 3, 8),
-            Some('4'..='7') => digits(0, 2, 8),
-            Some(letter) => {
-                let known = [('b', 8), ('t', 9), ('n', 10), ('f', 12), ('r', 13)].into_iter().find(|(known, _)| *known == letter);
-                (letter.len_utf8(), Some(known.map_or(letter.into(), |(_, code)| code)))
-            }
-            None => (0, None),
-        };
-        written.extend(code.and_then(char::from_u32));
-        rest = &rest[length..];
-    }
-    written + rest
 }
 
 /// The variable that counts a user's iterations.

@@ -9,7 +9,7 @@ use plan::work::{Expression, Extent, Item, Journey, Operator, each_item};
 use super::expressions::{fixed, held, two};
 use super::functions::ITERATION;
 use super::tree::{Element, Property, text_of, truth};
-use super::{Reading, Scope, answer, assertions, caches, controllers, scripts};
+use super::{Reading, Scope, answer, assertions, controllers, flow, scripts};
 use crate::collection::Omission;
 
 impl<'e> Reading<'e> {
@@ -66,9 +66,11 @@ impl<'e> Reading<'e> {
         };
         group.name.clone_into(&mut self.names.group);
         self.know_columns_in(group);
-        (self.names.is_before, self.jar, self.cache) = (is_before, None, None);
+        (self.names.is_before, self.jar, self.caches) = (is_before, None, Vec::new());
         let requests = self.collection.requests.len();
-        let inner = Scope { failure_ends, is_apart: is_before || is_after, users: load.users, ..scope.within(group) };
+        let inner = scope.within(group);
+        let failure_ends = flow::the_larger(failure_ends, inner.failure_ends);
+        let inner = Scope { failure_ends, is_apart: is_before || is_after, users: load.users, ..inner };
         let mut items = self.set_at_each_iteration(group, scope);
         items.extend(self.items(&group.children, &inner));
         let reset = std::mem::take(&mut self.reset);
@@ -79,7 +81,7 @@ impl<'e> Reading<'e> {
         if self.names.counts_iterations.take() {
             items.insert(0, self.iteration_counted());
         }
-        items.splice(0..0, self.cache.filter(|manager| caches::is_emptied(manager, group)).map(|_| Item::ForgetCache));
+        items.splice(0..0, self.forgets_caches(group).then_some(Item::ForgetCache));
         if let Some(manager) = self.jar {
             items.splice(0..0, self.cookies_at_the_beginning(manager, group, scope));
         }
@@ -122,7 +124,7 @@ impl<'e> Reading<'e> {
                 if self.course.cookies {
                     items.push(Item::ForgetCookies);
                 }
-                items.extend(self.cache.map(|_| Item::ForgetCache));
+                items.extend((!self.caches.is_empty()).then_some(Item::ForgetCache));
                 items = repeated(load.users, items);
             }
             let into = if is_before { &mut self.course.setup } else { &mut self.course.teardown };
@@ -265,6 +267,13 @@ impl<'e> Reading<'e> {
                 one("it has no equal here; give a certificate or a login on the command line")
             }
             "UserParameters" => self.user_parameters(element).err().into_iter().collect(),
+            "SampleTimeout" if self.names.number(element.text(flow::TIME_LIMIT)).is_none() => {
+                one("its time is known only on the way: write a number of milliseconds")
+            }
+            "AutoStop" => one("no figures end a load by it; give their limits as checks of the load"),
+            "URLRewritingModifier" | "AnchorModifier" => {
+                one("requests are not changed by it; take the value out of the answer before with an extractor, and name it in them")
+            }
             "BackendListener" => one("figures go where the setting export says"),
             "ResultCollector"
             | "Summariser"
@@ -279,8 +288,13 @@ impl<'e> Reading<'e> {
             | "CounterConfig"
             | "RandomVariableConfig"
             | "DNSCacheManager"
-            | "HTTPArgument" => Vec::new(),
-            class if class.ends_with("Visualizer") || class.ends_with("Listener") => Vec::new(),
+            | "HTTPArgument"
+            | "ResultAction"
+            | "SampleTimeout" => Vec::new(),
+            // What looks on, and what records.
+            "ResultSaver" | "FlexibleFileWriter" | "LoadosophiaUploader" | "ConsoleStatusLogger" => Vec::new(),
+            class if controllers::records(class) => Vec::new(),
+            class if ["Visualizer", "Listener", "Collector"].iter().any(|end| class.ends_with(end)) => Vec::new(),
             _ => one("it is unknown here"),
         }
     }

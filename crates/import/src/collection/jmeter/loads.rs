@@ -8,7 +8,7 @@
 
 use std::num::NonZeroU64;
 
-use plan::{Nanos, PopulationDraft, Setting};
+use plan::{Amount, Nanos, PopulationDraft, Setting, Stages};
 
 use super::Reading;
 use super::text::Names;
@@ -47,34 +47,30 @@ impl GroupLoad {
         }
         self
     }
-}
 
-impl GroupLoad {
     /// The same of a test that ends then.
     pub(super) fn ends_at(&mut self, end: Nanos) {
         let draft = &mut self.draft;
         let begin = if let Some(Setting::Value(begin)) = draft.start_after { begin } else { Nanos::ZERO };
         let left = end.since(begin).max(Nanos::from_millis(1));
-        let is_longer = |length: Option<Nanos>| length.is_some_and(|length| length > left);
-        let mut has_end = false;
-        if let Some(Setting::Value(users)) = &mut draft.connections {
-            has_end |= users.length().is_some();
-            if is_longer(users.length()) {
-                *users = users.until(left);
-            }
-        }
-        if let Some(Setting::Value(rate)) = &mut draft.rate {
-            has_end |= rate.length().is_some();
-            if is_longer(rate.length()) {
-                *rate = rate.until(left);
-            }
-        }
+        let has_end = is_cut(&mut draft.connections, left) | is_cut(&mut draft.rate, left);
         draft.duration = match &draft.duration {
             Some(Setting::Value(lasting)) => Some(Setting::Value(left.min(*lasting))),
             None if !has_end => Some(Setting::Value(left)),
             other => other.clone(),
         };
         self.is_timed = true;
+    }
+}
+
+/// Whether stages have an end, which is then no later than this.
+fn is_cut<V: Amount>(stages: &mut Option<Setting<Stages<V>>>, left: Nanos) -> bool {
+    match stages {
+        Some(Setting::Value(stages)) if stages.length().is_some() => {
+            *stages = stages.until(left);
+            true
+        }
+        _ => false,
     }
 }
 

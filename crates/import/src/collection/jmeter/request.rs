@@ -7,7 +7,7 @@ use plan::work::{Auth, Body, Expression, Field, FieldValue, Function, Operator, 
 use plan::{Charset, FILE_TYPE, FORM_TYPE, Nanos, path_encoded, percent_decoded};
 
 use super::expressions::{fixed, two};
-use super::text::{Names, form_encoded};
+use super::text::{Names, as_in_forms, form_encoded};
 use super::tree::{Element, Property, list_of, text_of, truth};
 use super::ways;
 use crate::collection::Request;
@@ -266,7 +266,8 @@ impl Surroundings<'_> {
             let is_plain = truth(text_of(argument.0.own(), "HTTPArgument.always_encode"), false);
             let decoded =
                 |text: &str| charset.map_or_else(|| percent_decoded(&text.replace('+', " ")), |charset| charset.decoded_in_form(text));
-            let meant = |text: Template| if is_plain { text } else { text.map_text(decoded) };
+            let kept = |pieces: Vec<Piece>| Value::FormEncoded(vec![Piece::Value(Value::Raw(pieces))]);
+            let meant = |text: Template| if is_plain { text } else { with_values(&text.map_text(decoded), kept) };
             if !name.is_empty() {
                 fields.push((meant(name), meant(value)));
             }
@@ -274,6 +275,9 @@ impl Surroundings<'_> {
         let own_type =
             request.headers.iter().position(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|at| request.headers.remove(at));
         request.set_form(fields);
+        if let Body::Text(text) = &mut request.body {
+            *text = text.map_text(as_in_forms);
+        }
         if let Some((name, value)) = own_type {
             request.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
             request.header_if_none(&name, value);
@@ -306,7 +310,9 @@ impl Surroundings<'_> {
         let said = names.literal(said).ok_or("its encoding is known only on the way")?;
         let charset = if said.is_empty() { None } else { Charset::named(&said)? };
         match charset.filter(|charset| !charset.is_written()) {
-            Some(charset) => Err(format!("no request is written in {charset} here")),
+            Some(charset) => Err(format!(
+                "no request is written in {charset} here: give it an encoding in which each letter of ASCII is one byte, such as UTF-8"
+            )),
             None => Ok(charset),
         }
     }
@@ -355,7 +361,7 @@ impl Argument<'_> {
         }
         // Names are always written as UTF-8.
         let value = value.map_text(|text| charset.map_or_else(|| form_encoded(text), |charset| charset.encoded_in_query(text)));
-        Ok(Some((name.map_text(form_encoded), value)))
+        Ok(Some((with_values(&name.map_text(form_encoded), Value::FormEncoded), with_values(&value, Value::FormEncoded))))
     }
 
     /// What stands between name and value, whatever `use_equals` says: that is the form's in which a user writes it.
@@ -373,21 +379,26 @@ fn without_slash(text: Template) -> Expression {
     Expression::Call(Function::If, vec![two(first, Operator::Is, fixed("/")), rest, text])
 }
 
-/// A text whose values stand as they are in a URL or a body, but for so many first pieces; values that mean themselves everywhere need
-/// no word for that.
+/// A text whose values stand as they are in a URL or a body, but for so many first pieces.
 fn as_it_is(text: &Template, first: usize) -> Template {
-    let raw = |(place, piece): (usize, &Piece)| match piece {
-        Piece::Text(_) | Piece::Value(Value::Uuid | Value::Random { .. } | Value::Sequence { .. } | Value::Raw(_)) => piece.clone(),
-        piece if place < first => piece.clone(),
-        piece => Piece::Value(Value::Raw(vec![piece.clone()])),
-    };
-    Template::of(text.pieces().iter().enumerate().map(raw))
+    let (before, behind) = text.pieces().split_at(first.min(text.pieces().len()));
+    let mut made = Template::of(before.iter().cloned());
+    made.append(with_values(&Template::of(behind.iter().cloned()), Value::Raw));
+    made
 }
 
-/// A text without the word by which its values stand as they are.
+/// A text whose values stand in another one each; those that mean themselves everywhere stay.
+fn with_values(text: &Template, within: impl Fn(Vec<Piece>) -> Value) -> Template {
+    Template::of(text.pieces().iter().map(|piece| match piece {
+        Piece::Text(_) | Piece::Value(Value::Uuid | Value::Random { .. } | Value::Sequence { .. } | Value::Raw(_)) => piece.clone(),
+        piece => Piece::Value(within(vec![piece.clone()])),
+    }))
+}
+
+/// A text without the words by which its values stand as they are, or as in a form.
 fn unmarked(text: &Template) -> Template {
     Template::of(text.pieces().iter().flat_map(|piece| match piece {
-        Piece::Value(Value::Raw(inner)) => inner.clone(),
+        Piece::Value(Value::Raw(inner) | Value::FormEncoded(inner)) => inner.clone(),
         piece => vec![piece.clone()],
     }))
 }

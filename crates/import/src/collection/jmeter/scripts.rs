@@ -84,6 +84,17 @@ pub(super) fn language_of_function(name: &str) -> Option<Language> {
     language_named(&name.strip_prefix("__")?.to_ascii_lowercase())
 }
 
+/// What a script says of files, if it says no more: the folder of the plan, beside which files are looked for, and what parts names.
+pub(super) fn said_of_files(script: &str) -> Option<&'static str> {
+    let text: String = script.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let text = text.strip_prefix("importorg.apache.jmeter.services.FileServer;").unwrap_or(&text).trim_end_matches(';');
+    match text.trim_start_matches("return").trim_start_matches("org.apache.jmeter.services.").trim_start_matches("java.io.") {
+        "FileServer.getFileServer().getBaseDir()" | "FileServer.getFileServer().baseDir" => Some("."),
+        "File.separator" => Some("/"),
+        _ => None,
+    }
+}
+
 /// What a script has to do with the request that comes next.
 pub(super) struct RequestUse {
     is_used: bool,
@@ -105,12 +116,14 @@ enum Put {
     Text(String),
     /// A read of this variable.
     Read(String),
+    /// The same of one that holds a whole number.
+    Number(String),
     /// The braces: it is a name of the script's own.
     Nothing,
 }
 
 /// A script with its values, as far as they are told by `put`, or the lines and reasons why it cannot have them.
-fn filled(text: &str, mut put: impl FnMut(&str) -> Result<Put, String>) -> Result<String, Vec<(usize, String)>> {
+fn filled(text: &str, language: Language, mut put: impl FnMut(&str) -> Result<Put, String>) -> Result<String, Vec<(usize, String)>> {
     let (mut out, mut wrong) = (String::with_capacity(text.len()), Vec::new());
     let mut rest = text;
     // The last sign that means anything: behind some of them a slash begins a text.
@@ -161,7 +174,12 @@ fn filled(text: &str, mut put: impl FnMut(&str) -> Result<Put, String>) -> Resul
             match put(inner) {
                 Ok(Put::Text(text)) => out.push_str(&text),
                 Ok(Put::Nothing) => out.push_str(&rest[..length + 3]),
-                Ok(Put::Read(_)) => {
+                Ok(Put::Number(name)) if language != Language::Jexl => {
+                    let read = format!("vars.get(\"{}\")", in_quotes(&name));
+                    let number = if language == Language::JavaScript { "Number" } else { "Long.parseLong" };
+                    out.push_str(&format!("{number}({read})"));
+                }
+                Ok(Put::Read(_) | Put::Number(_)) => {
                     let why = "is known only on the way, and stands outside quotation marks: write vars.get(\"…\") there, and what it is";
                     wrong.push((line(), format!("`${{{inner}}}`: its value {why}")));
                 }
@@ -205,9 +223,9 @@ fn parts(inside: &str, put: &mut dyn FnMut(&str) -> Result<Put, String>) -> Resu
         let written = match put(inner)? {
             Put::Text(text) => text,
             Put::Nothing => rest[at..at + length + 3].to_owned(),
-            Put::Read(name) => {
+            Put::Read(name) | Put::Number(name) => {
                 parts.last_mut().expect("there is one").1 += before;
-                parts.extend([(true, name.replace('\\', "\\\\").replace('"', "\\\"")), (false, String::new())]);
+                parts.extend([(true, in_quotes(&name)), (false, String::new())]);
                 reads += 1;
                 rest = behind;
                 continue;
@@ -223,9 +241,15 @@ fn parts(inside: &str, put: &mut dyn FnMut(&str) -> Result<Put, String>) -> Resu
     Ok((parts, reads))
 }
 
+/// A name as it stands between quotation marks.
+fn in_quotes(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
 /// The variables that a script sets, as far as that is known before the values of others are.
 pub(super) fn set_by(source: &str, language: Language) -> Vec<String> {
-    let text = filled(source, |_| Ok(Put::Read("x".to_owned()))).or_else(|_| filled(source, |_| Ok(Put::Text("0".to_owned()))));
+    let text = filled(source, language, |_| Ok(Put::Read("x".to_owned())));
+    let text = text.or_else(|_| filled(source, language, |_| Ok(Put::Text("0".to_owned()))));
     text.ok().and_then(|text| groovy::translate(&text, language).ok()).map_or_else(Vec::new, |translation| translation.sets)
 }
 
@@ -243,7 +267,7 @@ impl Names<'_> {
     ) -> Result<(Script, RequestUse), Vec<(usize, String)>> {
         let mut given: BTreeMap<String, Template> = BTreeMap::new();
         let text = if is_written {
-            filled(source, |inner| {
+            filled(source, language, |inner| {
                 let plain = inner.trim();
                 let value = if plain.starts_with("__") {
                     Some(self.template(&format!("${{{inner}}}"))?)
@@ -256,8 +280,9 @@ impl Names<'_> {
                 if let Some(text) = self.settled(&value) {
                     return Ok(Put::Text(text));
                 }
+                let is_number = self.is_whole_number(&value);
                 given.insert(plain.to_owned(), value);
-                Ok(Put::Read(plain.to_owned()))
+                Ok(if is_number { Put::Number(plain.to_owned()) } else { Put::Read(plain.to_owned()) })
             })?
         } else {
             source.to_owned()
@@ -397,33 +422,16 @@ impl<'e> Reading<'e> {
 
     /// The scripts that are run behind the answer of a sampler, in their order.
     pub(super) fn scripts_after(&self, scope: &Scope<'e>) -> Vec<Script> {
-        let role = |element: &&&'e Element| Role::of(&element.class).filter(|role| *role >= Role::Post);
-        let mut elements: Vec<&&'e Element> = scope.scripts.iter().filter(|element| role(element).is_some()).collect();
-        elements.sort_by_key(role);
-        let carried = elements.into_iter().filter_map(|element| self.script(element).ok());
-        carried.map(|script| Script { may_fail: scope.step_ends().is_none(), ..script }).collect()
+        let carried = self.each_script_after(scope).into_iter();
+        carried.map(|(_, script)| Script { may_fail: scope.step_ends().is_none(), ..script }).collect()
     }
 
-    /// What a script does in the place of a sampler.
-    pub(super) fn script_sampler(&mut self, element: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
-        let inner = scope.within(element);
-        element.name.clone_into(&mut self.names.sampler);
-        let mut items = self.items_before(element, scope, &inner);
-        items.extend(self.pauses(&inner));
-        match self.script(element) {
-            Ok(script) => {
-                items.extend(self.names.taken());
-                items.push(Item::Script(Box::new(Script { may_fail: scope.step_ends().is_none(), ..script })));
-            }
-            Err(wrong) => {
-                self.names.taken();
-                wrong.into_iter().for_each(|why| self.leave_out(element, scope, why));
-            }
-        }
-        if element.children.iter().any(|child| super::answer::is_extractor(&child.class) || super::assertions::is_assertion(&child.class)) {
-            self.leave_out(element, scope, "what it returns is no answer here, and nothing is taken out of it or held against it");
-        }
-        items
+    /// The scripts behind a sampler, in their order, with their elements.
+    pub(super) fn each_script_after(&self, scope: &Scope<'e>) -> Vec<(&'e Element, Script)> {
+        let role = |element: &&'e Element| Role::of(&element.class).filter(|role| *role >= Role::Post);
+        let mut elements: Vec<&'e Element> = scope.scripts.iter().copied().filter(|element| role(element).is_some()).collect();
+        elements.sort_by_key(role);
+        elements.into_iter().filter_map(|element| Some((element, self.script(element).ok()?))).collect()
     }
 
     /// The pause that a script computes.
@@ -449,8 +457,9 @@ mod tests {
     use super::*;
 
     fn put(text: &str) -> Result<String, Vec<(usize, String)>> {
-        filled(text, |inner| match inner {
+        filled(text, Language::Groovy, |inner| match inner {
             "known" => Ok(Put::Text("7".to_owned())),
+            "n" => Ok(Put::Number("n".to_owned())),
             "user" => Ok(Put::Read("user".to_owned())),
             "__bad()" => Err("no".to_owned()),
             _ => Ok(Put::Nothing),
@@ -461,6 +470,7 @@ mod tests {
     fn values_stand_where_they_can() {
         for (text, filled) in [
             ("def n = ${known} + 1 // ${user}", "def n = 7 + 1 // ${user}"),
+            ("int i = ${n} * 2; '${n}'", "int i = Long.parseLong(vars.get(\"n\")) * 2; ('' + vars.get(\"n\"))"),
             ("log.info(\"a ${user}\" + '${known}')", "log.info((\"a \" + vars.get(\"user\")) + '7')"),
             ("'${user}'.length()", "('' + vars.get(\"user\")).length()"),
             ("\"\"\"{\n\"a\": \"${user}\"}\"\"\"", "(\"\"\"{\n\"a\": \\\"\"\"\" + vars.get(\"user\") + \"\"\"\"}\"\"\")"),

@@ -297,7 +297,7 @@ fn users_have_values_by_their_number() {
     };
     assert_eq!(of(parameters("false", two)), "x, switch ({{user_number}} - 1) % 2 (who=ada,pin=1 | who=bob,pin=2), a");
     assert_eq!(of(parameters("true", &[&["ada"]])), "x, who=ada,pin=\"\", a");
-    assert!(of(parameters("true", &[])).contains("it holds no values of a user"));
+    assert!(of(parameters("true", &[])).contains("the variable 'who' has no value here"));
 }
 
 #[test]
@@ -697,6 +697,25 @@ fn scripts_are_run_where_they_were() {
         "/b?n={{raw (n)}}&v={{raw (script_)}} ",
     ];
     assert_eq!(told, expected);
+}
+
+#[test]
+fn what_looks_at_what_a_script_returns_is_computed_behind_it() {
+    let sampler = |children: &[String]| element("JSR223Sampler", "s", &[("script", "return 'id=7'")], children);
+    let regex = |more: (&str, &str)| {
+        let settings = [("RegexExtractor.refname", "t"), ("RegexExtractor.regex", "id=(.)"), more];
+        element("RegexExtractor", "x", &settings, &[])
+    };
+    let with = |children: &[String]| outline_of(&[sampler(children), get("a", "/a?t=${t}", &[]), get("b", "/b", &[])]);
+    let first = with(&[regex(("RegexExtractor.match_number", "1"))]);
+    let expected = "matches_1=find({{returned_1}}, \"id=(.)\"),t=if(count({{matches_1}}) > 0, item({{matches_1}}, 0), {{t}}), a, b";
+    assert!(first.ends_with(expected), "{first}");
+    let path = [("JSONPostProcessor.referenceNames", "t"), ("JSONPostProcessor.jsonPathExprs", "$.t")];
+    let told = with(&[element("JSONPostProcessor", "j", &path, &[])]);
+    assert!(told.contains("by regular expressions and boundaries alone"), "{told}");
+    let behind = |text: &str| with(&[element("JSR223PostProcessor", "p", &[("script", text)], &[])]);
+    assert!(behind("vars.put('t', prev.getResponseCode())").contains("it looks at an answer"));
+    assert_eq!(behind("vars.put('t', '1')").matches("Script(").count(), 2);
 }
 
 #[test]

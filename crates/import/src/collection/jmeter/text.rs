@@ -7,14 +7,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use plan::template::{Template, Value};
-use plan::work::{Expression, Function, Item, LAST_SUCCEEDED, Operator};
+use plan::template::{Moment, Piece, Template, TimeForm, Value};
+use plan::work::{Expression, Function, Item, LAST_SUCCEEDED, Operator, USER_NUMBER};
 use plan::{DataFile, percent_encoded};
 
-use super::answer::group_list;
+use super::answer::{group_count_list, group_list};
 use super::data::DataSets;
 use super::expressions::{fixed, two};
-use super::functions::Sequence;
+use super::functions::{ITERATION, Sequence};
 use crate::collection::Variable;
 use crate::collection::url::filled;
 
@@ -32,6 +32,8 @@ pub(super) struct Names<'e> {
     pub(super) set: BTreeSet<String>,
     /// The same by their names here.
     pub(super) varying: BTreeSet<String>,
+    /// Those of them that hold whole numbers alone.
+    pub(super) numbers: BTreeSet<String>,
     /// What variables are called here whose names would be those of others else.
     pub(super) renamed: BTreeMap<String, String>,
     /// Variables that have the same name here as another one of the plan.
@@ -48,6 +50,8 @@ pub(super) struct Names<'e> {
     pub(super) plan: String,
     /// What the machine is called, and its address.
     pub(super) machine: (String, String),
+    /// Variables that are not in the environment.
+    pub(super) unset: BTreeSet<String>,
     /// What texts of the plan name.
     pub(super) mentions: Mentions<'e>,
     /// Variables that hold all matches of an extractor.
@@ -228,6 +232,24 @@ impl Names<'_> {
         })
     }
 
+    /// Whether a value that is known only on the way is always a whole number, as it is written in programs.
+    pub(super) fn is_whole_number(&self, value: &Template) -> bool {
+        let [Piece::Value(value)] = value.pieces() else { return false };
+        match value {
+            Value::Random { .. } | Value::Sequence { .. } => true,
+            Value::Now { form: TimeForm::Usual(form), .. } => matches!(form, Moment::Unix | Moment::UnixMillis | Moment::UnixNanos),
+            Value::Variable(name) => name == USER_NUMBER || name == ITERATION || self.numbers.contains(name) || self.is_counted(name),
+            _ => false,
+        }
+    }
+
+    /// Whether a variable counts before what is read.
+    fn is_counted(&self, name: &str) -> bool {
+        let is_count = |value: &Expression| matches!(value, Expression::Call(Function::Next | Function::Count | Function::Length, _));
+        let computed = self.computed.borrow();
+        self.counters.borrow().iter().any(|known| known == name) || computed.iter().any(|(known, value)| known == name && is_count(value))
+    }
+
     /// A number that is known now.
     pub(super) fn number(&self, text: &str) -> Option<f64> {
         self.literal(text)?.parse().ok().filter(|number: &f64| number.is_finite())
@@ -347,8 +369,8 @@ impl Names<'_> {
     /// How many matches an extractor has found, or one of them by its number.
     fn part(&self, name: &str) -> Option<Template> {
         let (list, part) = name.rsplit_once('_')?;
-        if let (Some(group), Some((list, number))) = (part.strip_prefix('g').and_then(|group| group.parse().ok()), list.rsplit_once('_')) {
-            let groups = group_list(list, group);
+        if let (Some(group), Some((list, number))) = (part.strip_prefix('g'), list.rsplit_once('_')) {
+            let groups = if group.is_empty() { group_count_list(list) } else { group_list(list, group.parse().ok()?) };
             let number: u32 = number.parse().ok().filter(|number| *number > 0)?;
             return self.lists.contains(&groups).then(|| self.compute("match", numbered(self.list(&groups), number, name, |item| item)));
         }
@@ -464,7 +486,12 @@ impl<'e> Mentions<'e> {
 
 /// A text as Java writes it in forms and queries: a blank is +, `*` stays and `~` does not.
 pub(super) fn form_encoded(text: &str) -> String {
-    percent_encoded(text).replace("%20", "+").replace('~', "%7E").replace("%2A", "*")
+    as_in_forms(&percent_encoded(text))
+}
+
+/// A percent-encoded text with the same signs encoded as Java does in forms.
+pub(super) fn as_in_forms(encoded: &str) -> String {
+    encoded.replace("%20", "+").replace('~', "%7E").replace("%2A", "*")
 }
 
 /// How long the name is that stands there, up to the brace that closes it; nothing of what is more than a name.

@@ -40,12 +40,12 @@ pub(in super::super) fn parts_of_match(name: &str, is_named: impl Fn(&str) -> bo
     std::iter::once(format!("{name}_matchNr")).chain(groups).filter(|part| is_named(part)).collect()
 }
 
-/// What is looked for: an expression with values in it, or one that is always the same.
-fn pattern(names: &Names<'_>, text: &Template, end: Option<&str>) -> Result<(Template, usize), String> {
-    let made = |pattern: &str| match end {
-        Some(end) => dialects::regex_ending(pattern, end),
-        None => dialects::regex(pattern),
-    };
+/// What is looked for, as `made` writes it here: an expression with values in it, or one that is always the same. How many groups it has.
+pub(super) fn pattern(
+    names: &Names<'_>,
+    text: &Template,
+    made: impl Fn(&str) -> Result<String, String>,
+) -> Result<(Template, usize), String> {
     if let Some(known) = names.settled(text) {
         let made = made(&known)?;
         let groups = dialects::groups_count(&made);
@@ -67,8 +67,9 @@ impl Call<'_, '_> {
             return self.unfit("it wants an expression, and what is written of a match");
         }
         let template = self.fixed(1)?;
-        let end = template.contains("$0$").then_some(dialects::END_UNTAKEN);
-        let (pattern, groups) = pattern(self.names, &self.text(0)?, end).or_else(|why| self.unfit(&why))?;
+        let is_whole = template.contains("$0$");
+        let made = |pattern: &str| if is_whole { dialects::regex_ending(pattern, dialects::END_UNTAKEN) } else { dialects::regex(pattern) };
+        let (pattern, groups) = pattern(self.names, &self.text(0)?, made).or_else(|why| self.unfit(&why))?;
         let default = self.value(4)?;
         let Some(text) = self.looked_at()? else { return Ok(Outcome::Computed("match", default)) };
         let found = |form: Option<String>| {

@@ -47,6 +47,55 @@ fn actions_end_what_they_say_from_where_they_stand() {
 }
 
 #[test]
+fn handlers_of_results_end_what_they_say_where_a_sampler_fails() {
+    let handler = |action: &str| element("ResultAction", "r", &[("OnError.action", action)], &[]);
+    let ended = |group_says: &str, action: &str| {
+        let asked = get("a", "/a", &[handler(action)]);
+        let (made, left) = import(&plan_of(&[], &[group(&[("ThreadGroup.on_sample_error", group_says)], &[asked, one()])]));
+        assert_eq!(left, Vec::<String>::new());
+        made.work.steps().iter().map(|step| step.failure_ends.map_or("nothing".to_owned(), |extent| extent.to_string())).collect::<Vec<_>>()
+    };
+    assert_eq!(ended("continue", "0"), ["nothing", "nothing"]);
+    assert_eq!(ended("continue", "1"), ["user", "nothing"]);
+    assert_eq!(ended("startnextloop", "3"), ["load at once", "journey"]);
+    assert_eq!(ended("stopthread", "4"), ["user", "user"]);
+    let looped = looped("LoopController", "l", &[("LoopController.loops", "2")], &[handler("6"), one(), get("b", "/b", &[])]);
+    assert_eq!(outline_of(&[looped]), "2x(a, if {{last_succeeded}} == false (EndLoop), b, if {{last_succeeded}} == false (EndLoop))");
+}
+
+#[test]
+fn a_sampler_may_take_as_long_as_the_least_of_its_limits() {
+    let limit = |time: &str| element("SampleTimeout", "t", &[("InterruptTimer.timeout", time)], &[]);
+    let of = |limits: &[String], own: &str| {
+        let sampler = [("HTTPSampler.domain", "a.test"), ("HTTPSampler.path", "/a"), ("HTTPSampler.response_timeout", own)];
+        let (made, left) = import(&plan_of(&[], &[group(&[], &[limit("900"), element("HTTPSamplerProxy", "a", &sampler, limits)])]));
+        (made.work.steps()[0].timeout.map(|time| time.to_string()), left.len())
+    };
+    assert_eq!(of(&[limit("200")], "500"), (Some("200ms".to_owned()), 0));
+    assert_eq!(of(&[], "500"), (Some("500ms".to_owned()), 0));
+    assert_eq!(of(&[limit("0")], ""), (Some("900ms".to_owned()), 0));
+    // That nothing gives it a value is told as well.
+    assert_eq!(of(&[limit("${later}")], ""), (Some("900ms".to_owned()), 2));
+}
+
+#[test]
+fn what_records_a_plan_and_what_looks_on_is_passed_over() {
+    let inside = element("ResultCollector", "tree", &[], &[]);
+    let recorder = element("ProxyControl", "HTTP(S) Test Script Recorder", &[], &[inside]);
+    let looks_on = [
+        "ResultSaver",
+        "kg.apc.jmeter.vizualizers.CorrectedResultCollector",
+        "MailerResultCollector",
+        "kg.apc.jmeter.perfmon.PerfMonCollector",
+    ];
+    let others = looks_on.map(|class| element(class, "l", &[], &[]));
+    let (_, left) = import(&plan_of(&[], &[&[recorder][..], &others, &[group(&[], &[one()])]].concat()));
+    assert_eq!(left, Vec::<String>::new());
+    let told = outline_of(&[element("SoapSampler", "s", &[], &[]), element("URLRewritingModifier", "u", &[], &[]), one()]);
+    assert!(told.contains("HTTP Request whose body is the envelope") && told.contains("with an extractor"), "{told}");
+}
+
+#[test]
 fn what_is_done_after_the_load_is_left_out_where_that_was_ended_unless_the_plan_says_otherwise() {
     let behind = element("PostThreadGroup", "p", &[], &[one()]);
     let skips = |settings: &[(&str, &str)], groups: &[String]| import(&plan_of(settings, groups)).0.work.skips_teardown;

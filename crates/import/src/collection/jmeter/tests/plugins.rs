@@ -37,6 +37,25 @@ fn a_schedule_of_requests_is_a_pace_of_all_users_and_ends_the_test() {
 }
 
 #[test]
+fn what_older_plans_say_otherwise_is_understood() {
+    let timer = |mode: &str| element("ConstantThroughputTimer", "t", &[("throughput", "60"), ("calcMode", mode)], &[]);
+    let in_words = outline_of(&[timer("all active threads (shared)"), get("a", "/a", &[])]);
+    assert_eq!(in_words, outline_of(&[timer("3"), get("a", "/a", &[])]));
+    let variable = |value: &str| {
+        let value = item(&[("Argument.name", "place"), ("Argument.value", value)]);
+        let defined = element("Arguments", "v", &[("Arguments.arguments", &value)], &[]);
+        let (made, left) = import(&plan_of(&[], &[defined, group(&[], &[get("a", "/a", &[])])]));
+        assert_eq!(left, Vec::<String>::new());
+        made.work.variables[0].value.to_string()
+    };
+    let folder = "import org.apache.jmeter.services.FileServer; FileServer.getFileServer().getBaseDir();";
+    assert_eq!(variable(&format!("${{__BeanShell({folder})}}${{__BeanShell(File.separator,)}}rows.csv")), "./rows.csv");
+    let when =
+        |condition: &str| outline_of(&[element("IfController", "i", &[("IfController.condition", condition)], &[get("a", "/a", &[])])]);
+    assert!(when("'${__threadNum}'.length > 1").ends_with("if lower({{script_1}}) == true (a)"), "{}", when("'${__threadNum}'.length > 1"));
+}
+
+#[test]
 fn a_schedule_that_is_none_is_told() {
     let rows = profile(&[["0", "0", "60"]]);
     let told = outline_of(&[element(SHAPING, "rps", &[("load_profile", &rows)], &[]), get("a", "/a", &[])]);

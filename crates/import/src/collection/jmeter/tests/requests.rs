@@ -64,6 +64,25 @@ fn what_is_held_against_parts_of_a_sample_is_told_where_there_are_any() {
 }
 
 #[test]
+fn what_no_answer_along_redirects_may_hold_is_held_against_them_together() {
+    let held = |scope: &str, kind: &str, text: &str| {
+        let patterns = format!("<stringProp name=\"1\">{text}</stringProp>");
+        let settings = [("Assertion.scope", scope), ("Asserion.test_strings", &patterns), ("Assertion.test_type", kind)];
+        let assertion = element("ResponseAssertion", "r", &settings, &[]);
+        let follow = ("HTTPSampler.follow_redirects", "true");
+        let (work, left) =
+            made(&[send("GET", "/a", &[], &[follow]).replacen("<hashTree></hashTree>", &format!("<hashTree>{assertion}</hashTree>"), 1)]);
+        let checks = work.steps()[0].checks.iter().map(|check| format!("{} {}", check.subject.word(), check.condition));
+        (checks.collect::<Vec<_>>().join("; "), left.len())
+    };
+    let twice = "body not contains \"bad\"; hops not contains \"bad\"";
+    assert_eq!(held("all", "20", "bad"), (twice.to_owned(), 0));
+    assert_eq!(held("children", "20", "bad"), ("hops not contains \"bad\"".to_owned(), 0));
+    assert_eq!(held("children", "6", "bad|worse"), ("hops not matches \"bad|worse\"".to_owned(), 0));
+    assert_eq!(held("children", "6", "^bad"), (String::new(), 1));
+}
+
+#[test]
 fn values_stand_in_paths_and_queries_as_they_are_unless_they_are_to_be_encoded() {
     let paths = |sampler: String| {
         let (work, left) = made(&[get("x", "/x", &[extractor("id")]), sampler]);
@@ -71,7 +90,10 @@ fn values_stand_in_paths_and_queries_as_they_are_unless_they_are_to_be_encoded()
         work.steps()[1].path.to_string()
     };
     assert_eq!(paths(send("GET", "/a/${id}?q=${id}", &[], &[])), "/a/{{raw (id)}}?q={{raw (id)}}");
-    assert_eq!(paths(send("GET", "/a", &[("r", "${id}", "false"), ("s", "${id}&amp;", "true")], &[])), "/a?r={{raw (id)}}&s={{id}}%26");
+    assert_eq!(
+        paths(send("GET", "/a", &[("r", "${id}", "false"), ("s", "${id}&amp;", "true")], &[])),
+        "/a?r={{raw (id)}}&s={{form-encoded (id)}}%26"
+    );
     assert_eq!(paths(send("GET", "/a/${__Random(1,6)}", &[], &[])), "/a/{{random 1 6}}");
     assert_eq!(paths(send("GET", "/a", &[("flag", "", "false")], &[])), "/a?flag=");
 }
@@ -158,8 +180,11 @@ fn answers_are_kept_in_mind_where_their_manager_stands() {
     assert_eq!(outline_of(&[emptied, get("a", "/a", &[])]), "ForgetCache, a");
     let by_thread = manager(&[("clearEachIteration", "true"), ("CacheManager.controlledByThread", "true")]);
     assert_eq!(outline_of(&[by_thread, get("a", "/a", &[])]), "a");
-    let (_, left) = made(&[inner.clone(), inner.replace("/b", "/c")]);
-    assert!(matches!(&left[..], [only] if only.contains("a user has one cache")), "{left:?}");
+    let (work, left) = made(&[inner.clone(), inner.replace("/b", "/c"), inner.clone()]);
+    assert_eq!(left, Vec::<String>::new());
+    assert_eq!(work.steps().iter().map(|step| step.cache.map(|cache| cache.number)).collect::<Vec<_>>(), [Some(1), Some(2), Some(3)]);
+    let (_, left) = made(&[inner.clone(), inner.replace("useExpires", "clearEachIteration")]);
+    assert!(matches!(&left[..], [only] if only.contains("here all are")), "{left:?}");
     let (_, left) = made(&[manager(&[("maxSize", "${n}")]), get("a", "/a", &[])]);
     assert!(left.iter().any(|told| told.contains("its size '${n}' is known only on the way, so it knows 5000 answers")), "{left:?}");
 }

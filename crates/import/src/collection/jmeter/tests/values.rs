@@ -82,7 +82,7 @@ fn functions_give_what_they_gave() {
     assert_eq!(path("${__char(65,0x42,0103,C)}"), "/ABC");
     assert_eq!(path("${__unescape(a\\u0041\\101\\\"\\q)}"), "/aAA%22q");
     assert_eq!(path("${__escapeOroRegexpChars([a.b]_1,)}"), "/\\[a\\.b\\]_1");
-    assert!(path("${__unescape(${id})}").contains("known only on the way"));
+    assert_eq!(path("${__unescape(${id})}"), "/{{raw (script_1)}}");
     let split = outline_of(&[get("a", "/${__split(a||c,part,|)}/${part_2}", &[])]);
     assert!(
         split.contains(
@@ -137,4 +137,19 @@ fn names_that_differ_in_signs_are_told_apart_wherever_they_stand() {
     let (work, _) = made(&[get("a", "/a", &[extractor("user_id"), script]), get("b", "/${user.id}", &[])]);
     assert_eq!(work.steps()[0].after[0].sets, ["user_dot_id"]);
     assert_eq!(work.steps()[1].path.to_string(), "/{{raw (user_dot_id)}}");
+}
+
+#[test]
+fn a_variable_that_is_not_in_the_environment_has_its_default() {
+    let name = item(&[("Argument.name", "name"), ("Argument.value", "NONE")]);
+    let defined = element("Arguments", "v", &[("Arguments.arguments", &name)], &[]);
+    let asked = "/${__env(${name},,d)}/${__env(HOME,h,home)}/${h}/${__env(NONE)}";
+    let text = plan_of(&[], &[defined, group(&[], &[get("a", asked, &[])])]);
+    let variables = Collection::variables_with_default(Kind::Jmeter, text.as_bytes(), &Wishes::default());
+    assert_eq!(variables.iter().map(String::as_str).collect::<Vec<_>>(), ["HOME", "NONE"]);
+    let wishes = Wishes { unset: ["NONE".to_owned()].into(), ..Wishes::default() };
+    let made = read_with(&text, &wishes).work("");
+    assert_eq!(outline(&made.work.journeys[0].items), "h={{env HOME}}, a");
+    let path = made.work.steps()[0].path.to_string();
+    assert!(path.starts_with("/d/{{") && path.contains("env NONE"), "{path}");
 }
