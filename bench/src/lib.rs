@@ -11,6 +11,7 @@ mod bare;
 mod launch;
 pub mod logs;
 mod machine;
+mod nghttpd;
 mod nginx;
 mod page;
 mod pairs;

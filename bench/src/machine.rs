@@ -98,6 +98,10 @@ impl Programs {
         versions.extend(goaccess.iter().map(|version| version.trim_end_matches('.').to_owned()));
         Ok(Self { versions, missing, goaccess: goaccess.is_ok() })
     }
+
+    pub(crate) fn is_missing(&self, tool: Tool) -> bool {
+        self.missing.contains(&if matches!(tool, Tool::H2loadHttp2(_)) { Tool::H2load } else { tool })
+    }
 }
 
 /// What loadline says about its version.

@@ -22,6 +22,8 @@ pub(crate) struct Nginx {
     dir: TempDir,
     http: SocketAddr,
     https: SocketAddr,
+    /// HTTP/2 in cleartext.
+    http2: SocketAddr,
     /// How often it was asked for its counts, which it counts too.
     asked: Cell<u64>,
 }
@@ -33,12 +35,12 @@ impl Nginx {
     /// If it does not come up; with its own words.
     pub fn start(core: usize, connections: u32) -> Result<Self> {
         let dir = tempfile::tempdir()?;
-        let (http, https) = (free_address()?, free_address()?);
+        let (http, https, http2) = (free_address()?, free_address()?, free_address()?);
         let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])?;
         std::fs::write(dir.path().join("cert.pem"), cert.pem())?;
         std::fs::write(dir.path().join("key.pem"), signing_key.serialize_pem())?;
         let config = dir.path().join("nginx.conf");
-        std::fs::write(&config, configuration(dir.path(), http, https, connections))?;
+        std::fs::write(&config, configuration(dir.path(), [http, https, http2], connections))?;
         let mut child = Command::new("nginx")
             .env("PATH", format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()))
             .arg("-c")
@@ -51,7 +53,7 @@ impl Nginx {
             .context("cannot start nginx")?;
         pin(pid(&child), core)?;
         let deadline = Instant::now() + Duration::from_secs(10);
-        while TcpStream::connect(http).is_err() || TcpStream::connect(https).is_err() {
+        while [http, https, http2].iter().any(|at| TcpStream::connect(at).is_err()) {
             if child.try_wait()?.is_some() || Instant::now() > deadline {
                 let words = std::fs::read_to_string(dir.path().join("stderr")).unwrap_or_default();
                 let _ = child.kill();
@@ -59,7 +61,7 @@ impl Nginx {
             }
             thread::sleep(Duration::from_millis(10));
         }
-        let nginx = Self { child, dir, http, https, asked: Cell::new(0) };
+        let nginx = Self { child, dir, http, https, http2, asked: Cell::new(0) };
         nginx.pin_workers(core)?;
         Ok(nginx)
     }
@@ -75,6 +77,11 @@ impl Nginx {
 
     pub fn https(&self) -> String {
         format!("https://{}/", self.https)
+    }
+
+    /// HTTP/2 in cleartext, by prior knowledge.
+    pub fn http2(&self) -> String {
+        format!("http://{}/", self.http2)
     }
 
     /// The certificate to trust.
@@ -118,17 +125,17 @@ impl Drop for Nginx {
     }
 }
 
-fn pid(child: &Child) -> Pid {
+pub(crate) fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX))
 }
 
 /// A port nobody listens on. Another process may take it before nginx does; then nginx says so and the run ends.
-fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
 /// One suite for everyone, so that TLS is compared at equal work: the one that OpenSSL and rustls both put first.
-fn configuration(dir: &Path, http: SocketAddr, https: SocketAddr, connections: u32) -> String {
+fn configuration(dir: &Path, [http, https, http2]: [SocketAddr; 3], connections: u32) -> String {
     let dir = dir.display();
     let user = if Uid::effective().is_root() { "user root;" } else { "" };
     // nginx closes idle connections as soon as fewer than a sixteenth of its places are free.
@@ -156,6 +163,7 @@ http {{
     server {{
         listen {http} backlog=16384;
         listen {https} ssl backlog=16384;
+        listen {http2} http2 backlog=16384;
         ssl_certificate {dir}/cert.pem;
         ssl_certificate_key {dir}/key.pem;
         ssl_protocols TLSv1.3;

@@ -9,7 +9,7 @@ use crate::machine::{Machine, Programs};
 use crate::plans::{PLANS, Plans};
 use crate::rows::Rows;
 use crate::statistic::{Mean, Spread};
-use crate::suite::{Extent, Findings, Level, Logs, Scripted};
+use crate::suite::{Extent, Findings, Level, Logs, STREAMED_CONNECTIONS, STREAMS, Scripted};
 use crate::tool::Tool;
 
 /// What a user on journeys may take, its data besides.
@@ -80,6 +80,12 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
     page += "\nwrk verifies no certificate; loadline verifies it (`--cacert`), once a connection. nginx needs longer for an encrypted request than\na generator does, so a generator waits for it, and falling asleep and waking up is charged to the generator: the faster it is,\nthe more often. The next table leaves that out.\n";
     let _ = writeln!(page, "\n## {connections} keep-alive connections, https, the generator's core shared with a busy loop\n");
     page += &levels(&findings.encrypted_crowded);
+    for (tls, measured) in ["in cleartext", "over TLS"].iter().zip(&findings.multiplexed).filter(|(_, measured)| !measured.is_empty()) {
+        let _ = writeln!(page, "\n## HTTP/2 {tls}: {STREAMS} requests at once on each of {STREAMED_CONNECTIONS} connections, nghttpd\n");
+        page += &levels(measured);
+    }
+    let _ = writeln!(page, "\n## {connections} connections in cleartext, one request at a time on each: HTTP/1.1 (loadline) and HTTP/2\n");
+    page += &levels(&findings.one_stream);
     let _ = writeln!(page, "\n## {connections_many} keep-alive connections, http\n");
     page += &levels(&findings.many);
     let _ = writeln!(
@@ -106,6 +112,8 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
         plain,
         encrypted,
         encrypted_crowded,
+        multiplexed,
+        one_stream,
         many,
         scripted,
         templated,
@@ -131,6 +139,16 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     rows.extend(floor(&encrypted_time, encrypted));
     let shared = format!("{encrypted_time}, the generator's core shared with a busy loop, so that no tool ever waits for nginx");
     rows.extend(ratio(format!("{shared}, of wrk's"), ours(encrypted_crowded, cpu), None));
+    for (tls, measured) in ["cleartext", "TLS"].iter().zip(multiplexed) {
+        let of = of_two(measured, Tool::LoadlineHttp2(STREAMS), Tool::H2loadHttp2(STREAMS), cpu);
+        let what = format!("CPU time per request over HTTP/2, {STREAMED_CONNECTIONS} connections of {STREAMS} streams, {tls}, of h2load's");
+        rows.extend(ratio(what, of, Some(Bar::AtMost(1.0))));
+    }
+    let one = format!("{time} of HTTP/2, one request at a time on each");
+    let own = of_two(one_stream, Tool::LoadlineHttp2(1), Tool::Loadline, cpu);
+    rows.extend(ratio(format!("{one}, of its own over HTTP/1.1"), own, Some(Bar::AtMost(1.3))));
+    let of = of_two(one_stream, Tool::LoadlineHttp2(1), Tool::H2loadHttp2(1), cpu);
+    rows.extend(ratio(format!("{one}, of h2load's"), of, None));
     rows.extend(scripts(scripted));
     let travelled = Some(Spread::of_ratios(&templated[2].cpu_us, &templated[0].cpu_us));
     let what = "CPU time per request, a journey of five steps with two extractions and three checks, of a plain request's";

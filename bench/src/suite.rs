@@ -18,12 +18,18 @@ use serde_json::Value;
 
 use crate::launch::{Busy, Ran, Usage, now_us, run_anywhere, run_on};
 use crate::machine::{Machine, Programs};
+use crate::nghttpd::Nghttpd;
 use crate::nginx::Nginx;
 use crate::plans::{Plans, Runs};
 use crate::rows::{Files, Rows};
 use crate::spread::{self, Fleet, Several, SshPlaces};
 use crate::tool::{Count, Tool};
 use crate::{logs, saved};
+
+/// Requests at once on each connection of HTTP/2.
+pub(crate) const STREAMS: u32 = 100;
+/// As many connections have that many.
+pub(crate) const STREAMED_CONNECTIONS: u32 = 10;
 
 /// Turns of this length show whether the server is watched: it is looked at once a second.
 const WATCHED_SECONDS_MOST: u32 = 3;
@@ -215,6 +221,10 @@ pub struct Findings {
     pub encrypted: Vec<Level>,
     /// The same with the generator's core shared, so that the server waits for the generator and never the other way round.
     pub encrypted_crowded: Vec<Level>,
+    /// HTTP/2 with many requests at once on few connections, in cleartext and with TLS; empty where nghttpd is not installed.
+    pub multiplexed: [Vec<Level>; 2],
+    /// HTTP/1.1 on nginx, and HTTP/2 with one request at a time on each connection.
+    pub one_stream: Vec<Level>,
     /// Keep-alive connections over http, with wrk's scripts.
     pub scripted: Vec<Scripted>,
     /// loadline over http with the plain URL, with one that is a template, and with a journey of five steps: in turns.
@@ -251,7 +261,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
     allow_files(extent)?;
     let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
     let suite = Suite { machine, loadline, extent, nginx: &nginx };
-    let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !programs.missing.contains(tool)).collect::<Vec<_>>();
+    let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !programs.is_missing(*tool)).collect::<Vec<_>>();
     let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::LoadlineAb, Tool::H2load, Tool::Bare]);
     let with_wrk = installed(&[Tool::Loadline, Tool::Wrk]);
     let with_floor = installed(&[Tool::Loadline, Tool::Wrk, Tool::Bare]);
@@ -262,6 +272,14 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
             let _busy = Busy::on(machine.generator_core());
             suite.closed("https, generator's core shared", &with_floor, &nginx.https(), extent.connections, Some(&nginx.certificate()))?
         },
+        multiplexed: suite.multiplexed(&installed(&[Tool::LoadlineHttp2(STREAMS), Tool::H2loadHttp2(STREAMS)]))?,
+        one_stream: suite.closed_at(
+            "one stream a connection",
+            &installed(&[Tool::Loadline, Tool::LoadlineHttp2(1), Tool::H2loadHttp2(1)]),
+            |tool| if tool == Tool::Loadline { nginx.http() } else { nginx.http2() },
+            extent.connections,
+            None,
+        )?,
         scripted: suite.scripted(&installed)?,
         templated: suite.templated()?,
         travelling: suite.travelling()?,
@@ -313,11 +331,32 @@ struct Suite<'a> {
 
 impl Suite<'_> {
     fn closed(&self, what: &str, tools: &[Tool], url: &str, connections: u32, trust: Option<&Path>) -> Result<Vec<Level>> {
+        self.closed_at(what, tools, |_| url.to_owned(), connections, trust)
+    }
+
+    /// HTTP/2 as h2load is made for it.
+    fn multiplexed(&self, tools: &[Tool]) -> Result<[Vec<Level>; 2]> {
+        let Some(nghttpd) = Nghttpd::start(self.machine.server_core())? else { return Ok(Default::default()) };
+        let connections = STREAMED_CONNECTIONS;
+        Ok([
+            self.closed("HTTP/2", tools, &nghttpd.http(), connections, None)?,
+            self.closed("HTTP/2 over TLS", tools, &nghttpd.https(), connections, Some(&nghttpd.certificate()))?,
+        ])
+    }
+
+    fn closed_at(
+        &self,
+        what: &str,
+        tools: &[Tool],
+        url: impl Fn(Tool) -> String,
+        connections: u32,
+        trust: Option<&Path>,
+    ) -> Result<Vec<Level>> {
         let mut levels: Vec<Level> = tools.iter().map(|tool| Level::none(*tool)).collect();
         for round in 0..self.extent.rounds {
             for turn in 0..tools.len() {
                 let level = &mut levels[(round + turn) % tools.len()];
-                let command = level.tool.command(self.loadline, url, connections, self.extent.seconds, trust, None);
+                let command = level.tool.command(self.loadline, &url(level.tool), connections, self.extent.seconds, trust, None);
                 let before = self.nginx.requests()?;
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = level.tool.count(&stdout).with_context(|| stderr)?;

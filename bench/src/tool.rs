@@ -23,6 +23,10 @@ pub enum Tool {
     LoadlineAb,
     /// h2load, speaking HTTP/1.1.
     H2load,
+    /// loadline, speaking HTTP/2 with so many requests at once on each connection.
+    LoadlineHttp2(u32),
+    /// h2load, in the same way.
+    H2loadHttp2(u32),
     /// No tool: a bare loop of sends and receives, the floor of the machine.
     Bare,
 }
@@ -49,6 +53,8 @@ impl Tool {
             Self::Ab => "ab",
             Self::LoadlineAb => "loadline ab",
             Self::H2load => "h2load",
+            Self::LoadlineHttp2(_) => "loadline --http 2",
+            Self::H2loadHttp2(_) => "h2load, HTTP/2",
             Self::Bare => "(bare loop)",
         }
     }
@@ -57,7 +63,7 @@ impl Tool {
         match self {
             Self::Wrk => "-v",
             Self::Ab => "-V",
-            Self::Loadline | Self::LoadlineAb | Self::H2load | Self::Bare => "--version",
+            Self::Loadline | Self::LoadlineAb | Self::LoadlineHttp2(_) | Self::H2load | Self::H2loadHttp2(_) | Self::Bare => "--version",
         }
     }
 
@@ -76,11 +82,14 @@ impl Tool {
             // wrk sends a script's requests with no headers but Host.
             script += " -H User-Agent: -H Accept:";
         }
+        let own_trust = trust.map(|path| format!(" --cacert {}", path.display())).unwrap_or_default();
+        let ours = |users: u32, more: &str| {
+            format!("{} run -t 1 -c {users} -d {seconds}s --quiet{own_trust}{more} --out json=- {url}", loadline.display())
+        };
         let text = match self {
-            Self::Loadline => {
-                let trust = trust.map(|path| format!(" --cacert {}", path.display())).unwrap_or_default();
-                format!("{} run -t 1 -c {connections} -d {seconds}s --quiet{trust}{script} --out json=- {url}", loadline.display())
-            }
+            Self::Loadline => ours(connections, &script),
+            Self::LoadlineHttp2(streams) => ours(connections * streams, &format!(" --http 2 --streams {streams}")),
+            Self::H2loadHttp2(streams) => format!("h2load -t 1 -c {connections} -m {streams} -D {seconds} {url}"),
             Self::Wrk => format!("wrk -t 1 -c {connections} -d {seconds}s --timeout 30s{script} {url}"),
             // The time limit sets a request limit of 50,000 unless one is given after it.
             Self::Ab => format!("ab -q -k -c {connections} -t {seconds} -n 100000000 {url}"),
@@ -101,10 +110,10 @@ impl Tool {
     /// If its words are not understood, or tell of failed requests.
     pub fn count(self, stdout: &str) -> Result<Count> {
         let counted = match self {
-            Self::Loadline => from_json(stdout),
+            Self::Loadline | Self::LoadlineHttp2(_) => from_json(stdout),
             Self::Wrk => from_wrk(stdout),
             Self::Ab | Self::LoadlineAb => from_ab(stdout),
-            Self::H2load => from_h2load(stdout),
+            Self::H2load | Self::H2loadHttp2(_) => from_h2load(stdout),
             Self::Bare => counted(stdout).map(|(requests, qps)| Count { requests, qps }),
         };
         let count = counted.with_context(|| format!("what {} said:\n{stdout}", self.name()))?;
