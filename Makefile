@@ -14,7 +14,7 @@ IMAGE  ?= loadline:$(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
-.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean image kubernetes kubernetes-test jmeter-test targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean image kubernetes kubernetes-test jmeter-test conformance targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -88,6 +88,10 @@ jmeter-test: ## hold the reader of test plans against JMeter itself and docs/jme
 	$(CARGO) test --workspace --locked --no-run --quiet
 	scripts/jmeter.sh $(BUILT)/debug/loadline $(PLANS)
 
+conformance: ## hold HTTP/2 against every case that h2spec has for clients (about 2 minutes; WRITE=1 writes docs/conformance.md anew)
+	$(CARGO) build --locked -p loadline
+	scripts/conformance.sh $(BUILT)/debug/loadline
+
 screenshots: ## take pictures of every kind of page, for the guide
 	scripts/tools.sh chromium
 	scripts/web.sh pictures docs/guide/images
@@ -117,8 +121,8 @@ licences: ## check the licence and origin of every dependency against deny.toml
 deny: ## check the same, and security advisories, with cargo-deny (cargo install cargo-deny)
 	$(CARGO) deny --locked check
 
-bench: dist ## measure beside wrk, ab, h2load and JMeter on this machine and write docs/benchmarks.md (about 33 minutes)
-	scripts/tools.sh nginx wrk ab h2load goaccess
+bench: dist ## measure beside wrk, ab, h2load and JMeter on this machine and write docs/benchmarks.md (about 37 minutes)
+	scripts/tools.sh nginx wrk ab h2load nghttpd goaccess
 	scripts/peers.sh jmeter
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(DIST) docs/benchmarks.md
 

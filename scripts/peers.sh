@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts programs that Debian does not have in the version that is wanted into target/peers: load testers, for the tests that compare reports
-# and exchange results, Helm, and JMeter, against which the reader of test plans is held.
+# and exchange results, Helm, h2spec, which judges HTTP/2, and JMeter, against which the reader of test plans is held.
 #
 #   scripts/peers.sh hey vegeta jmeter
 #
@@ -21,6 +21,7 @@ mkdir -p "$peers"
 source_of() {
     case "$1" in
         helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
+        h2specd) echo github.com/summerwind/h2spec@v2.2.1+incompatible /cmd/h2specd ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;
         jmeter) echo org.apache.jmeter@5.6.3 -and-plugins ;;
         vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;

@@ -26,6 +26,7 @@ package_of() {
         ip|tc) echo iproute2 ;;
         ssh|ssh-keygen) echo openssh-client ;;
         h2load) echo nghttp2-client ;;
+        nghttpd) echo nghttp2-server ;;
         openssl) echo openssl ;;
         chromium) echo chromium ;;
         tmux) echo tmux ;;

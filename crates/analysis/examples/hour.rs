@@ -40,6 +40,7 @@ fn main() {
                 lag_max: Nanos::ZERO,
                 response_time: times.pack(),
                 journeys: None,
+                streams: None,
             }
         })
         .collect();

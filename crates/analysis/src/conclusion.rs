@@ -20,6 +20,8 @@ pub enum Topic {
     Carries,
     /// The load at which it carries nearly as much with less waiting, or keeps a promise.
     Knee,
+    /// Where events of answers that stream stop growing.
+    Events,
     /// Where requests began to fail.
     Failures,
     /// Whether the generator was the limit.
@@ -63,6 +65,9 @@ pub fn by_topic(rows: &[LevelRow], scaling: &Scaling, stopped: Option<&StopReaso
         let mut peak = peak(rows, best, last, stopped).into_iter();
         said.extend(peak.next().map(|sentence| (Topic::Carries, sentence)));
         said.extend(peak.chain(recommended(rows, best, scaling)).map(|sentence| (Topic::Knee, sentence)));
+    }
+    if let Some(events) = &scaling.events {
+        said.extend(events.words.iter().map(|sentence| (Topic::Events, sentence.clone())));
     }
     said.push((Topic::Failures, failures(rows)));
     said.push((Topic::Generator, generator(rows, best)));
@@ -218,7 +223,7 @@ mod tests {
                 generator_limited: row.generator_limit.is_some(),
             })
             .collect();
-        Scaling { slo: Vec::new(), kept: Vec::new(), best: best(&loaded), curve: None }
+        Scaling { slo: Vec::new(), kept: Vec::new(), best: best(&loaded), curve: None, events: None }
     }
 
     #[test]

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use measure::{Histogram, Summary, Tick, quantile_is_known, rank_of};
+use measure::{Histogram, StreamRow, Summary, Tick, quantile_is_known, rank_of};
 use plan::{Nanos, carets};
 use serde::{Deserialize, Serialize};
 
@@ -74,10 +74,20 @@ enum Span {
     Wait,
     Connect,
     Tls,
+    FirstEvent,
+    BetweenEvents,
+    TimePerToken,
+}
+
+impl Span {
+    /// Whether it is one of answers that stream.
+    const fn is_of_events(self) -> bool {
+        matches!(self, Self::FirstEvent | Self::BetweenEvents | Self::TimePerToken)
+    }
 }
 
 /// What is printed comes first of those that mean the same.
-const SPANS: [(&str, Span); 7] = [
+const SPANS: [(&str, Span); 16] = [
     ("response_time", Span::Response),
     ("service_time", Span::Service),
     ("first_byte", Span::FirstByte),
@@ -85,6 +95,15 @@ const SPANS: [(&str, Span); 7] = [
     ("wait", Span::Wait),
     ("connect", Span::Connect),
     ("tls", Span::Tls),
+    ("first_event", Span::FirstEvent),
+    ("first-event", Span::FirstEvent),
+    ("ttft", Span::FirstEvent),
+    ("between_events", Span::BetweenEvents),
+    ("between-events", Span::BetweenEvents),
+    ("itl", Span::BetweenEvents),
+    ("time_per_token", Span::TimePerToken),
+    ("time-per-token", Span::TimePerToken),
+    ("tpot", Span::TimePerToken),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -326,7 +345,7 @@ impl Check {
 /// What a comparison is made of.
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
-const FIGURES: &str = "p50 … p99.9, mean, max (also of a part: first_byte p95, service_time p95, connect p99, tls, wait), qps, tps, failed, \
+const FIGURES: &str = "p50 … p99.9, mean, max (also of a part: first_byte p95, service_time p95, connect p99, tls, wait, first_event, between_events, time_per_token), qps, tps, failed, \
      unsent, status 503 or status 5xx; and of a step, journey, transaction, population or URL: step login p95";
 
 /// Refuses two promises in one text, each of which would be a promise of its own.
@@ -753,7 +772,23 @@ impl<'a> Times<'a> {
             Span::Wait => pure(&run.wait, run.requests.unsent),
             Span::Connect => pure(&run.connect, 0),
             Span::Tls => pure(&run.tls, 0),
+            Span::FirstEvent | Span::BetweenEvents | Span::TimePerToken => {
+                Self::of_streams(run.streams.as_deref(), span, (due, run.requests.failed + run.requests.unsent))
+            }
         }
+    }
+
+    /// Times of events of answers, of which the requests that failed may have had none.
+    fn of_streams(row: Option<&'a StreamRow>, span: Span, (due, failed): (u64, u64)) -> Self {
+        let histogram = row.and_then(|row| match span {
+            Span::FirstEvent => Some(&row.first_event),
+            Span::TimePerToken => row.tokens.as_ref().map(|tokens| &tokens.time_per_token),
+            _ => Some(&row.between_events),
+        });
+        let Some(histogram) = histogram else { return Self { histogram: Cow::Owned(Histogram::new()), good: 0, all: 0 } };
+        let good = histogram.count();
+        let never = if span == Span::FirstEvent { failed.min(due.saturating_sub(good)) } else { 0 };
+        Self { histogram: Cow::Borrowed(histogram), good, all: good + never }
     }
 
     /// Times of failed requests within the histogram.
@@ -990,6 +1025,11 @@ mod tests {
             "journey buy failed < 1%",
             "journey buy tps > 2.5",
             "url /a?b=c qps > 100",
+            "first_event p95 < 800ms",
+            "between_events p99 < 100ms",
+            "time_per_token p50 < 30ms",
+            "step log in first_event p95 < 800ms",
+            "url /a between_events max < 1s",
         ] {
             assert_eq!(check(text).to_string(), text);
         }
@@ -1009,6 +1049,13 @@ mod tests {
             ("status.429 < 1%", "status 429 < 1%"),
             ("status.5xx==0", "status 5xx == 0"),
             ("step  login  p95<1s", "step login p95 < 1s"),
+            ("first-event p95 < 800ms", "first_event p95 < 800ms"),
+            ("ttft.p95 < 800ms", "first_event p95 < 800ms"),
+            ("between-events p99 < 100ms", "between_events p99 < 100ms"),
+            ("itl max < 1s", "between_events max < 1s"),
+            ("tpot.p50 < 30ms", "time_per_token p50 < 30ms"),
+            ("step  log in  ttft  p95<1s", "step log in first_event p95 < 1s"),
+            ("step ask first-event.p95 < 1s", "step ask first_event p95 < 1s"),
         ] {
             match text.parse::<Check>() {
                 Ok(check) => assert_eq!(check.to_string(), printed),

@@ -17,7 +17,7 @@ use crate::doubt::Again;
 use crate::gate::{Check, Verdict, judge};
 use crate::knee::{Best, LevelFigures, PromiseState, best};
 use crate::quantity::figure;
-use crate::{Level, LevelRow, Sweep};
+use crate::{EventScaling, Level, LevelRow, Sweep};
 
 /// A level at which less than this succeeded, in percent, is no point of the curve.
 const SUCCESS_PERCENT_MIN: f64 = 99.0;
@@ -36,6 +36,8 @@ pub struct Scaling {
     pub best: Best,
     /// The curve; `None` in open load, where the offered rate makes the throughput.
     pub curve: Option<Curve>,
+    /// Events a second, where answers stream.
+    pub events: Option<EventScaling>,
 }
 
 /// How throughput follows the users of a closed load.
@@ -83,7 +85,8 @@ pub fn scaling(sweep: &Sweep) -> Scaling {
             generator_limited: row.generator_limit.is_some(),
         })
         .collect();
-    Scaling { slo: sweep.slo.clone(), kept, best: best(&loaded), curve: curve(sweep, &rows) }
+    let (curve, events) = (curve(sweep, &rows), EventScaling::of(sweep, &rows));
+    Scaling { slo: sweep.slo.clone(), kept, best: best(&loaded), curve, events }
 }
 
 /// Whether every repetition of a level kept every promise.

@@ -270,6 +270,7 @@ pub(crate) fn ticks(seconds: u64, per_second: u64, seed: u64, factor: impl Fn(u6
                 lag_max: Nanos::ZERO,
                 response_time: times.pack(),
                 journeys: None,
+                streams: None,
             }
         })
         .collect()

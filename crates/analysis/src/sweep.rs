@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::gate::{Check, Judgement, Verdict};
 use crate::quantity::{counted, figure};
 use crate::reading::judged;
-use crate::{GeneratorLimit, Standing, StopReason, Validity, What, generator_limit};
+use crate::{GeneratorLimit, LevelEvents, Standing, StopReason, Validity, What, generator_limit};
 
 /// The version of the sweep file. A reader of this version refuses any other by name.
 pub const SWEEP_SCHEMA: &str = "loadline.sweep/1";
@@ -174,6 +174,8 @@ pub struct LevelRow {
     pub unjudged: Vec<Check>,
     /// What became of the journeys, where there is a scenario.
     pub journeys: Option<LevelJourneys>,
+    /// Its events, where answers stream.
+    pub events: Option<LevelEvents>,
 }
 
 /// What became of the journeys of a level, all repetitions together.
@@ -297,6 +299,7 @@ impl LevelRow {
         }
         Self {
             journeys: LevelJourneys::new(runs),
+            events: LevelEvents::of(runs),
             level,
             repetitions: u32::try_from(runs.len()).unwrap_or(u32::MAX),
             qps,
@@ -423,6 +426,7 @@ pub(crate) mod tests {
             broken: Vec::new(),
             unjudged: Vec::new(),
             journeys: None,
+            events: None,
         }
     }
 

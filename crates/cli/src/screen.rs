@@ -409,6 +409,7 @@ impl Progress {
         parts.push(if self.failed == 0 { "none failed".to_owned() } else { format!("{} failed", count(self.failed)) });
         if self.end.is_none_or(|end| tick.to <= end) {
             parts.extend(tick.tps().map(|tps| format!("{} journeys/s", quantity::decimal(tps, 1))));
+            parts.extend(tick.events_per_second().map(|events| format!("{} events/s", count(events.round() as u64))));
         }
         parts.extend(self.screen.stage.server().as_ref().map(|now| format!("server {}", now.used())));
         parts.join(" · ")
@@ -474,6 +475,10 @@ mod tests {
         let journeys = Some(measure::JourneysTick { started: 9, completed: 7, succeeded: 7, broke_off: 1 });
         let of_journeys = Tick { journeys, ..tick(1, 2) };
         assert_eq!(progress.line(&of_journeys), "0:02 · 0:08 left · 1,234 req/s · 68 failed · 7.0 journeys/s");
+        let streamed = fixtures::summaries().into_iter().find(|(name, _)| *name == "answers_that_streamed").unwrap().1;
+        let of_events = Tick { streams: streamed.timeline[5].streams.clone(), ..tick(1, 2) };
+        let events = of_events.streams.as_ref().unwrap().events;
+        assert_eq!(progress.line(&of_events), format!("0:02 · 0:08 left · 1,234 req/s · 68 failed · {} events/s", count(events)));
         assert_eq!(progress.line(&tick(10, 11)), "0:11 · waiting for the last answers · 68 failed");
         let watched = fixtures::summaries().into_iter().find(|(name, _)| *name == "a_server_that_was_watched").unwrap().1;
         *progress.screen.stage.server() = Now::of(&watched.observed);

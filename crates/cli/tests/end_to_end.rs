@@ -44,6 +44,8 @@ mod fleet;
 mod help;
 #[path = "end_to_end/history.rs"]
 mod history;
+#[path = "end_to_end/http2.rs"]
+mod http2;
 #[path = "end_to_end/import.rs"]
 mod import;
 #[path = "end_to_end/javascript.rs"]
@@ -88,6 +90,8 @@ mod serve;
 mod session;
 #[path = "end_to_end/sshd.rs"]
 mod sshd;
+#[path = "end_to_end/streams.rs"]
+mod streams;
 #[path = "end_to_end/sweep.rs"]
 mod sweep;
 #[path = "end_to_end/terminal.rs"]
@@ -100,5 +104,9 @@ mod traffic;
 mod traffic_parts;
 #[path = "end_to_end/try_once.rs"]
 mod try_once;
+#[path = "end_to_end/websocket.rs"]
+mod websocket;
+#[path = "end_to_end/wire.rs"]
+mod wire;
 #[path = "end_to_end/wrk.rs"]
 mod wrk;

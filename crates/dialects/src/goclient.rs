@@ -4,6 +4,7 @@
 //! words for is named as loadline names it.
 
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 
 use engine::protocol::{Encoded, EncodedRef, ResponseSink};
 use engine::redirect::{self, Convention, Hop, Hops};
@@ -11,6 +12,10 @@ use engine::{Client, Request, Transport};
 use measure::{Failure, Outcome, Status};
 use plan::Target;
 use report::registered_reason;
+
+/// How many requests share a connection of HTTP/2 at most where the server takes as many (`defaultMaxConcurrentStreams` of
+/// golang.org/x/net/http2, which a server that says more may pass).
+pub const STREAMS: NonZeroU32 = NonZeroU32::new(1_000).unwrap();
 
 /// The error of a request: `Get "http://h/": dial tcp h:80: connect: connection refused`. A client that was told its own address
 /// names it too.

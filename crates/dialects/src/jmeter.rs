@@ -154,10 +154,8 @@ fn test(options: Options, host: &dyn Host) -> Result<(), String> {
         wrong.extend(made(samples, folder, host).err());
     }
     let now = Zoned::now().with_time_zone(zone);
-    let tidying = if servers.is_empty() { "..." } else { "remote" };
-    // In the original the longer word takes the place of its blanks.
-    let space = if servers.is_empty() { "   " } else { "" };
-    host.print(&format!("Tidying up {tidying}{space} @ {}\n... end of run\n", moment(&now))).map_err(unwritable)?;
+    let what = if servers.is_empty() { "...   " } else { "remote" };
+    host.print(&format!("Tidying up {what} @ {}\n... end of run\n", moment(&now))).map_err(unwritable)?;
     wrong.iter().for_each(|why| log.error(why));
     if is_measured {
         log.info("the test is over");

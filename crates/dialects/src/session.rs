@@ -11,7 +11,7 @@ use analysis::quantity::count;
 use analysis::{Standing, Validity};
 use engine::{Stop, Urgency};
 use measure::{Ending, IntervalCounts, Summary, SummaryBuilder, Tick};
-use plan::{Draft, Nanos, Plan, PlanErrors};
+use plan::{Draft, HttpVersion, Nanos, Plan, PlanErrors, Setting};
 use trial::{Observer, RunError};
 
 use crate::host::{Host, Measurement, Verbosity};
@@ -43,8 +43,9 @@ impl<'a> Session<'a> {
 
     /// Decides a draft, every mistake in one message.
     pub fn decide(&self, draft: Draft) -> Result<Plan, PlanErrors> {
-        // None of the originals knows templates, and each follows redirects wherever they lead.
-        self.host.decide(Draft { no_templates: true, also_target: vec!["any".to_owned()], ..draft })
+        // None of the originals knows templates, each follows redirects wherever they lead, and speaks HTTP/1.1 unless told otherwise.
+        let http = draft.http.or(Some(Setting::Value(HttpVersion::V1)));
+        self.host.decide(Draft { no_templates: true, also_target: vec!["any".to_owned()], http, ..draft })
     }
 
     /// A signal that Ctrl-C raises.

@@ -12,7 +12,7 @@ use crate::feed::{Feed, Inlet, Slices};
 use crate::message::Message;
 use crate::net::{Network, Wire};
 #[cfg(any(test, feature = "simulated"))]
-use crate::protocol::http1::Http1;
+use crate::protocol::http::Http;
 use crate::site::{RemoteMessages, SiteRole, Sites, SoFar, Terms};
 use crate::task::Task;
 use crate::threads::{Patience, Threads};
@@ -83,7 +83,7 @@ impl Remote {
 pub struct Messages(Sources);
 
 enum Sources {
-    Threads(Threads),
+    Threads(Box<Threads>),
     Remote(RemoteMessages),
     #[cfg(any(test, feature = "simulated"))]
     Simulated(crate::simulation::Workers),
@@ -249,7 +249,7 @@ impl Prepared {
         let Self { plan, tasks, place, so_far } = self;
         Ok(Messages(match place {
             Place::Threads(network, role) => {
-                Sources::Threads(Threads::start(&tasks, network, behaviour, parts, (patience, role.as_ref()), stop)?)
+                Sources::Threads(Threads::start(&tasks, network, behaviour, parts, (patience, role.as_ref()), stop)?.into())
             }
             Place::Sites(remote) => {
                 let Some(so_far) = so_far else {
@@ -261,9 +261,7 @@ impl Prepared {
                 return remote.start(&plan, &so_far, None, stop);
             }
             #[cfg(any(test, feature = "simulated"))]
-            Place::Simulated(simulation) => {
-                Sources::Simulated(simulation.start::<Http1, B>(&tasks, |_, part| behaviour(part), parts, stop))
-            }
+            Place::Simulated(simulation) => Sources::Simulated(simulation.start::<Http, B>(&tasks, |_, part| behaviour(part), parts, stop)),
         }))
     }
 }

@@ -13,6 +13,7 @@ mod preflight;
 mod proxy;
 mod reach;
 mod resolve;
+mod sessions;
 mod socket;
 mod spoken;
 mod stream;
@@ -20,7 +21,7 @@ mod tls;
 
 pub(crate) use limits::check_limits;
 pub use reach::Reach;
-pub use spoken::Spoken;
+pub use spoken::{Spoken, Version};
 pub use stream::{Stream, Transport};
 pub use tls::broken as tls_broken;
 
@@ -33,13 +34,15 @@ use std::time::Duration;
 
 use measure::{Failure, Resolution};
 use plan::setting::{SNI, SOURCE_IP};
-use plan::{Also, Bounds, HostPort, Nanos, Plan, Preflight, Proxy, Scheme, Target, Verification};
+use plan::{Also, Bounds, HostPort, HttpVersion, Nanos, Plan, Preflight, Proxy, ProxyKind, Scheme, Target, Verification};
+use rustls::HandshakeKind;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{Fence, RunError, RunErrorKind};
+use proxy::FarEnd;
 use socket::{LocalPorts, Sources, is_ipv4_loopback};
 use tls::{CertificateNeed, Handshakes};
 
@@ -85,10 +88,14 @@ pub enum Naming {
 pub struct Dialed<S> {
     /// Ready for a request.
     pub stream: S,
+    /// What is spoken there.
+    pub version: Version,
     /// TCP, and the proxy's tunnel.
     pub connect: Nanos,
     /// The handshake, if there was one.
     pub tls: Option<Nanos>,
+    /// Whether the handshake resumed a session of an earlier connection.
+    pub resumed: bool,
 }
 
 /// Why there is no connection.
@@ -100,10 +107,11 @@ pub struct DialFailed {
     pub text: String,
 }
 
-/// Sockets of this machine. A clone is for another worker: it shares what was prepared, and nothing that changes.
+/// Sockets of this machine. A clone shares what was prepared, and the TLS sessions that may be resumed.
 #[derive(Debug, Clone)]
 pub struct Network {
     prepared: Arc<Prepared>,
+    tls: Option<Handshakes>,
     /// Where connections to the target go instead of the prepared hop.
     directed: Option<Arc<Hop>>,
     sources: Sources,
@@ -121,8 +129,8 @@ struct Prepared {
     origin_name: Option<ServerName<'static>>,
     hop: Hop,
     proxy: Option<Proxy>,
-    tls: Option<Handshakes>,
     connect_timeout: Nanos,
+    http: HttpVersion,
     resolution: Resolution,
     warnings: Vec<String>,
     bounds: Bounds,
@@ -175,7 +183,22 @@ impl Network {
         };
         limits::check_ports(plan, connections, &addresses, LocalPorts::of_this_machine())?;
         let resolution = Resolution { name: at.host, addresses: addresses.iter().map(ToString::to_string).collect(), took };
-        Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings, fence).tried(plan, preflight)
+        let network = Self::new(plan, credentials, Hop::Tcp(addresses.into()), resolution, warnings, fence);
+        network.find_origin(plan)?;
+        network.tried(plan, preflight)
+    }
+
+    /// Looks up where the origin is, if the proxy is told addresses.
+    fn find_origin(&self, plan: &Plan) -> Result<(), RunError> {
+        if plan.connection().proxy.as_ref().is_none_or(|proxy| proxy.kind != ProxyKind::Socks5) {
+            return Ok(());
+        }
+        let at = HostPort { host: plan.target().host().to_owned(), port: plan.target().port() };
+        let all = resolve::addresses(&at).map_err(|failed| preflight::unknown_behind_proxy(&at, &failed))?;
+        let fence = &self.prepared.fence;
+        fence.look(&at.host, &all).map_err(|why| RunError { kind: RunErrorKind::Refused, ..RunError::input(why, fence.help()) })?;
+        self.others.borrow_mut().insert((at.host, at.port), resolve::one_family(all).into());
+        Ok(())
     }
 
     /// Looks at another server that requests of a plan will go to, before any is sent. It is looked at again when it is connected to.
@@ -183,6 +206,10 @@ impl Network {
     /// # Errors
     /// If the fence does not let one of its addresses through, or it has none.
     pub fn look_at(plan: &Plan, other: &Target, fence: &Fence) -> Result<(), RunError> {
+        if plan.connection().proxy.as_ref().is_some_and(|proxy| proxy.kind == ProxyKind::Socks5Names) {
+            // Names are the proxy's own, and what lies behind it is not seen here.
+            return Ok(());
+        }
         let at = HostPort { host: other.host().to_owned(), port: other.port() };
         let all = resolve::addresses(&at).map_err(|failed| preflight::unresolved(plan, &at, &failed))?;
         fence.look(&at.host, &all).map_err(|why| RunError { kind: RunErrorKind::Refused, ..RunError::input(why, fence.help()) })
@@ -203,24 +230,16 @@ impl Network {
     #[must_use]
     pub(crate) fn wired(mut self, wire: Wire) -> Self {
         self.sources = self.sources.buffered(wire.buffer_bytes);
-        if wire.naming == Naming::Unnamed
-            && let Some(tls) = self.prepared.tls.as_ref().map(Handshakes::unnamed)
-        {
-            let Prepared { origin, origin_name, hop, proxy, connect_timeout, resolution, warnings, bounds, fence, .. } = &*self.prepared;
-            self.prepared = Arc::new(Prepared {
-                origin: origin.clone(),
-                origin_name: origin_name.clone(),
-                hop: hop.clone(),
-                proxy: proxy.clone(),
-                tls: Some(tls),
-                connect_timeout: *connect_timeout,
-                resolution: resolution.clone(),
-                warnings: warnings.clone(),
-                bounds: bounds.clone(),
-                fence: fence.clone(),
-            });
+        if wire.naming == Naming::Unnamed {
+            self.tls = self.tls.as_ref().map(Handshakes::unnamed);
         }
         self
+    }
+
+    /// The same for a worker, which resumes no TLS sessions but its own.
+    #[must_use]
+    pub(crate) fn of_worker(&self) -> Self {
+        Self { tls: self.tls.as_ref().map(Handshakes::of_another_worker), ..self.clone() }
     }
 
     /// The same with all connections going to one address.
@@ -254,14 +273,14 @@ impl Network {
             origin_name: credentials.name,
             hop,
             proxy: connection.proxy.clone(),
-            tls: credentials.tls,
             connect_timeout: connection.connect_timeout,
+            http: connection.http,
             resolution,
             warnings,
             bounds: plan.bounds(),
             fence: fence.clone(),
         };
-        Self { prepared: Arc::new(prepared), directed: None, sources, others: RefCell::default() }
+        Self { prepared: Arc::new(prepared), tls: credentials.tls, directed: None, sources, others: RefCell::default() }
     }
 
     fn tried(self, plan: &Plan, preflight: Preflight) -> Result<Self, RunError> {
@@ -274,28 +293,55 @@ impl Network {
     /// Opens a connection by way of `hop` to `target`; with TLS if there is a name to expect.
     async fn open(&self, hop: &Hop, target: &Target, tls: Option<(&Handshakes, &ServerName<'static>)>, n: u64) -> Opened {
         let limit = self.prepared.connect_timeout;
+        let tunnel = match &self.prepared.proxy {
+            Some(proxy) if tls.is_some() || proxy.tunnels_all() => Some((proxy, self.far_end(proxy, target, n).await?)),
+            _ => None,
+        };
         let begun = Instant::now();
         let deadline = begun + Duration::from(limit);
         let mut transport = timeout_at(deadline, self.connect(hop, n)).await.map_err(|_| DialFailed {
             failure: Failure::ConnectTimeout,
             text: format!("{}: no connection within {limit}", hop.place(n)),
         })??;
-        let Some((handshakes, name)) = tls else {
-            return Ok(Dialed { stream: transport.plain(), connect: begun.elapsed().into(), tls: None });
-        };
-        if let Some(proxy) = &self.prepared.proxy {
-            let to = HostPort { host: target.host().to_owned(), port: target.port() };
-            let tunnel = proxy::tunnel(&mut transport, &to, proxy.authorization.as_deref());
-            timeout_at(deadline, tunnel)
-                .await
-                .map_err(|_| DialFailed { failure: Failure::ConnectProxy, text: format!("no answer to CONNECT {to} within {limit}") })??;
+        if let Some((proxy, to)) = &tunnel {
+            let opened = timeout_at(deadline, proxy::tunnel(&mut transport, proxy, to)).await;
+            opened.map_err(|_| proxy::silent(proxy, to, limit))??;
             transport.forget_heard();
         }
+        let Some((handshakes, name)) = tls else {
+            let is_http2 = self.prepared.http == HttpVersion::V2 && !target.scheme().is_websocket();
+            let version = if is_http2 { Version::Http2 } else { Version::Http1 };
+            return Ok(Dialed { stream: transport.plain(), version, connect: begun.elapsed().into(), tls: None, resumed: false });
+        };
         let connected = Instant::now();
+        let is_websocket = target.scheme().is_websocket();
+        let handshakes = if is_websocket && self.prepared.http != HttpVersion::V1 { &handshakes.for_websocket() } else { handshakes };
         let stream = timeout_at(deadline, handshakes.shake(name, transport))
             .await
             .map_err(|_| DialFailed { failure: Failure::TlsTimeout, text: format!("{}: no handshake within {limit}", name.to_str()) })??;
-        Ok(Dialed { stream: Stream::Tls(Box::new(stream)), connect: (connected - begun).into(), tls: Some(connected.elapsed().into()) })
+        let version = if stream.get_ref().1.alpn_protocol() == Some(tls::H2) { Version::Http2 } else { Version::Http1 };
+        if self.prepared.http == HttpVersion::V2 && version != Version::Http2 && !is_websocket {
+            let text = format!("{}: it agreed to TLS, and not to HTTP/2 (ALPN)", name.to_str());
+            return Err(DialFailed { failure: Failure::Http2NotSpoken, text });
+        }
+        let resumed = stream.get_ref().1.handshake_kind() == Some(HandshakeKind::Resumed);
+        Ok(Dialed {
+            resumed,
+            stream: Stream::Tls(Box::new(stream)),
+            version,
+            connect: (connected - begun).into(),
+            tls: Some(connected.elapsed().into()),
+        })
+    }
+
+    /// What the proxy is told of where a tunnel ends.
+    async fn far_end(&self, proxy: &Proxy, target: &Target, n: u64) -> Result<FarEnd, DialFailed> {
+        let at = HostPort { host: target.host().to_owned(), port: target.port() };
+        if proxy.kind != ProxyKind::Socks5 {
+            return Ok(FarEnd::Named(at));
+        }
+        let addresses = self.looked_up(at).await?;
+        Ok(FarEnd::At(addresses[(n % addresses.len() as u64) as usize]))
     }
 
     async fn connect(&self, hop: &Hop, n: u64) -> Result<Transport, DialFailed> {
@@ -349,7 +395,7 @@ impl Dial for Network {
     type Stream = Stream;
 
     async fn dial(&self, n: u64) -> Opened {
-        self.dial_origin(self.prepared.tls.as_ref(), n).await
+        self.dial_origin(self.tls.as_ref(), n).await
     }
 
     /// By way of the proxy or Unix socket where the plan has one, like all connections; `--connect-to` and `--sni`
@@ -367,9 +413,9 @@ impl Dial for Network {
         let unreachable = |text: String| DialFailed { failure: Failure::RedirectTarget, text };
         let name;
         let tls = match target.scheme() {
-            Scheme::Http => None,
-            Scheme::Https => {
-                let handshakes = prepared.tls.as_ref().ok_or_else(|| unreachable(format!("{target}: the plan follows no redirects")))?;
+            Scheme::Http | Scheme::Ws => None,
+            Scheme::Https | Scheme::Wss => {
+                let handshakes = self.tls.as_ref().ok_or_else(|| unreachable(format!("{target}: the plan follows no redirects")))?;
                 name = tls::server_name(target.host())
                     .ok_or_else(|| unreachable(format!("{} is not a name a certificate can be for", target.host())))?;
                 Some((handshakes, &name))
@@ -411,14 +457,14 @@ impl Credentials {
         let connection = plan.connection();
         let mut errors: Vec<RunError> = Vec::new();
         let needed = match plan.target().scheme() {
-            Scheme::Https => Some(CertificateNeed::AtOnce),
-            Scheme::Http => {
+            Scheme::Https | Scheme::Wss => Some(CertificateNeed::AtOnce),
+            Scheme::Http | Scheme::Ws => {
                 let leads_on = connection.follow > 0 || plan.scenario().is_some() || *plan.also() != Also::default();
                 leads_on.then_some(CertificateNeed::AfterRedirect)
             }
         };
         let mut tls = None;
-        match needed.map(|needed| Handshakes::new(&connection.tls, plan.contents(), needed)).transpose() {
+        match needed.map(|needed| Handshakes::new(&connection.tls, connection.http, plan.contents(), needed)).transpose() {
             Ok(handshakes) => tls = handshakes,
             Err(wrong) => errors.extend(wrong),
         }

@@ -9,13 +9,21 @@
 //! socket could only be tested against timing; one that is handed slices is tested on every reply cut at every byte.
 
 mod encoded;
+mod events;
 mod exchange;
+pub(crate) mod http;
 pub mod http1;
+pub mod http2;
 mod place;
 mod sink;
+pub(crate) mod websocket;
 
-pub use encoded::{Encoded, EncodedRef, Layout};
-pub(crate) use exchange::{Answer, Answered, Answers, EXAMPLE_BYTES, Exchange, FailureSample, Past, READ_BUFFER_BYTES, Surroundings};
+pub use encoded::{Act, Encoded, EncodedRef, Layout};
+pub(crate) use events::{Cutter, EventForm, Resumption};
+pub(crate) use exchange::{
+    Answer, Answered, Answers, EXAMPLE_BYTES, Exchange, FailureSample, Past, READ_BUFFER_BYTES, READS_A_TURN, Surroundings, write_failure,
+};
+pub(crate) use httparse::EMPTY_HEADER;
 pub use httparse::Header;
-pub(crate) use place::{Place, Protocol};
+pub(crate) use place::{Place, Protocol, Said, same_origin};
 pub use sink::ResponseSink;

@@ -40,7 +40,7 @@ impl Convention {
     /// Whether a header, by its name in small letters, says something about a body.
     fn is_about_the_body(self, name: &str) -> bool {
         match self {
-            Self::Browser | Self::Siege => name.starts_with("content-"),
+            Self::Browser | Self::Siege => name.starts_with("content-") || name == "expect",
             Self::Go => matches!(name, "content-length" | "transfer-encoding" | "content-type" | "content-encoding"),
         }
     }

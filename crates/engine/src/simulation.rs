@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod behaviour;
 #[cfg(test)]
+mod expect;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod gaps;
@@ -19,6 +21,14 @@ mod lines;
 mod load;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod packed;
+#[cfg(test)]
+mod streams;
+#[cfg(test)]
+pub(crate) mod told;
+#[cfg(test)]
+mod websockets;
 
 use std::cell::Cell;
 use std::fmt;
@@ -43,9 +53,9 @@ use crate::collect::{Collected, collect};
 #[cfg(test)]
 use crate::error::BehaviourError;
 use crate::message::Message;
-use crate::net::{Dial, DialFailed, Dialed};
+use crate::net::{Dial, DialFailed, Dialed, Version};
 use crate::protocol::Protocol;
-use crate::protocol::http1::Http1;
+use crate::protocol::http::Http;
 use crate::task::Task;
 use crate::transport::Path;
 use crate::worker::{self, Behaviour, Worker};
@@ -63,6 +73,7 @@ pub(crate) struct InMemory {
     refuse: Rc<dyn Fn(u64) -> Option<DialFailed>>,
     takes: Rc<dyn Fn(u64) -> Duration>,
     dials: Rc<Cell<u64>>,
+    version: Version,
 }
 
 impl Dial for InMemory {
@@ -80,7 +91,7 @@ impl Dial for InMemory {
         }
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         tokio::task::spawn_local((self.serve)(theirs, number));
-        Ok(Dialed { stream: ours, connect: Nanos::from_micros(100), tls: None })
+        Ok(Dialed { stream: ours, version: self.version.clone(), connect: Nanos::from_micros(100), tls: None, resumed: false })
     }
 
     async fn dial_other(&self, _target: &Target, number: u64) -> Result<Dialed<DuplexStream>, DialFailed> {
@@ -104,7 +115,13 @@ impl Simulation {
         F: Future<Output = ()> + 'static,
     {
         let serve = Rc::new(move |stream, number| -> Serving { Box::pin(serve(stream, number)) });
-        let dial = InMemory { serve, refuse: Rc::new(|_| None), takes: Rc::new(|_| Duration::ZERO), dials: Rc::default() };
+        let dial = InMemory {
+            serve,
+            refuse: Rc::new(|_| None),
+            takes: Rc::new(|_| Duration::ZERO),
+            dials: Rc::default(),
+            version: Version::Http1,
+        };
         Self { dial, stop: Stop::new(), took: Rc::default() }
     }
 
@@ -119,6 +136,13 @@ impl Simulation {
     #[cfg(test)]
     pub(crate) fn dialling(mut self, takes: impl Fn(u64) -> Duration + 'static) -> Self {
         self.dial.takes = Rc::new(takes);
+        self
+    }
+
+    /// Its connections speak HTTP/2.
+    #[cfg(test)]
+    pub(crate) fn of_http2(mut self) -> Self {
+        self.dial.version = Version::Http2;
         self
     }
 
@@ -153,7 +177,7 @@ impl Simulation {
     /// # Panics
     /// As [`Simulation::carry_out`].
     pub fn carry_out_parts<B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(Part) -> B) -> Collected {
-        self.collect::<Http1, B>(plan, |_, part| behaviour(part), &mut |_| ())
+        self.collect::<Http, B>(plan, |_, part| behaviour(part), &mut |_| ())
     }
 
     /// Runs the plan to its end.
@@ -176,14 +200,15 @@ impl Simulation {
         behaviour: impl Fn(&Arc<Task>, Share) -> B,
         watch: &mut dyn FnMut(&Tick),
     ) -> (Summary, Option<BehaviourError>) {
-        let Collected { summary, broken, .. } = self.collect::<Http1, B>(plan, |task, part| behaviour(task, part.share), watch);
+        let Collected { summary, broken, .. } = self.collect::<Http, B>(plan, |task, part| behaviour(task, part.share), watch);
         (summary.close(), broken)
     }
 
     /// The same where something else is spoken.
     #[cfg(test)]
     pub(crate) fn speaking<P: Protocol, B: Behaviour>(&self, plan: &Plan, behaviour: impl Fn(Share) -> B) -> Summary {
-        self.collect::<P, B>(plan, |_, part| behaviour(part.share), &mut |_| ()).summary.close()
+        // A connection has more places than one.
+        self.clone().of_http2().collect::<P, B>(plan, |_, part| behaviour(part.share), &mut |_| ()).summary.close()
     }
 
     fn collect<P: Protocol, B: Behaviour>(

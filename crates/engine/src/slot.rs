@@ -64,12 +64,18 @@ impl Slot {
     }
 
     /// Remembers whom to wake. Called whenever the Lane is about to wait.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "on the path of every request, and three comparisons")]
     pub(crate) fn waits(&self, cx: &Context<'_>) {
-        let mut waker = self.waker.borrow_mut();
-        if !waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            *waker = Some(cx.waker().clone());
+        if !self.waker.borrow().as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            self.remember(cx.waker());
         }
+    }
+
+    /// A Lane stays in its task, so it is the same waker ever after.
+    #[cold]
+    fn remember(&self, waker: &Waker) {
+        *self.waker.borrow_mut() = Some(waker.clone());
     }
 
     /// Wakes the Lane.

@@ -140,6 +140,7 @@ mod tests {
             draft.duration = given("4500ms");
             draft.warmup = given("1s");
             draft.timeout = given("300ms");
+            draft.stream = given("lines");
         });
         let open = plan(|draft| {
             draft.threads = given("4");
@@ -153,6 +154,10 @@ mod tests {
         for load in [closed, open] {
             let whole = split(&load);
             assert!(whole.summary.requests.due > 400, "{:?}", whole.summary.requests);
+            // Each answer is a line.
+            let answers = load.stream().map(|_| whole.summary.status.values().sum::<u64>());
+            assert!(whole.summary.streams.as_ref().map(|row| row.answers) <= answers, "{:?}", whole.summary.streams);
+            assert_eq!(whole.summary.streams.is_some(), answers.is_some());
         }
     }
 }

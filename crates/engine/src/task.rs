@@ -23,6 +23,10 @@ pub(crate) struct Task {
     pub(crate) connect_timeout: Nanos,
     pub(crate) keepalive: Keepalive,
     pub(crate) follow: u8,
+    /// Whether answers are looked through: for events, or for how they are packed.
+    pub(crate) watches_answers: bool,
+    /// Whether bodies may wait for the server's word.
+    pub(crate) expects_continue: bool,
     /// Where redirects may lead.
     pub(crate) bounds: Bounds,
     /// The end of the warm-up.
@@ -70,6 +74,8 @@ impl Task {
             connect_timeout: connection.connect_timeout,
             keepalive: connection.keepalive,
             follow: connection.follow,
+            watches_answers: plan.stream().is_some() || plan.compressed(),
+            expects_continue: plan.expects_continue(),
             bounds: plan.bounds(),
             measured_from: plan.warmup(),
             end: plan.end(),
@@ -123,7 +129,7 @@ impl Task {
     }
 
     fn proxy_authorization(&self) -> Option<&String> {
-        self.plan.connection().proxy.as_ref()?.authorization.as_ref()
+        self.plan.connection().proxy.as_ref().filter(|proxy| !proxy.tunnels_all())?.authorization.as_ref()
     }
 }
 
@@ -161,7 +167,7 @@ fn serialise<'a>(
         headers.push(("Connection", b"close"));
     }
     let mut line = target.path_and_query().to_owned();
-    if let Some(proxy) = plan.connection().proxy.as_ref().filter(|_| target.scheme() == Scheme::Http) {
+    if let Some(proxy) = plan.connection().proxy.as_ref().filter(|proxy| target.scheme() == Scheme::Http && !proxy.tunnels_all()) {
         // A proxy is asked with the whole URL (RFC 9112 §3.2.2).
         line = target.absolute();
         if let Some(authorization) = &proxy.authorization {

@@ -17,7 +17,7 @@ use crate::error::BehaviourError;
 use crate::message::Message;
 use crate::neighbours::Sought;
 use crate::net::Network;
-use crate::protocol::http1::Http1;
+use crate::protocol::http::Http;
 use crate::task::Task;
 use crate::transport::Path;
 use crate::worker::{self, Behaviour, Worker};
@@ -98,7 +98,7 @@ impl Threads {
         let mut sources = VecDeque::new();
         for part in parts.iter().copied() {
             let task = &tasks[part.population as usize];
-            let (task, network, line, stop, sender) = (task.clone(), network.clone(), line.clone(), stop.clone(), sender.clone());
+            let (task, network, line, stop, sender) = (task.clone(), network.of_worker(), line.clone(), stop.clone(), sender.clone());
             let (behaviour, start_line) = (behaviour.clone(), line.clone());
             let thread = thread::Builder::new()
                 .name(format!("load-{}", part.of_run.index()))
@@ -302,7 +302,7 @@ fn thread_main<B: Behaviour>(
         .expect("a runtime needs three open files, and room for them is reserved");
     LocalSet::new().block_on(&runtime, async {
         let ready =
-            if behaviour.opens_first() { worker::ready::<Http1, _>(task, part, &network, stop).await } else { worker::Ready::none() };
+            if behaviour.opens_first() { worker::ready::<Http, _>(task, part, &network, stop).await } else { worker::Ready::none() };
         let Some(clock) = line.cross(place) else { return };
         let source = SourceId(part.of_run.index());
         let counts = sender.clone();
@@ -311,7 +311,7 @@ fn thread_main<B: Behaviour>(
             let _ = counts.send(Message::Counts(source, Box::new(snapshot)));
         });
         let worker =
-            Worker::<Path<Network, Http1, Monotonic, B>, B>::new(task.clone(), behaviour, part, network, clock, stop.clone(), hand_over);
+            Worker::<Path<Network, Http, Monotonic, B>, B>::new(task.clone(), behaviour, part, network, clock, stop.clone(), hand_over);
         let waited = machine::run_queue_wait();
         let mut finished = worker.clone().work(ready).await;
         finished.run_queue_wait = machine::run_queue_wait().zip(waited).map(|(after, before)| after.since(before));

@@ -27,8 +27,8 @@ use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::message::Finished;
-use crate::net::Dial;
-use crate::protocol::Protocol;
+use crate::net::{Dial, Dialed, Version};
+use crate::protocol::{Protocol, websocket};
 use crate::task::Task;
 use crate::transport::Transport;
 use crate::{Stop, Urgency};
@@ -66,7 +66,15 @@ impl<D: Dial> Ready<D> {
 pub(crate) async fn ready<P: Protocol, D: Dial + Clone + 'static>(task: &Task, part: Part, dial: &D, stop: &Stop) -> Ready<D> {
     let Part { share, of_run, .. } = part;
     let Some(users) = task.plan.users() else { return Ready::none() };
-    let needed = share.part(users.at(Nanos::ZERO).into()).div_ceil(P::places(&task.plan));
+    let users = share.part(users.at(Nanos::ZERO).into());
+    let speaks_websocket = task.plan.target().scheme().is_websocket();
+    if speaks_websocket && (task.plan.is_filled_in() || task.plan.scenario().is_some()) {
+        // The first message of each user says what its handshake asks for.
+        return Ready::none();
+    }
+    let request = Arc::new(task.request.clone());
+    let (seed, terms) = (task.plan.seed(), (task.connect_timeout, task.plan.connection().message_deflate));
+    let mut needed = users.div_ceil(P::places(&task.plan));
     let mut connections = Vec::new();
     let open = async {
         let mut opening = JoinSet::new();
@@ -76,12 +84,23 @@ pub(crate) async fn ready<P: Protocol, D: Dial + Clone + 'static>(task: &Task, p
             if number < needed && opening.len() < DIALS_AT_ONCE {
                 let dial = dial.clone();
                 let global = of_run.number(number);
-                opening.spawn_local(async move { dial.dial(global).await.ok() });
+                let request = request.clone();
+                opening.spawn_local(async move {
+                    let dialed = dial.dial(global).await.ok()?;
+                    if !speaks_websocket {
+                        return Some(dialed);
+                    }
+                    websocket::upgrade(dialed, request.as_ref().as_ref(), (seed, global), terms).await.ok()
+                });
                 number += 1;
                 continue;
             }
             let opened = opening.join_next().await.and_then(Result::ok);
             failed += usize::from(matches!(opened, Some(None)));
+            if let Some(Some(Dialed { version: Version::Http1, .. })) = &opened {
+                // It has one place, whatever was hoped for.
+                needed = users;
+            }
             connections.extend(opened);
             if failed == DIALS_AT_ONCE {
                 // A server that drops dials would put the start off for a connect timeout a wave: users dial for themselves.

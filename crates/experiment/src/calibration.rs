@@ -7,7 +7,7 @@
 
 use analysis::compare;
 use measure::{Machine, Summary, SummaryRecord};
-use plan::{Body, Keepalive, Plan, Scheme};
+use plan::{Body, Keepalive, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::calibrate::{Ceiling, LagAt};
@@ -106,7 +106,7 @@ fn is_plain(run: &SummaryRecord) -> bool {
 }
 
 fn is_encrypted(plan: &Plan) -> bool {
-    plan.target().scheme() == Scheme::Https
+    plan.target().scheme().is_tls()
 }
 
 /// Everything of a plan but where it leads and what is drawn by chance. Secrets are left out as in every file.

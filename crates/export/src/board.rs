@@ -58,10 +58,22 @@ pub(crate) struct Totals {
     pub response_time: Times,
     pub service_time: Times,
     pub lag: Times,
+    /// Of answers that stream; `None` until the first event.
+    pub events: Option<EventTotals>,
     /// Processor time of the workers, in seconds.
     pub cpu: f64,
     /// Of a scenario, in its order; empty without one.
     pub rows: Vec<RowTotals>,
+}
+
+/// Events of answers that stream.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct EventTotals {
+    pub count: u64,
+    /// From when a request was due to the first event of its answer.
+    pub first: Times,
+    /// Between two events of an answer.
+    pub between: Times,
 }
 
 /// What one population, journey, transaction or step of a scenario came to, as [`Row`] counts it.
@@ -96,6 +108,8 @@ pub(crate) struct Now {
     pub asked: Option<f64>,
     /// Journeys to their end a second, of a scenario.
     pub tps: Option<f64>,
+    /// Events a second, of answers that stream.
+    pub events: Option<f64>,
 }
 
 /// One load of the run.
@@ -117,6 +131,8 @@ pub(crate) struct Second {
     pub at: SystemTime,
     pub tick: Tick,
     pub figures: Figures,
+    /// Of answers that stream: to the first event, and between two.
+    pub events: Option<(Figures, Figures)>,
     pub rows: Vec<RowSecond>,
 }
 
@@ -199,6 +215,7 @@ impl Shared {
             lag_max: tick.lag_max.as_secs_f64(),
             qps: tick.qps(),
             tps: tick.tps(),
+            events: tick.events_per_second(),
             asked: load.timetable.as_ref().map(|timetable| timetable.at(tick.from).as_per_second()),
         };
         let name = load.name.clone();
@@ -210,7 +227,9 @@ impl Shared {
             board.seconds_seen += 1;
             let figures = Figures::of(&counted.counts.response());
             let rows = rows.iter().map(|row| row.with(Figures::of(&row.times))).collect();
-            board.seconds.push_back(Second { number, load: name, at, tick: tick.clone(), figures, rows });
+            let streams = counted.counts.streams.as_deref();
+            let events = streams.map(|streams| (Figures::of(&streams.first_event), Figures::of(&streams.between_events)));
+            board.seconds.push_back(Second { number, load: name, at, tick: tick.clone(), figures, events, rows });
         }
         board.at = at;
         board.version += 1;
@@ -271,6 +290,12 @@ impl Totals {
         self.response_time.add(&counts.response_failed);
         self.service_time.add(&counts.service);
         self.lag.add(&counts.lag);
+        if let Some(streams) = &counts.streams {
+            let events = self.events.get_or_insert_default();
+            events.count += streams.events;
+            events.first.add(&streams.first_event);
+            events.between.add(&streams.between_events);
+        }
         self.cpu += tick.cpu.as_secs_f64();
         if self.rows.is_empty() {
             self.rows =

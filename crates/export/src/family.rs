@@ -4,7 +4,7 @@
 
 use measure::RowKind;
 
-use crate::board::{Board, Load, RowTotals, Times};
+use crate::board::{Board, EventTotals, Load, RowTotals, Times};
 
 /// One metric with all its values.
 #[derive(Debug)]
@@ -194,12 +194,41 @@ pub(crate) fn families(board: &Board) -> Vec<Family<'_>> {
             points: gauges(&|load| Some(load.now.lag_max)),
         },
     ];
+    if board.loads.iter().any(|load| load.totals.events.is_some()) {
+        families.extend(of_events(board));
+    }
     for kind in [RowKind::Population, RowKind::Journey, RowKind::Transaction, RowKind::Step] {
         if board.loads.iter().any(|load| rows(load, kind).next().is_some()) {
             families.extend(of_rows(board, kind));
         }
     }
     families
+}
+
+/// What is told of answers that stream, of which there are some.
+fn of_events(board: &Board) -> Vec<Family<'_>> {
+    let each = || board.loads.iter().filter_map(|load| Some((load, load.totals.events.as_ref()?)));
+    let timed = |name, about, times: fn(&EventTotals) -> &Times| Family {
+        name,
+        about,
+        unit: Unit::Seconds,
+        points: Points::Histograms(each().map(|(load, events)| (named(load), load, times(events))).collect()),
+    };
+    let counted = |name, about, points| Family { name, about, unit: Unit::None, points };
+    vec![
+        counted(
+            "events",
+            "Events of answers that stream.",
+            Points::Counters(each().map(|(load, events)| (named(load), load, events.count as f64)).collect()),
+        ),
+        counted(
+            "events_per_second",
+            "Events a second, in the last second.",
+            Points::Gauges(each().map(|(load, _)| (named(load), load, load.now.events.unwrap_or(0.0))).collect()),
+        ),
+        timed("first_event", "From when a request was due to the first event of its answer.", |events| &events.first),
+        timed("between_events", "From one event of an answer to its next.", |events| &events.between),
+    ]
 }
 
 fn rows(load: &Load, kind: RowKind) -> impl Iterator<Item = &RowTotals> {

@@ -44,6 +44,11 @@ fn line(out: &mut String, identity: &Identity, second: &Second) {
             journeys.started, journeys.completed, journeys.succeeded, journeys.broke_off
         );
     }
+    if let (Some(streams), Some(a_second), Some((first, between))) = (&tick.streams, tick.events_per_second(), &second.events) {
+        let _ = write!(out, ",events={}i,events_per_second={a_second}", streams.events);
+        times(out, "first_event", first);
+        times(out, "between_events", between);
+    }
     ended(out, "response_time", &second.figures, second);
     for row in &second.rows {
         // The rest of what there is to tell of them is in the run's own line.
@@ -76,14 +81,19 @@ fn tagged(out: &mut String, measurement: &str, (identity, second): (&Identity, &
 
 /// A line's end: times, and when it was.
 fn ended(out: &mut String, time: &str, figures: &Figures, second: &Second) {
+    times(out, time, figures);
+    let at = second.at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let _ = writeln!(out, " {at}");
+}
+
+/// Those of a second that there are.
+fn times(out: &mut String, time: &str, figures: &Figures) {
     let quantiles = QUANTILES.iter().zip(figures.quantiles).map(|((_, name), value)| (*name, value));
     for (name, value) in std::iter::once(("mean", figures.mean)).chain(quantiles).chain([("max", figures.max)]) {
         if let Some(value) = value {
             let _ = write!(out, ",{time}_{name}_seconds={value}");
         }
     }
-    let at = second.at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
-    let _ = writeln!(out, " {at}");
 }
 
 /// A tag's value: a line break would begin another line, and a backslash at its end would escape what follows.

@@ -22,6 +22,7 @@ mod openapi;
 mod postman;
 mod promise;
 mod properties;
+mod recorded_talk;
 mod recording;
 pub mod targets;
 mod tree;
@@ -30,12 +31,12 @@ pub mod urls;
 mod words;
 mod work;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::num::NonZeroU32;
 
 use plan::setting::{EXCEPT, ONLY, PROPERTY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
-use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue, JOURNEY_NUMBER, LAST_SUCCEEDED, Resources, USER_NUMBER};
+use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue, JOURNEY_NUMBER, LAST_SUCCEEDED, Resources, Talk, USER_NUMBER};
 use plan::{Also, FORM_TYPE, Target, Wording};
 
 pub use concealed::Placeholder;
@@ -159,6 +160,8 @@ pub struct Request {
     pub resources: Option<Resources>,
     /// What is said of its connection.
     pub connection: Connection,
+    /// What it does over WebSocket, if that: the URL is that of its handshake, over HTTP.
+    pub talk: Option<Talk>,
     /// Where it stands, such as `line 3` or `Orders / Create`.
     pub place: String,
 }
@@ -168,6 +171,8 @@ pub struct Request {
 pub struct Connection {
     /// Any certificate is accepted.
     pub insecure: bool,
+    /// Packed answers are asked for.
+    pub compressed: bool,
     /// So many redirects are followed.
     pub follow: Option<u8>,
     /// Given up after this, such as `30s`.
@@ -270,6 +275,8 @@ pub struct Wishes {
     pub file: String,
     /// What the machine is called, and its address; empty where nobody knows.
     pub machine: (String, String),
+    /// Variables that a test plan asks the environment for, with a default, and that are not there.
+    pub unset: BTreeSet<String>,
     /// Files that the file includes, by the paths that it names: what they hold, or why they cannot be read.
     pub included: BTreeMap<String, Result<String, String>>,
 }
@@ -294,6 +301,15 @@ impl Collection {
         match (kind, utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))) {
             (Kind::Jmeter, Ok(text)) => jmeter::includes(text, wishes),
             _ => Vec::new(),
+        }
+    }
+
+    /// The variables of the environment for which a file has a default.
+    #[must_use]
+    pub fn variables_with_default(kind: Kind, bytes: &[u8], wishes: &Wishes) -> BTreeSet<String> {
+        match (kind, utf8(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))) {
+            (Kind::Jmeter, Ok(text)) => jmeter::variables_with_default(text, wishes),
+            _ => BTreeSet::new(),
         }
     }
 
@@ -329,7 +345,9 @@ impl Collection {
         }
         if read.requests.is_empty() {
             // Of a request that is left out rather than of a part of one.
-            let told = read.left_out.iter().find(|left| left.what.starts_with("the request")).or(read.left_out.first());
+            let of_request = read.left_out.iter().find(|left| left.what.starts_with("the request"));
+            let told =
+                of_request.or_else(|| read.left_out.iter().find(|left| left.why.marked().contains(" sent"))).or(read.left_out.first());
             let why = told.map_or_else(String::new, |left| format!(" ({})", left.wording().marked()));
             let environments = read.environments();
             let has = if environments.is_empty() {

@@ -148,7 +148,19 @@ const fn exception(failure: Failure) -> &'static str {
         | F::LimitInterim
         | F::LimitChunkExt
         | F::LimitChunkOverhead
-        | F::LimitTrailers => "org.apache.http.client.ClientProtocolException",
+        | F::LimitTrailers
+        | F::Http2NotSpoken
+        | F::Http2Protocol
+        | F::Http2Refused
+        | F::Http2Cancel
+        | F::Http2Internal
+        | F::Http2Calm
+        | F::Http2Needs1
+        | F::Http2Reset
+        | F::WebSocketRefused
+        | F::WebSocketHandshake
+        | F::WebSocketClosed
+        | F::WebSocketProtocol => "org.apache.http.client.ClientProtocolException",
         F::RedirectTarget => "java.net.MalformedURLException",
         F::RequestValue => "java.lang.IllegalArgumentException",
         F::ClientInterrupted => "java.io.InterruptedIOException",

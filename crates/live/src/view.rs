@@ -96,6 +96,8 @@ pub struct View {
     p99: History,
     /// Of a scenario: those to their end in the last second that counts, and those that broke off so far.
     journeys: Option<(f64, u64)>,
+    /// Of answers that stream: events in the last second that counts, and how long the first of an answer took, on average and at most.
+    events: Option<(f64, Option<f64>, Option<Nanos>)>,
     /// What the command has printed so far, line by line.
     printed: Vec<String>,
     /// Said beside the results.
@@ -139,6 +141,7 @@ impl View {
             p50: History::default(),
             p99: History::default(),
             journeys: None,
+            events: None,
             printed: Vec::new(),
             remark: String::new(),
             asked_to_end: 0,
@@ -203,6 +206,9 @@ impl View {
         if let (Some((last, _)), Some(tps)) = (&mut self.journeys, tick.tps()) {
             *last = tps;
         }
+        if let (Some(streams), Some(a_second)) = (&tick.streams, tick.events_per_second()) {
+            self.events = Some((a_second, streams.first_event.mean(), streams.first_event.max()));
+        }
         let times = tick.response_time.unpack().ok();
         let quantile = |q| times.as_ref().and_then(|times| times.quantile(q)).map(|time| time.0 as f64);
         self.p50.push(quantile(0.5));
@@ -243,6 +249,7 @@ impl View {
         let width = usize::from(area.width);
         let mut lines = vec![Line::default()];
         lines.extend(self.journeys_line());
+        lines.extend(self.events_line());
         lines.push(self.in_flight_line());
         lines.extend(self.failures());
         lines.extend(self.server_line());
@@ -419,6 +426,15 @@ impl View {
         let tps = if tps < 100.0 { quantity::decimal(tps, 1) } else { quantity::count(tps.round() as u64) };
         let broken = if broke_off > 0 { format!("; {} broke off", quantity::count(broke_off)) } else { String::new() };
         Some(Line::raw(format!("  TPS        {tps:>VALUE$}   journeys to their end a second{broken}")))
+    }
+
+    /// Events of answers that stream, and how long the first of each took.
+    fn events_line(&self) -> Option<Line<'_>> {
+        let (a_second, mean, most) = self.events?;
+        let first =
+            mean.map_or_else(String::new, |mean| format!("; first event: mean {}, max {}", quantity::time(mean), quantity::nanos(most)));
+        let a_second = quantity::count(a_second.round() as u64);
+        Some(Line::raw(format!("  events     {a_second:>VALUE$}   a second{first}")))
     }
 
     fn in_flight_line(&self) -> Line<'_> {
@@ -607,6 +623,22 @@ mod tests {
         assert!(line.contains("journeys to their end a second; ") && line.ends_with("broke off"), "{line}");
         let tps = line.split_whitespace().nth(1).unwrap().replace(',', "").parse::<f64>().unwrap();
         assert!(tps > 300.0, "{shown}");
+        assert!(shown.contains("q  ends the load"), "{shown}");
+    }
+
+    #[test]
+    fn events_stand_beside_requests() {
+        let mut view = View::new("run", Palette::Plain);
+        view.begin(&plan(Draft::default()), "");
+        assert!(!screen(&view, ROOM_MIN).contains("events"), "nothing streamed yet");
+        ticks("answers_that_streamed").iter().filter(|tick| tick.to <= Nanos::from_secs(8)).for_each(|tick| view.tick(tick));
+        let shown = screen(&view, ROOM_MIN);
+        let line = shown.lines().find(|line| line.starts_with("  events")).unwrap_or_else(|| panic!("{shown}"));
+        let a_second = line.split_whitespace().nth(1).unwrap().replace(',', "").parse::<f64>().unwrap();
+        assert!(
+            (900.0..1_300.0).contains(&a_second) && line.contains(" a second; first event: mean ") && line.contains(" ms, max "),
+            "{line}"
+        );
         assert!(shown.contains("q  ends the load"), "{shown}");
     }
 

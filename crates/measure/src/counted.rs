@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Connections, Example, Failure, Gaps, Histogram, OwnDelay, PackedHistogram, Quirk, Rates, Snapshot, Tally};
+use crate::{
+    AwaitedBodies, Connections, Example, Failure, Gaps, Histogram, OwnDelay, PackedAnswers, PackedHistogram, Quirk, Rates, Snapshot,
+    StreamCounts, Tally, TokenCounts, WebSocketCounts, streamed,
+};
 
 /// What one interval of the whole run counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +49,10 @@ pub struct SnapshotRecord<H = PackedHistogram> {
     connect: H,
     tls: H,
     connections: Connections,
+    #[serde(default, skip_serializing_if = "PackedAnswers::is_empty")]
+    packed: PackedAnswers,
+    #[serde(default, skip_serializing_if = "AwaitedBodies::is_empty")]
+    awaited: AwaitedBodies,
     quirks: BTreeMap<String, u64>,
     examples: BTreeMap<Failure, Example>,
     /// Decimal text, because it goes beyond 64 bits.
@@ -61,6 +68,10 @@ pub struct SnapshotRecord<H = PackedHistogram> {
     cpu_busiest_ns: Nanos,
     #[serde(default, skip_serializing_if = "Rates::is_empty")]
     worker_rates: Rates,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    streams: Option<Box<StreamCounts<H>>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    websockets: Option<Box<WebSocketCounts<H>>>,
     #[serde(default, skip_serializing_if = "Tally::is_empty")]
     scenario: Tally<H>,
 }
@@ -110,6 +121,8 @@ impl<H> SnapshotRecord<H> {
             connect,
             tls,
             connections,
+            packed,
+            awaited,
             quirks,
             examples,
             in_flight_area,
@@ -118,6 +131,8 @@ impl<H> SnapshotRecord<H> {
             gaps,
             cpu,
             worker_rates,
+            streams,
+            websockets,
             tally,
         } = counts;
         Self {
@@ -143,6 +158,8 @@ impl<H> SnapshotRecord<H> {
             connect: times(connect),
             tls: times(tls),
             connections: *connections,
+            packed: *packed,
+            awaited: *awaited,
             quirks: Quirk::ALL
                 .iter()
                 .map(|quirk| (quirk.code().to_owned(), quirks[quirk.index()]))
@@ -155,6 +172,10 @@ impl<H> SnapshotRecord<H> {
             gaps: *gaps,
             cpu_ns: *cpu,
             worker_rates: worker_rates.clone(),
+            streams: streamed::convert(streams.as_deref(), |held| Ok(times(held))).expect("holding times otherwise never fails"),
+            websockets: websockets
+                .as_deref()
+                .map(|held| held.convert(|times_of| Ok(times(times_of))).expect("holding times otherwise never fails")),
             scenario: tally.convert(|held| Ok(times(held))).expect("holding times otherwise never fails"),
             cpu_busiest_ns: Nanos::ZERO,
         }
@@ -190,6 +211,8 @@ impl<H> SnapshotRecord<H> {
             connect: times(kept.connect)?,
             tls: times(kept.tls)?,
             connections: kept.connections,
+            packed: kept.packed,
+            awaited: kept.awaited,
             examples: kept.examples,
             in_flight_area: kept.in_flight_area.parse().map_err(|why| format!("'{}' is no number: {why}", kept.in_flight_area))?,
             service_drained: kept.service_drained_ns,
@@ -197,6 +220,25 @@ impl<H> SnapshotRecord<H> {
             gaps: kept.gaps,
             cpu: kept.cpu_ns,
             worker_rates: kept.worker_rates,
+            streams: match kept.streams.map(|streams| *streams) {
+                Some(StreamCounts { events, first_event, between_events, reconnections, tokens }) => {
+                    let (first_event, between_events) = (times(first_event)?, times(between_events)?);
+                    let tokens = match tokens {
+                        Some(TokenCounts { tokens, time_per_token }) => {
+                            Some(TokenCounts { tokens, time_per_token: times(time_per_token)? })
+                        }
+                        None => None,
+                    };
+                    Some(Box::new(StreamCounts { events, first_event, between_events, reconnections, tokens }))
+                }
+                None => None,
+            },
+            websockets: match kept.websockets.map(|websockets| *websockets) {
+                Some(WebSocketCounts { handshake, deflates, unasked }) => {
+                    Some(Box::new(WebSocketCounts { handshake: times(handshake)?, deflates, unasked }))
+                }
+                None => None,
+            },
             tally: scenario(kept.scenario)?,
             ..Snapshot::empty(kept.interval)
         };

@@ -10,7 +10,7 @@
 use std::fmt;
 
 use plan::Wording;
-use plan::setting::{ALSO_TARGET, CACERT, CERT, CONNECTIONS, FOLLOW, INSECURE, KEY, SNI, SOURCE_IP, TLS_VERSION};
+use plan::setting::{ALSO_TARGET, CACERT, CERT, CONNECTIONS, FOLLOW, HTTP, INSECURE, KEY, SNI, SOURCE_IP, STREAMS, TLS_VERSION};
 use serde::{Deserialize, Serialize};
 
 use crate::Example;
@@ -102,7 +102,7 @@ failures! {
     TlsCertExpired, "tls.cert_expired", Server, "the certificate is expired or not yet valid", "renew it, or measure all the same with {INSECURE}";
     TlsCertName, "tls.cert_name", Server, "the certificate is for another name", "give the right name with {SNI}, or {INSECURE}";
     TlsCertUntrusted, "tls.cert_untrusted", Plan, "the certificate's issuer is not trusted", "give the issuer with {CACERT}, or {INSECURE}";
-    TlsAlpn, "tls.alpn", Server, "the server agreed to a protocol we did not offer", "check the server's ALPN settings";
+    TlsAlpn, "tls.alpn", Server, "client and server agreed on no protocol (ALPN)", "check the server's ALPN settings, or which version {HTTP} asks for";
     TlsAlert, "tls.alert", Server, "the server ended the handshake with an alert", "the server may want a client certificate ({CERT}, {KEY}) or another {TLS_VERSION}";
     TlsEof, "tls.eof", Server, "the connection closed during the TLS handshake", "look at the server's TLS log";
     TlsProtocol, "tls.protocol", Server, "no valid TLS was spoken", "does this port speak plain HTTP? then use http://";
@@ -124,8 +124,22 @@ failures! {
     ProtoTransferEncoding, "proto1.transfer_encoding", Server, "a faulty Transfer-Encoding", "the example holds the bytes";
     ProtoChunk, "proto1.chunk", Server, "a malformed chunk", "the example holds the bytes";
     ProtoExtraData, "proto1.extra_data", Server, "bytes after the end of the answer", "the announced length is wrong, or two answers were sent";
-    ProtoVersion, "proto1.version", Server, "an HTTP version that is not 1.0 or 1.1", "is this an HTTP/2-only port?";
+    ProtoVersion, "proto1.version", Server, "an HTTP version that is not 1.0 or 1.1", "is this an HTTP/2-only port? then give {HTTP} 2";
     ProtoSwitch, "proto1.switch", Server, "switched protocols though nobody asked", "the server answered 101 to a plain request";
+
+    Http2NotSpoken, "http2.not_spoken", Plan, "the server does not speak HTTP/2 there", "leave {HTTP} out, or give the port at which it does";
+    Http2Protocol, "http2.protocol", Server, "the server broke a rule of HTTP/2", "the example says which";
+    Http2Refused, "http2.refused", Server, "not taken up by the server (GOAWAY or REFUSED_STREAM), nor when it was sent again", "look at its limits of streams and of requests a connection, or use fewer {STREAMS}";
+    Http2Cancel, "http2.cancel", Server, "the server cancelled the stream (RST_STREAM: CANCEL)", "it or a proxy gave the request up: look at its log at that time";
+    Http2Internal, "http2.internal_error", Server, "the server failed in the stream (RST_STREAM: INTERNAL_ERROR)", "look at its log at that time";
+    Http2Calm, "http2.enhance_your_calm", Server, "the server finds the load too high (RST_STREAM: ENHANCE_YOUR_CALM)", "look at its limits against floods of requests";
+    Http2Needs1, "http2.http_1_1_required", Server, "the server wants HTTP/1.1 for this request (RST_STREAM: HTTP_1_1_REQUIRED)", "measure it with {HTTP} 1.1";
+    Http2Reset, "http2.reset", Server, "the server reset the stream (RST_STREAM)", "the example holds its code";
+
+    WebSocketRefused, "websocket.refused", Server, "the server did not switch to WebSocket", "the example is its answer: look at the path, and at what it wants of the handshake, such as an Origin or a cookie";
+    WebSocketHandshake, "websocket.handshake", Server, "the WebSocket handshake broke off", "the example says how";
+    WebSocketClosed, "websocket.closed", Server, "the server closed the WebSocket", "the example holds its code and reason";
+    WebSocketProtocol, "websocket.protocol", Server, "the server broke a rule of WebSocket", "the example says which";
 
     LimitHeadBytes, "limit.head_bytes", Server, "the answer's head is larger than 64 KiB", "the server sends too many or too long headers";
     LimitHeaderCount, "limit.header_count", Server, "the answer has more than 256 headers", "the server sends too many headers";
@@ -196,7 +210,10 @@ impl Failure {
     #[must_use]
     pub fn is_connect(self) -> bool {
         let code = self.code();
-        code.starts_with("connect.") || code.starts_with("tls.") || code.starts_with("dns.")
+        matches!(self, Self::WebSocketRefused | Self::WebSocketHandshake)
+            || code.starts_with("connect.")
+            || code.starts_with("tls.")
+            || code.starts_with("dns.")
     }
 }
 

@@ -10,7 +10,7 @@ use crate::profiled::{self, Frame, Function, RunProfile};
 use crate::site_row::SiteCounts;
 use crate::{
     Closer, Collector, End, Ending, Failure, Histogram, JourneyCounts, JourneyEnd, Machine, Outcome, Quirk, Quirks, Recorder, Resolution,
-    ServerObservation, SiteMember, SiteRow, Snapshot, SourceId, Span, StepCounts, SuccessRule, Summary, Tally,
+    ServerObservation, SiteMember, SiteRow, Snapshot, SourceId, Span, StepCounts, StreamEvent, SuccessRule, Summary, Tally,
 };
 
 /// A plan for the URL, with everything else as by default and two threads.
@@ -46,6 +46,7 @@ pub fn summaries() -> Vec<(&'static str, Summary)> {
         ("interrupted_with_warmup", interrupted_with_warmup()),
         ("a_server_that_was_watched", a_server_that_was_watched()),
         ("a_server_that_was_profiled", a_server_that_was_profiled()),
+        ("answers_that_streamed", answers_that_streamed()),
     ]
 }
 
@@ -476,6 +477,51 @@ fn a_server_that_was_profiled() -> Summary {
         .warnings
         .push("--profile http://127.0.0.1:6060/debug/pprof/heap: it was not there yet when the run was over".to_owned());
     summary
+}
+
+/// A language model: the first of some forty events after a quarter of a second or more, each next after 20 ms; one answer pauses.
+fn answers_that_streamed() -> Summary {
+    let plan = decided(Draft {
+        url: Some("http://127.0.0.1:8080/v1/chat/completions".to_owned()),
+        connections: given("30"),
+        duration: given("10s"),
+        json: Some("{\"stream\":true}".to_owned()),
+        stream: given("sse"),
+        ..Draft::default()
+    });
+    let mut making = Making::new(plan);
+    let mut random = Random::new(6, 9);
+    (0..30).for_each(|_| making.recorder.opened(Nanos::from_micros(120), None));
+    // Requests and events are counted in the order of time, as they come.
+    let mut events: BinaryHeap<Reverse<(Nanos, Nanos, Option<Nanos>)>> = BinaryHeap::new();
+    let mut answers = Vec::new();
+    for k in 0..270u64 {
+        let due = Nanos::from_millis(k * 37);
+        let mut at = due.plus(Nanos::from_millis(250)).plus(exponential(&mut random, 60_000.0));
+        events.push(Reverse((at, due, None)));
+        for event in 0..random.between(25, 55) {
+            let pause = if (k, event) == (91, 7) { 1_200_000_000 } else { 18_000_000 + random.between(0, 4_000_000) };
+            let before = at;
+            at = at.plus(Nanos(pause));
+            events.push(Reverse((at, due, Some(before))));
+        }
+        answers.push((due, at));
+    }
+    let mut count = |making: &mut Making, until: Nanos| {
+        while let Some(Reverse((at, due, before))) = events.peek().copied().filter(|Reverse((at, ..))| *at <= until) {
+            making.until(at);
+            making.recorder.event(&StreamEvent { due, at, before, step: None });
+            events.pop();
+        }
+    };
+    for (due, last) in answers {
+        count(&mut making, due);
+        making.until(due);
+        making.answer(due, Nanos::ZERO, last.since(due), Ok(200));
+    }
+    count(&mut making, Nanos::NEVER);
+    (0..30).for_each(|_| making.recorder.closed(Closer::Us));
+    making.finish(Ending::Finished, Nanos::from_secs(10), Nanos::from_millis(11_800))
 }
 
 fn interrupted_with_warmup() -> Summary {

@@ -291,6 +291,7 @@ impl ForeignRun {
                 lag_max: Nanos::ZERO,
                 response_time: slot.times.pack(),
                 journeys: None,
+                streams: None,
             };
             timeline.push(tick);
         }

@@ -4,6 +4,7 @@
 //! hand over a [`Snapshot`] once an interval; Snapshots add up exactly, so the [`Collector`] cannot tell one thread
 //! from many, nor a thread from a machine.
 
+mod awaited;
 mod collector;
 mod counted;
 mod cut_short;
@@ -17,6 +18,7 @@ mod leftovers;
 mod machine;
 pub mod observed;
 mod outcome;
+mod packed;
 mod population;
 pub mod profiled;
 mod quirk;
@@ -33,11 +35,14 @@ mod source;
 mod sparse;
 mod statistics;
 mod status;
+mod streamed;
 mod summary;
 mod tally;
 mod tick;
 mod warmup;
+mod websockets;
 
+pub use awaited::{Awaited, AwaitedBodies};
 pub use collector::Collector;
 pub use counted::{IntervalCounts, SnapshotRecord};
 pub use cut_short::cut_short;
@@ -50,6 +55,7 @@ pub use leftovers::{DataWaits, Leftovers, Position, ReplayCounts, ScriptNotes, T
 pub use machine::Machine;
 pub use observed::ServerObservation;
 pub use outcome::Outcome;
+pub use packed::{PackedAnswers, Packing};
 pub use plan::{reason, registered_reason};
 pub use population::{PopulationCounts, PopulationRow};
 pub use profiled::RunProfile;
@@ -67,9 +73,11 @@ pub use source::SourceId;
 pub use sparse::SparseHistogram;
 pub use statistics::Statistics;
 pub use status::Status;
+pub use streamed::{StreamCounts, StreamEvent, StreamRow, StreamTokens, TokenCounts, TokenRow};
 pub use summary::{
     Bytes, End, Ending, Generator, QuirkCount, Resolution, SCHEMA, Summary, SummaryBuilder, SummaryError, SummaryRecord, WarmUpCounts,
 };
 pub use tally::{CheckCounts, CheckRow, JourneyCounts, JourneyEnd, JourneyRow, Scenario, StepCounts, StepRow, Tally, Took};
 pub use tick::{JourneysTick, Tick};
 pub use warmup::{Series, WarmUp};
+pub use websockets::{Unasked, WebSocketCounts};

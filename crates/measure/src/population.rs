@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Histogram, Requests, Snapshot};
+use crate::{Failure, Histogram, Requests, Snapshot, StreamCounts, StreamRow, streamed};
 
 /// What one population came to; `H` is how times are held.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct PopulationCounts<H = Histogram> {
     pub response_succeeded: H,
     /// Response times of those that were answered and failed, or timed out.
     pub response_failed: H,
+    /// Events of its answers; `None` where none came.
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Box<StreamCounts<H>>>,
 }
 
 impl<H: Default> PopulationCounts<H> {
@@ -46,6 +49,7 @@ impl<H: Default> PopulationCounts<H> {
             answered: 0,
             response_succeeded: H::default(),
             response_failed: H::default(),
+            streams: None,
         }
     }
 }
@@ -56,7 +60,7 @@ impl<H> PopulationCounts<H> {
     /// # Errors
     /// As `convert`.
     pub(crate) fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String>) -> Result<PopulationCounts<T>, String> {
-        let Self { name, due, succeeded, unsent, failures, answered, response_succeeded, response_failed } = self;
+        let Self { name, due, succeeded, unsent, failures, answered, response_succeeded, response_failed, streams } = self;
         Ok(PopulationCounts {
             name: name.clone(),
             due: *due,
@@ -66,6 +70,7 @@ impl<H> PopulationCounts<H> {
             answered: *answered,
             response_succeeded: convert(response_succeeded)?,
             response_failed: convert(response_failed)?,
+            streams: streamed::convert(streams.as_deref(), convert)?,
         })
     }
 }
@@ -83,13 +88,14 @@ impl PopulationCounts {
             answered: counts.answered,
             response_succeeded: counts.response_succeeded.clone(),
             response_failed: counts.response_failed.clone(),
+            streams: counts.streams.clone(),
         }
     }
 
     /// Adds another's: exact, in any order.
     pub(crate) fn add(&mut self, other: &Self) {
         // Taken apart without `..`, so that a count nobody adds does not compile.
-        let Self { name: _, due, succeeded, unsent, failures, answered, response_succeeded, response_failed } = other;
+        let Self { name: _, due, succeeded, unsent, failures, answered, response_succeeded, response_failed, streams } = other;
         self.due += due;
         self.succeeded += succeeded;
         self.unsent += unsent;
@@ -99,6 +105,7 @@ impl PopulationCounts {
         self.answered += answered;
         self.response_succeeded.add(response_succeeded);
         self.response_failed.add(response_failed);
+        streamed::add(&mut self.streams, streams.as_deref());
     }
 }
 
@@ -115,6 +122,9 @@ pub struct PopulationRow {
     pub response_time: Histogram,
     /// Failures by class.
     pub failures: BTreeMap<Failure, u64>,
+    /// Answers that streamed; `None` where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Box<StreamRow>>,
 }
 
 impl PopulationRow {
@@ -124,17 +134,25 @@ impl PopulationRow {
         response_time.add(&counts.response_failed);
         let requests =
             Requests { due: counts.due, succeeded: counts.succeeded, failed: counts.failures.values().sum(), unsent: counts.unsent };
-        Self { name: counts.name.clone(), requests, qps: a_second(counts.answered), response_time, failures: counts.failures.clone() }
+        Self {
+            name: counts.name.clone(),
+            requests,
+            qps: a_second(counts.answered),
+            response_time,
+            failures: counts.failures.clone(),
+            streams: StreamRow::of_some(counts.streams.as_deref(), a_second),
+        }
     }
 
     /// Adds what another run of the same load came to; `weights` are how long each lasted.
     pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
-        let Self { name: _, requests, qps, response_time, failures } = self;
+        let Self { name: _, requests, qps, response_time, failures, streams } = self;
         requests.add(&other.requests);
         *qps = (*qps * weights.0 + other.qps * weights.1) / (weights.0 + weights.1).max(f64::MIN_POSITIVE);
         response_time.add(&other.response_time);
         for (class, count) in &other.failures {
             *failures.entry(*class).or_default() += count;
         }
+        StreamRow::add_some(streams, other.streams.as_deref(), weights);
     }
 }

@@ -12,8 +12,8 @@ use plan::Nanos;
 
 use crate::gap::{DELAY_MIN, Recent};
 use crate::{
-    Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, PopulationCounts, Quirks, RecordBuffer, RequestSums, Snapshot,
-    Status, Tally, TransactionRecord,
+    Awaited, Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, Packing, PopulationCounts, Quirks, RecordBuffer,
+    RequestSums, Snapshot, Status, StreamCounts, StreamEvent, StreamTokens, Tally, TransactionRecord, Unasked,
 };
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
@@ -198,15 +198,29 @@ impl Recorder {
     /// A request was put on the wire.
     #[inline]
     pub fn left(&mut self, at: Nanos) {
-        self.integrate(at);
+        if at < self.in_flight.since {
+            self.counts.in_flight_area += self.behind(at);
+        } else {
+            self.integrate(at);
+        }
         self.in_flight.count += 1;
     }
 
     /// A request on the wire came to its end.
     #[inline]
     pub fn came_back(&mut self, at: Nanos) {
-        self.integrate(at);
+        if at < self.in_flight.since {
+            self.counts.in_flight_area = self.counts.in_flight_area.saturating_sub(self.behind(at));
+        } else {
+            self.integrate(at);
+        }
         self.in_flight.count = self.in_flight.count.saturating_sub(1);
+    }
+
+    /// How far a change lies behind the last one: where several answers come with one read, the first are noted after others have left.
+    #[cold]
+    fn behind(&self, at: Nanos) -> u128 {
+        u128::from(self.in_flight.since.min(self.span.until).since(at.max(self.span.from)).0)
     }
 
     /// A request that was on the wire in this span is sent once more, and counts from its second sending.
@@ -221,7 +235,7 @@ impl Recorder {
     fn integrate(&mut self, at: Nanos) {
         let within = at.min(self.span.until).since(self.in_flight.since.max(self.span.from));
         self.counts.in_flight_area += u128::from(within.0) * u128::from(self.in_flight.count);
-        self.in_flight.since = self.in_flight.since.max(at);
+        self.in_flight.since = at;
     }
 
     /// How many answers came since the counts were last handed over, warm-up included or not as with all counts.
@@ -341,6 +355,47 @@ impl Recorder {
         }
     }
 
+    /// An event of an answer that streams came.
+    pub fn event(&mut self, event: &StreamEvent) {
+        let came_in_span = event.at > self.span.from && event.at <= self.span.until;
+        let was_due_in_span = event.due >= self.span.from;
+        if !came_in_span && !was_due_in_span {
+            return;
+        }
+        self.streams_of(event.step, |counts| counts.record(event, came_in_span, was_due_in_span));
+    }
+
+    /// A stream that its server ended is asked for again.
+    pub fn stream_reopened(&mut self, at: Nanos, step: Option<usize>) {
+        if at > self.span.from && at <= self.span.until {
+            self.streams_of(step, |counts| counts.reconnections += 1);
+        }
+    }
+
+    /// So many tokens came that are no events.
+    pub fn tokens(&mut self, tokens: u64, at: Nanos, step: Option<usize>) {
+        if at > self.span.from && at <= self.span.until {
+            self.streams_of(step, |counts| counts.tokens.get_or_insert_default().tokens += tokens);
+        }
+    }
+
+    /// An answer with tokens that are no events is over.
+    pub fn tokens_ended(&mut self, answer: &StreamTokens) {
+        if answer.due >= self.span.from && answer.tokens > 1 {
+            let each = Nanos(answer.last.since(answer.first).0 / (answer.tokens - 1));
+            self.streams_of(answer.step, |counts| counts.tokens.get_or_insert_default().time_per_token.record(each));
+        }
+    }
+
+    /// Counts for the whole, and for a Step if there is one.
+    fn streams_of(&mut self, step: Option<usize>, count: impl Fn(&mut StreamCounts)) {
+        let Snapshot { streams, tally, .. } = &mut self.counts;
+        let step = step.and_then(|step| tally.steps.get_mut(step)).map(|row| &mut row.streams);
+        for counts in [Some(streams), step].into_iter().flatten() {
+            count(counts.get_or_insert_default());
+        }
+    }
+
     /// What a failure of a Step looked like, in its row and in that of the whole.
     pub fn step_example(&mut self, step: usize, failure: Failure, at: Nanos, text: impl Fn() -> String) {
         if let Some(row) = self.counts.tally.steps.get_mut(step) {
@@ -445,6 +500,43 @@ impl Recorder {
         if let Some(tls) = tls {
             self.counts.tls.record(tls);
         }
+    }
+
+    /// On the connection that was opened last, HTTP/2 is spoken.
+    pub fn opened_http2(&mut self) {
+        self.counts.connections.http2 += 1;
+    }
+
+    /// On the connection that was opened last, WebSocket is spoken since a handshake that took this long; `deflates` says whether messages may be
+    /// packed.
+    pub fn opened_websocket(&mut self, handshake: Nanos, deflates: bool) {
+        self.counts.connections.websocket += 1;
+        let counts = self.counts.websockets.get_or_insert_default();
+        counts.handshake.record(handshake);
+        counts.deflates += u64::from(deflates);
+    }
+
+    /// This came over connections of WebSocket without being asked for.
+    pub fn unasked(&mut self, unasked: &Unasked) {
+        self.counts.websockets.get_or_insert_default().unasked.add(unasked);
+    }
+
+    /// The TLS handshake of the connection that was opened last resumed a session.
+    pub fn resumed(&mut self) {
+        self.counts.connections.resumed += 1;
+    }
+
+    /// An answer came that is packed so; if its body was unpacked, of so many bytes to so many.
+    pub fn packed(&mut self, packing: Packing, unpacked: Option<(u64, u64)>) {
+        self.counts.packed.count(packing);
+        if let Some((from, to)) = unpacked {
+            self.counts.packed.unpacked(from, to);
+        }
+    }
+
+    /// A request's body waited for the server's word.
+    pub fn awaited(&mut self, came: Awaited) {
+        self.counts.awaited.count(came);
     }
 
     /// A connection was closed.

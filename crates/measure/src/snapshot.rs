@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, Gaps, Histogram, OwnDelay, Quirk, Rates, Tally};
+use crate::{
+    AwaitedBodies, Failure, Gaps, Histogram, OwnDelay, PackedAnswers, Quirk, Rates, StreamCounts, Tally, WebSocketCounts, streamed,
+    websockets,
+};
 
 /// Statuses are three digits.
 const STATUSES: usize = 1000;
@@ -59,6 +62,10 @@ pub struct Snapshot {
     pub tls: Histogram,
     /// Connections opened and closed.
     pub connections: Connections,
+    /// Answers that were packed, where a plan asks for such.
+    pub packed: PackedAnswers,
+    /// Requests whose bodies waited for the server's word.
+    pub awaited: AwaitedBodies,
     /// Oddities of answers, by [`Quirk::index`].
     pub quirks: [u64; Quirk::COUNT],
     /// The first example of each class.
@@ -75,6 +82,10 @@ pub struct Snapshot {
     pub cpu: Nanos,
     /// The worker's own rate, looked at ten times a second.
     pub worker_rates: Rates,
+    /// Events of answers that stream; `None` until the first comes.
+    pub streams: Option<Box<StreamCounts>>,
+    /// Connections of WebSocket; `None` until the first is opened.
+    pub websockets: Option<Box<WebSocketCounts>>,
     /// The same requests by Step and by Journey, where there is a scenario.
     pub tally: Tally,
 }
@@ -84,10 +95,35 @@ pub struct Snapshot {
 pub struct Connections {
     /// Opened with success.
     pub opened: u64,
+    /// Of these, those on which HTTP/2 is spoken.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub http2: u64,
+    /// Of these, those on which WebSocket is spoken.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub websocket: u64,
+    /// Of their TLS handshakes, those that resumed a session.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resumed: u64,
     /// Closed by the server, announced or not.
     pub closed_by_server: u64,
     /// Closed by us: after a failure, without keep-alive, or at the end.
     pub closed_by_us: u64,
+}
+
+impl Connections {
+    /// What was spoken on them.
+    #[must_use]
+    pub const fn spoken(&self) -> &'static str {
+        match (self.http2, self.websocket, self.opened - self.http2 - self.websocket) {
+            (0, 0, _) => "HTTP/1.1",
+            (_, 0, 0) => "HTTP/2",
+            (_, 0, _) => "HTTP/2 and HTTP/1.1",
+            (0, _, 0) => "WebSocket",
+            (0, _, _) => "WebSocket and HTTP/1.1",
+            (_, _, 0) => "WebSocket and HTTP/2",
+            _ => "WebSocket, HTTP/2 and HTTP/1.1",
+        }
+    }
 }
 
 /// Who closed a connection.
@@ -137,6 +173,8 @@ impl Default for Snapshot {
             connect: Histogram::new(),
             tls: Histogram::new(),
             connections: Connections::default(),
+            packed: PackedAnswers::default(),
+            awaited: AwaitedBodies::default(),
             quirks: [0; Quirk::COUNT],
             examples: BTreeMap::new(),
             in_flight_area: 0,
@@ -145,6 +183,8 @@ impl Default for Snapshot {
             gaps: Gaps::default(),
             cpu: Nanos::ZERO,
             worker_rates: Rates::default(),
+            streams: None,
+            websockets: None,
             tally: Tally::default(),
         }
     }
@@ -183,6 +223,8 @@ impl Snapshot {
             connect,
             tls,
             connections,
+            packed,
+            awaited,
             quirks,
             examples,
             in_flight_area,
@@ -191,9 +233,13 @@ impl Snapshot {
             gaps,
             cpu,
             worker_rates,
+            streams,
+            websockets,
             tally,
         } = other;
         self.tally.add(tally);
+        streamed::add(&mut self.streams, streams.as_deref());
+        websockets::add(&mut self.websockets, websockets.as_deref());
         self.due += due;
         self.succeeded += succeeded;
         self.unsent += unsent;
@@ -215,8 +261,13 @@ impl Snapshot {
         self.connect.add(connect);
         self.tls.add(tls);
         self.connections.opened += connections.opened;
+        self.connections.http2 += connections.http2;
+        self.connections.websocket += connections.websocket;
+        self.connections.resumed += connections.resumed;
         self.connections.closed_by_server += connections.closed_by_server;
         self.connections.closed_by_us += connections.closed_by_us;
+        self.packed.add(packed);
+        self.awaited.add(awaited);
         add_all(&mut self.quirks, quirks);
         for (class, example) in examples {
             // The earliest wins, and between two of the same moment the lesser text, so that order cannot matter.
@@ -295,4 +346,9 @@ impl Snapshot {
 
 fn add_all(to: &mut [u64], from: &[u64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+}
+
+/// Whether a figure is left out of a document.
+pub(crate) fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
+    *number == N::default()
 }

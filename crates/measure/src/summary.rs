@@ -14,9 +14,10 @@ use std::ops::Deref;
 use plan::{Nanos, Plan};
 use serde::{Deserialize, Serialize};
 
+use crate::snapshot::is_zero;
 use crate::{
-    Connections, FailureCount, Gaps, Histogram, Machine, OwnDelay, PopulationRow, Rates, ReplayComparison, Requests, RunProfile, Scenario,
-    ServerObservation, SiteRow, StepRow, Tick, WarmUp,
+    AwaitedBodies, Connections, FailureCount, Gaps, Histogram, Machine, OwnDelay, PackedAnswers, PopulationRow, Rates, ReplayComparison,
+    Requests, RunProfile, Scenario, ServerObservation, SiteRow, StepRow, StreamRow, Tick, WarmUp, WebSocketCounts,
 };
 
 mod builder;
@@ -98,6 +99,12 @@ pub struct SummaryRecord {
     pub own_delay: OwnDelay,
     /// Connections over the whole run, warm-up included.
     pub connections: Connections,
+    /// Answers that were packed, over the whole run, where the plan asks for such.
+    #[serde(default, skip_serializing_if = "PackedAnswers::is_empty")]
+    pub packed: PackedAnswers,
+    /// Requests whose bodies waited for the server's word, over the whole run.
+    #[serde(default, skip_serializing_if = "AwaitedBodies::is_empty")]
+    pub awaited: AwaitedBodies,
     /// Redirects followed.
     pub redirects: u64,
     /// Oddities of answers.
@@ -126,6 +133,12 @@ pub struct SummaryRecord {
     /// A row for each URL of a list, or for the only one where something was expected of its answers; empty in a scenario.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<StepRow>,
+    /// Answers that streamed: their events, where the plan says that they are looked for and any came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Box<StreamRow>>,
+    /// Connections of WebSocket over the whole run, warm-up included, where there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub websockets: Option<Box<WebSocketCounts>>,
     /// The answers beside those of the log that was replayed, where one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Box<ReplayComparison>>,
@@ -248,10 +261,6 @@ pub struct Generator {
     pub ceiling_qps: Option<f64>,
     /// Resident memory at most, in bytes; `None` where the system does not tell.
     pub memory_bytes_max: Option<u64>,
-}
-
-fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
-    *number == N::default()
 }
 
 impl Deref for Summary {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Example, Failure, Histogram, PackedHistogram, PopulationCounts, grouped};
+use crate::{Example, Failure, Histogram, PackedHistogram, PopulationCounts, StreamCounts, StreamRow, grouped, streamed};
 
 /// The rows of a scenario; `H` is how times are held: in a file, [`PackedHistogram`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +78,9 @@ pub struct StepCounts<H = Histogram> {
     pub checks: Vec<CheckCounts>,
     /// The first example of each class.
     pub examples: BTreeMap<Failure, Example>,
+    /// Events of answers that stream; `None` until the first comes.
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Box<StreamCounts<H>>>,
 }
 
 /// What one Check of a Step came to.
@@ -144,6 +147,7 @@ impl<H: Default> StepCounts<H> {
             response_failed: H::default(),
             checks: Vec::new(),
             examples: BTreeMap::new(),
+            streams: None,
         }
     }
 }
@@ -157,7 +161,20 @@ impl StepCounts {
     }
 
     fn add(&mut self, other: &Self) {
-        let Self { name: _, journey: _, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = other;
+        let Self {
+            name: _,
+            journey: _,
+            due,
+            succeeded,
+            failures,
+            answered,
+            response_succeeded,
+            response_failed,
+            checks,
+            examples,
+            streams,
+        } = other;
+        streamed::add(&mut self.streams, streams.as_deref());
         self.due += due;
         self.succeeded += succeeded;
         add_classes(&mut self.failures, failures);
@@ -221,8 +238,9 @@ impl<H> JourneyCounts<H> {
 }
 
 impl<H> StepCounts<H> {
-    fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String>) -> Result<StepCounts<T>, String> {
-        let Self { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples } = self;
+    fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String> + Copy) -> Result<StepCounts<T>, String> {
+        let Self { name, journey, due, succeeded, failures, answered, response_succeeded, response_failed, checks, examples, streams } =
+            self;
         Ok(StepCounts {
             name: name.clone(),
             journey: *journey,
@@ -234,6 +252,7 @@ impl<H> StepCounts<H> {
             response_failed: convert(response_failed)?,
             checks: checks.clone(),
             examples: examples.clone(),
+            streams: streamed::convert(streams.as_deref(), convert)?,
         })
     }
 }
@@ -375,6 +394,9 @@ pub struct StepRow {
     pub failures: Vec<crate::FailureCount>,
     /// Its Checks.
     pub checks: Vec<CheckRow>,
+    /// Its answers that streamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Box<StreamRow>>,
 }
 
 /// A Check of a finished run.
@@ -471,6 +493,7 @@ impl StepRow {
                         example: check.example.as_ref().map(conceal),
                     })
                     .collect(),
+                streams: StreamRow::of_some(row.streams.as_deref(), a_second),
             }
         });
         steps.collect()
@@ -478,7 +501,8 @@ impl StepRow {
 
     /// Adds what another run of the same load came to; `weights` are how long each lasted.
     pub(crate) fn add(&mut self, other: &Self, weights: (f64, f64)) {
-        let Self { name: _, journey: _, due, succeeded, failed, qps, response_time, failures, checks } = self;
+        let Self { name: _, journey: _, due, succeeded, failed, qps, response_time, failures, checks, streams } = self;
+        StreamRow::add_some(streams, other.streams.as_deref(), weights);
         *due += other.due;
         *succeeded += other.succeeded;
         *failed += other.failed;
@@ -533,7 +557,7 @@ impl JourneyRow {
     }
 }
 
-fn mean_of(rates: (f64, f64), weights: (f64, f64)) -> f64 {
+pub(crate) fn mean_of(rates: (f64, f64), weights: (f64, f64)) -> f64 {
     let sum = weights.0 + weights.1;
     if sum > 0.0 { (rates.0 * weights.0 + rates.1 * weights.1) / sum } else { rates.0 }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
-use crate::{Failure, JourneyCounts, PackedHistogram, Snapshot, Tally};
+use crate::{Failure, JourneyCounts, PackedHistogram, Snapshot, StreamCounts, Tally, streamed};
 
 /// Exact counts of one interval, and its response times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct Tick {
     /// What became of journeys in it; `None` where there is no scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journeys: Option<JourneysTick>,
+    /// Events that came in it; `None` where none came that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Box<StreamCounts<PackedHistogram>>>,
 }
 
 /// The journeys of one interval, all kinds together; those of the warm-up are left out.
@@ -110,6 +113,7 @@ impl Tick {
             lag_max: counts.lag.max().unwrap_or_default(),
             response_time: counts.response().pack(),
             journeys: JourneysTick::of(&counts.tally),
+            streams: streamed::packed(counts.streams.as_deref()),
         }
     }
 
@@ -125,6 +129,13 @@ impl Tick {
     pub fn tps(&self) -> Option<f64> {
         let secs = self.to.since(self.from).as_secs_f64();
         self.journeys.map(|journeys| if secs > 0.0 { journeys.completed as f64 / secs } else { 0.0 })
+    }
+
+    /// Events a second, of answers that stream; `None` where none came.
+    #[must_use]
+    pub fn events_per_second(&self) -> Option<f64> {
+        let secs = self.to.since(self.from).as_secs_f64();
+        self.streams.as_ref().map(|streams| if secs > 0.0 { streams.events as f64 / secs } else { 0.0 })
     }
 
     /// This interval and the one after it as one.
@@ -151,5 +162,6 @@ impl Tick {
         if let Some(next) = &next.journeys {
             self.journeys.get_or_insert_default().add(next);
         }
+        streamed::add_packed(&mut self.streams, next.streams.as_deref());
     }
 }

@@ -8,22 +8,24 @@ use serde::{Deserialize, Deserializer};
 
 use crate::load_settings::{Ending, LoadWords, read_load, read_populations};
 use crate::plan::{
-    CONNECT_TIMEOUT_DEFAULT, Connection, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, THREADS_MAX,
-    TIMEOUT_DEFAULT, Tls, Verification, texts,
+    CONNECT_TIMEOUT_DEFAULT, Connection, HttpVersion, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT, STREAMS_DEFAULT,
+    SaidOfVariables, ScenarioFile, THREADS_MAX, TIMEOUT_DEFAULT, Tls, Verification, texts,
 };
+use crate::proxy::read_proxy;
 use crate::reading::Reading;
 use crate::request_settings::{
-    HeaderWords, ScriptWords, UrlsWords, read_body, read_data_files, read_headers, read_method, read_proxy, read_script, read_targets,
-    read_templates,
+    HeaderWords, ScriptWords, UrlsWords, read_body, read_data_files, read_headers, read_method, read_script, read_targets, read_templates,
 };
 use crate::setting::{
-    CACERT, CERT, CHECK, CONNECT_TIMEOUT, CONNECT_TO, DATA, DATA_END, DATA_FILE, DATA_ORDER, DURATION, EXPECT, FOLLOW, FORM, INSECURE,
-    JSON, KEY, METHOD, NO_TEMPLATES, PROCESSES, PROXY, RATE, REQUESTS, SCENARIO, SCRIPT, SEED, SNI, SOURCE_IP, THREADS, TIMEOUT,
-    TLS_VERSION, UNIX_SOCKET, URLS,
+    CACERT, CERT, CHECK, COMPRESSED, CONNECT_TIMEOUT, CONNECT_TO, DATA, DATA_END, DATA_FILE, DATA_ORDER, DURATION, EVENT_DATA, EXPECT,
+    EXPECT_CONTINUE, FOLLOW, FORM, HTTP, HTTP2_CONNECTION_WINDOW, HTTP2_STREAM_WINDOW, INSECURE, JSON, KEY, MESSAGE, MESSAGE_DEFLATE,
+    METHOD, NO_TEMPLATES, PROCESSES, PROXY, RATE, REQUESTS, SCENARIO, SCRIPT, SEED, SNI, SOURCE_IP, STREAM, STREAM_FOR, STREAMS,
+    SettingName, THREADS, TIMEOUT, TLS_RESUMPTION, TLS_VERSION, TOKENS, UNIX_SOCKET, URLS,
 };
 use crate::template::is_templated;
 use crate::{
-    Also, Body, Draft, Load, LoadRecord, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Sources, Spelling, Templating, Variation,
+    Also, Body, Draft, Load, LoadRecord, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Setting, Sources, Spelling, Templating,
+    TokenCount, Variation, WindowBytes,
 };
 
 /// Of a load of which nothing was read: that names no files, or a saved one that is only looked at.
@@ -37,7 +39,10 @@ impl TryFrom<Draft> for Plan {
 
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::try_from(LoadRecord::deserialize(deserializer)?).map_err(|errors| D::Error::custom(errors.spelt(Spelling::KEYS)))
+        let mut record = LoadRecord::deserialize(deserializer)?;
+        // What is saved says so where it is another one; older files say nothing, and what they tell of spoke this.
+        record.draft.http.get_or_insert(Setting::Value(HttpVersion::V1));
+        Self::try_from(record).map_err(|errors| D::Error::custom(errors.spelt(Spelling::KEYS)))
     }
 }
 
@@ -47,6 +52,21 @@ impl TryFrom<LoadRecord> for Plan {
 
     fn try_from(record: LoadRecord) -> Result<Self, PlanErrors> {
         Self::try_from(Resolved::from(record))
+    }
+}
+
+/// Complains of what has no place beside messages over WebSocket.
+fn read_websocket(r: &mut Reading, given: &[(bool, SettingName)], has_message: bool) {
+    for (_, setting) in given.iter().filter(|(given, _)| *given) {
+        let help = if [DATA, JSON, FORM].contains(setting) { format!("give {MESSAGE}") } else { format!("leave {setting} out") };
+        r.wrong(*setting, format!("{setting} is about HTTP, and the URL is one of WebSocket"), help);
+    }
+    if !has_message {
+        r.wrong(
+            MESSAGE,
+            "the URL is one of WebSocket, and there is no message to send",
+            format!("give one, such as {MESSAGE:#} '{{\"n\":1}}'"),
+        );
     }
 }
 
@@ -87,6 +107,8 @@ impl TryFrom<Resolved> for Plan {
             data,
             json,
             form,
+            message,
+            message_deflate,
             user,
             bearer,
             cookie,
@@ -101,10 +123,20 @@ impl TryFrom<Resolved> for Plan {
             no_templates,
             scenario,
             also_target,
+            compressed,
+            expect_continue,
             follow,
+            stream,
+            event_data,
+            tokens,
+            stream_for,
             timeout,
             connect_timeout,
             no_keepalive,
+            http,
+            streams,
+            http2_stream_window,
+            http2_connection_window,
             connect_to,
             source_ip,
             unix_socket,
@@ -116,6 +148,7 @@ impl TryFrom<Resolved> for Plan {
             key,
             sni,
             tls_version,
+            tls_resumption,
         } = draft;
         let mut reading = Reading { errors: PlanErrors::default() };
         let r = &mut reading;
@@ -130,6 +163,7 @@ impl TryFrom<Resolved> for Plan {
                 (data.is_some(), DATA),
                 (json.is_some(), JSON),
                 (!form.is_empty(), FORM),
+                (message.is_some(), MESSAGE),
                 (method.is_some() && method.as_deref() != Some("GET"), METHOD),
                 (no_templates, NO_TEMPLATES),
                 (!expect.is_empty(), EXPECT),
@@ -204,15 +238,58 @@ impl TryFrom<Resolved> for Plan {
             );
         }
 
-        let body = read_body(r, data, json.clone(), &form, seed);
-        let method = read_method(r, method, &body);
+        let is_websocket = target.as_ref().is_some_and(|target| target.scheme().is_websocket());
+        if is_websocket {
+            read_websocket(
+                r,
+                &[
+                    (data.is_some(), DATA),
+                    (json.is_some(), JSON),
+                    (!form.is_empty(), FORM),
+                    (method.as_deref().is_some_and(|method| method != "GET"), METHOD),
+                    (script.is_some(), SCRIPT),
+                    (stream.is_some(), STREAM),
+                    (compressed, COMPRESSED),
+                    (expect_continue, EXPECT_CONTINUE),
+                    (http.as_ref().is_some_and(|http| !matches!(http, Setting::Value(HttpVersion::V1))), HTTP),
+                    (follow.as_ref().is_some_and(|follow| !matches!(follow, Setting::Value(0))), FOLLOW),
+                ],
+                message.is_some() || scenario.is_some(),
+            );
+            if replay.is_some() {
+                r.wrong("url", "a log is sent again over HTTP, and the URL is one of WebSocket", "write http:// or https://");
+            }
+        } else if message.is_some() && scenario.is_none() && target.is_some() {
+            r.wrong(
+                MESSAGE,
+                format!("{MESSAGE} is sent over WebSocket, and the URL is not ws:// or wss://"),
+                format!("send it with {DATA}"),
+            );
+        }
+        if message_deflate && !is_websocket && scenario.is_none() && target.is_some() {
+            r.wrong(
+                MESSAGE_DEFLATE,
+                format!("{MESSAGE_DEFLATE} is about messages over WebSocket, and the URL is not ws:// or wss://"),
+                format!("leave {MESSAGE_DEFLATE} out"),
+            );
+        }
+        let body = read_body(r, data.or(message), json.clone(), &form, seed);
+        let method = if is_websocket { "GET".to_owned() } else { read_method(r, method, &body) };
         let credentials = target.as_ref().and_then(|target| target.credentials().cloned());
         let headers = read_headers(
             r,
-            &HeaderWords { header, user, bearer, cookie, credentials, json: json.is_some(), braces },
+            &HeaderWords { header, user, bearer, cookie, credentials, json: json.is_some(), compressed, expect_continue, braces },
             target.as_ref(),
-            &body,
+            if is_websocket { &Body::Empty } else { &body },
         );
+
+        if expect_continue && body == Body::Empty && scenario.is_none() && replay.is_none() {
+            r.wrong(
+                EXPECT_CONTINUE,
+                format!("{EXPECT_CONTINUE} is about requests with a body, and there is none"),
+                format!("give one with {DATA}, or leave {EXPECT_CONTINUE} out"),
+            );
+        }
 
         let timeout = r.value(TIMEOUT, timeout, format_args!("give a time, such as {TIMEOUT:#} 30s")).unwrap_or(TIMEOUT_DEFAULT);
         let connect_timeout = r
@@ -230,6 +307,30 @@ impl TryFrom<Resolved> for Plan {
             .filter_map(|ip| r.value(SOURCE_IP, Some(ip), format_args!("give an address of this machine, such as {SOURCE_IP:#} 10.0.0.2")))
             .collect();
         let follow = r.value(FOLLOW, follow, format_args!("give a whole number up to 255, such as {FOLLOW:#} 5")).unwrap_or(0);
+        let stream =
+            r.value(STREAM, stream, format_args!("give {STREAM:#} sse, {STREAM:#} lines, {STREAM:#} json-lines or {STREAM:#} auto"));
+        let event_data = r.value(EVENT_DATA, event_data, format_args!("give a path such as {EVENT_DATA:#} '$.choices[0].delta.content'"));
+        if event_data.is_some() && stream.is_none() {
+            r.wrong(EVENT_DATA, format!("{EVENT_DATA} is about the events of answers that stream"), format!("add {STREAM:#} auto"));
+        }
+        let tokens = r.value(TOKENS, tokens, format_args!("give {TOKENS:#} words, {TOKENS:#} usage or {TOKENS:#} '$.usage.output_tokens'"));
+        let stream_for = r.value(STREAM_FOR, stream_for, format_args!("give a time, such as {STREAM_FOR:#} 30s"));
+        let tokens = tokens.filter(|tokens| *tokens != TokenCount::Events);
+        for (setting, given) in [(TOKENS, tokens.is_some()), (STREAM_FOR, stream_for.is_some())] {
+            if given && stream.is_none() {
+                r.wrong(setting, format!("{setting} is about answers that stream"), format!("add {STREAM:#} auto"));
+            }
+        }
+        if tokens == Some(TokenCount::Words) && event_data.is_none() {
+            r.wrong(
+                TOKENS,
+                format!("{TOKENS:#} words counts words of a text, and no {EVENT_DATA} says where it is"),
+                format!("add {EVENT_DATA:#} '$.choices[0].delta.content'"),
+            );
+        }
+        if stream_for == Some(Nanos::ZERO) {
+            r.wrong(STREAM_FOR, format!("{STREAM_FOR} is zero"), format!("give a time, such as {STREAM_FOR:#} 30s"));
+        }
         let order = r.value(DATA_ORDER, data_order, format_args!("give {DATA_ORDER:#} in-order, random or per-user"));
         let end = r.value(DATA_END, data_end, format_args!("give {DATA_END:#} wrap, stop, stop-user, mark or error"));
         for (setting, given) in [(DATA_ORDER, order.is_some()), (DATA_END, end.is_some())] {
@@ -250,7 +351,29 @@ impl TryFrom<Resolved> for Plan {
             r.wrong(CONNECT_TO, format!("{CONNECT_TO} and {PROXY} both say where to connect"), "leave one of them out");
         }
 
+        // Scripts of wrk know HTTP/1.1 alone. Where the URL is wrong, nobody knows.
+        let is_offered = script.is_none() && target.as_ref().is_some_and(|target| target.scheme() == Scheme::Https);
+        let by_itself = if is_offered { HttpVersion::Auto } else { HttpVersion::V1 };
+        let http = r.value(HTTP, http, format_args!("give {HTTP:#} 1.1, {HTTP:#} 2 or {HTTP:#} auto")).unwrap_or(by_itself);
+        let streams = r.value(STREAMS, streams, format_args!("give a whole number from 1 on, such as {STREAMS:#} 10"));
+        if streams.is_some() && http == HttpVersion::V1 {
+            r.wrong(STREAMS, format!("{STREAMS} is about connections of HTTP/2"), format!("add {HTTP:#} 2, or leave {STREAMS} out"));
+        }
+        // Unless HTTP/2 is wished for, what a server chooses to speak does not change how many connections it sees.
+        let streams = streams.map_or(if http == HttpVersion::V2 { STREAMS_DEFAULT } else { 1 }, NonZeroU32::get);
+
+        let mut window = |setting: SettingName, given: Option<Setting<WindowBytes>>, by_itself| {
+            if given.is_some() && http == HttpVersion::V1 {
+                r.wrong(setting, format!("{setting} is about connections of HTTP/2"), format!("add {HTTP:#} 2, or leave {setting} out"));
+            }
+            r.value(setting, given, format_args!("give a size from 65535 bytes to 2147483647, such as {setting:#} 256KiB"))
+                .unwrap_or(by_itself)
+        };
+        let stream_window = window(HTTP2_STREAM_WINDOW, http2_stream_window, WindowBytes::OF_STREAM);
+        let connection_window = window(HTTP2_CONNECTION_WINDOW, http2_connection_window, WindowBytes::OF_CONNECTION);
+
         let tls_version = r.value(TLS_VERSION, tls_version, format_args!("give {TLS_VERSION:#} 1.2 or 1.3"));
+        let resumption = r.value(TLS_RESUMPTION, tls_resumption, format_args!("give {TLS_RESUMPTION:#} on or {TLS_RESUMPTION:#} off"));
         let identity = match (cert, key) {
             (Some(cert), Some(key)) => Some(Identity { cert, key }),
             (None, None) => None,
@@ -266,26 +389,59 @@ impl TryFrom<Resolved> for Plan {
         if insecure && cacert.is_some() {
             r.wrong(INSECURE, format!("{INSECURE} accepts any certificate, and {CACERT} says whom to trust"), "leave one of them out");
         }
-        let over_tls = target.as_ref().is_none_or(|target| target.scheme() == Scheme::Https) || follow > 0 || scenario.is_some();
+        let over_tls = target.as_ref().is_none_or(|target| target.scheme().is_tls()) || follow > 0 || scenario.is_some();
+        let scheme = if is_websocket { Scheme::Ws } else { Scheme::Http };
         for (given, flag) in [
             (insecure, INSECURE),
             (cacert.is_some(), CACERT),
             (identity.is_some(), CERT),
             (sni.is_some(), SNI),
             (tls_version.is_some(), TLS_VERSION),
+            (resumption.is_some(), TLS_RESUMPTION),
         ] {
             if given && !over_tls {
-                r.wrong(flag, format!("{flag} is about TLS, and the URL is http://"), format!("use https://, or leave {flag} out"));
+                r.wrong(flag, format!("{flag} is about TLS, and the URL is {scheme}://"), format!("use {scheme}s://, or leave {flag} out"));
             }
         }
 
         let plain = target.as_ref().is_some_and(|target| target.scheme() == Scheme::Http);
+        let asks_proxy = plain && proxy.as_ref().is_some_and(|proxy| !proxy.tunnels_all());
+        if http == HttpVersion::V2 && asks_proxy {
+            r.wrong(
+                HTTP,
+                format!("{HTTP:#} 2 and {PROXY} on plain http contradict: such a proxy is asked in HTTP/1.1"),
+                "leave one of them out, or measure https, which goes through a tunnel",
+            );
+        }
         let script = read_script(r, ScriptWords { script, sandbox, script_arguments, script_sha256 });
         if script.is_some() {
+            if http != HttpVersion::V1 {
+                r.wrong(
+                    HTTP,
+                    format!("{HTTP:#} {http} and {SCRIPT} contradict: wrk's scripts write and read HTTP/1.1 as bytes"),
+                    format!("leave {HTTP} out"),
+                );
+            }
+            if stream.is_some() {
+                r.wrong(
+                    STREAM,
+                    format!("{STREAM} and {SCRIPT} contradict: a script writes several requests at once and sees every answer itself"),
+                    "leave one of them out",
+                );
+            }
             if follow > 0 {
                 r.wrong(FOLLOW, format!("{FOLLOW} and {SCRIPT} contradict: a script sees every answer itself"), "leave one of them out");
             }
-            if proxy.is_some() && plain {
+            for (given, setting) in [(compressed, COMPRESSED), (expect_continue, EXPECT_CONTINUE)] {
+                if given {
+                    r.wrong(
+                        setting,
+                        format!("{setting} and {SCRIPT} contradict: a script writes its requests and reads their answers itself"),
+                        "leave one of them out",
+                    );
+                }
+            }
+            if asks_proxy {
                 r.wrong(
                     PROXY,
                     format!("{PROXY} and {SCRIPT} on plain http contradict: a proxy wants whole URLs, which scripts do not write"),
@@ -336,6 +492,13 @@ impl TryFrom<Resolved> for Plan {
             r.wrong(setting, format!("{SCRIPT} and {what} contradict: a script chooses the requests itself"), help);
         }
         let servers = variation.mix.iter().flat_map(|mix| &mix.routes).map(|route| &route.target);
+        if target.is_some() && servers.clone().any(|other| other.scheme().is_websocket() != is_websocket) {
+            r.wrong(
+                URLS,
+                format!("the URLs of {URLS} are of WebSocket and of HTTP, and what is sent to one cannot be sent to the other"),
+                "make a list and a run for each, or a scenario",
+            );
+        }
         if follow > 0 && target.as_ref().is_some_and(|target| servers.into_iter().any(|other| !other.same_origin(target))) {
             r.wrong(
                 FOLLOW,
@@ -357,6 +520,12 @@ impl TryFrom<Resolved> for Plan {
                 target: target.without_credentials(),
                 request,
                 variation,
+                stream,
+                event_data,
+                tokens,
+                stream_for,
+                compressed,
+                expect_continue,
                 replay,
                 load,
                 duration,
@@ -370,12 +539,17 @@ impl TryFrom<Resolved> for Plan {
                 connection: Connection {
                     timeout,
                     connect_timeout,
+                    message_deflate,
                     keepalive: if no_keepalive { Keepalive::CloseEach } else { Keepalive::Reuse },
                     connect_to,
                     source_ips,
                     unix_socket,
                     proxy,
                     follow,
+                    http,
+                    streams,
+                    stream_window,
+                    connection_window,
                     preflight: if no_preflight { Preflight::Skip } else { Preflight::Connect },
                     tls: Tls {
                         verification: if insecure { Verification::Off } else { Verification::On },
@@ -383,6 +557,7 @@ impl TryFrom<Resolved> for Plan {
                         identity,
                         sni,
                         version: tls_version,
+                        resumption: resumption.unwrap_or_default(),
                     },
                 },
                 script,

@@ -9,9 +9,11 @@ use std::num::{NonZeroU32, NonZeroU64};
 use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::TlsVersion;
-use crate::setting::{CACERT, CERT, DATA, FORM, JSON, KEY, SCENARIO, SCRIPT, SettingName, URLS};
-use crate::{DataEnd, HostPort, Nanos, Pause, RowOrder, Setting, Spacing, Timetable, Users, Warmup};
+use crate::plan::{HttpVersion, StreamForm, TlsVersion};
+use crate::setting::{CACERT, CERT, DATA, FORM, JSON, KEY, MESSAGE, SCENARIO, SCRIPT, SettingName, URLS};
+use crate::{
+    DataEnd, EventPath, HostPort, Nanos, Pause, Resumption, RowOrder, Setting, Spacing, Timetable, TokenCount, Users, Warmup, WindowBytes,
+};
 
 /// Every setting of one load, as typed.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
@@ -98,6 +100,16 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub form: Vec<String>,
 
+    /// Send this text, @FILE, or @- for standard input, as messages over WebSocket: to ws:// or wss://
+    #[arg(long, value_name = "TEXT", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+
+    /// Offer to pack messages over WebSocket (permessage-deflate)
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Request")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub message_deflate: bool,
+
     /// Authenticate with name:password (Basic)
     #[arg(long, value_name = "USER", help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,10 +182,45 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also_target: Vec<String>,
 
+    /// Ask for answers packed with gzip, br, zstd or deflate, unpack those that something looks into, and count both
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Request")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compressed: bool,
+
+    /// Send bodies only when the server says that it wants them (Expect: 100-continue), or after one second
+    #[arg(long, action = ArgAction::SetTrue, help_heading = "Request")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub expect_continue: bool,
+
     /// Follow up to N redirects; a followed chain is one request [default: 0]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub follow: Option<Setting<u8>>,
+
+    /// Measure the events of answers that stream as they come: sse, lines, json-lines, or auto, as their Content-Type says
+    #[arg(long, value_name = "FORM", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<Setting<StreamForm>>,
+
+    /// Count only events whose JSON has something at this path: the tokens of a language model
+    #[arg(
+        help = "Count only events whose JSON has something there, such as $.choices[0].delta.content: the tokens of a language model",
+        long,
+        value_name = "PATH",
+        help_heading = "Request"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_data: Option<Setting<EventPath>>,
+
+    /// What a token is: each event (events), a word of the text at --event-data (words), or what the answer says: usage, or a path such as $.usage.output_tokens [default: events]
+    #[arg(long, value_name = "WHAT", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<Setting<TokenCount>>,
+
+    /// Listen to an answer that streams for this long, and end it then, as a success; one that the server ends before is asked for again
+    #[arg(long, value_name = "TIME", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_for: Option<Setting<Nanos>>,
 
     /// Give a request up after this long, from when it fell due to its last byte [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Connection")]
@@ -190,6 +237,26 @@ pub struct Draft {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_keepalive: bool,
 
+    /// What to speak: 1.1, 2, or auto, as the server chooses [default: auto with https, else 1.1]
+    #[arg(long, value_name = "VERSION", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http: Option<Setting<HttpVersion>>,
+
+    /// How many requests at once share a connection of HTTP/2, at most [default: what the server takes, up to 100, with --http 2, and 1 with auto]
+    #[arg(long, value_name = "N", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Setting<NonZeroU32>>,
+
+    /// How much of an answer a server may send ahead over HTTP/2, such as 64KiB [default: 4MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http2_stream_window: Option<Setting<WindowBytes>>,
+
+    /// How much of all answers on a connection of HTTP/2 a server may send ahead [default: 64MiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Connection")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http2_connection_window: Option<Setting<WindowBytes>>,
+
     /// Connect to HOST:PORT instead of the URL's; Host header and TLS name stay
     #[arg(long, value_name = "HOST:PORT", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,7 +272,7 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unix_socket: Option<String>,
 
-    /// Send through this HTTP proxy: http://[user:password@]HOST:PORT (CONNECT for https)
+    /// Send through this proxy: http://[user:password@]HOST:PORT (CONNECT for https), socks5:// or socks5h:// (names are looked up by the proxy)
     // The doc comment is help text; its brackets are no link.
     #[allow(rustdoc::broken_intra_doc_links)]
     #[arg(long, value_name = "URL", help_heading = "Connection")]
@@ -246,6 +313,11 @@ pub struct Draft {
     #[arg(long, value_name = "VERSION", help_heading = "TLS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_version: Option<Setting<TlsVersion>>,
+
+    /// Whether new connections resume the TLS sessions of earlier ones: on or off [default: off]
+    #[arg(long, value_name = "WORD", help_heading = "TLS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_resumption: Option<Setting<Resumption>>,
 }
 
 /// A list that stands over another, if it has anything.
@@ -256,7 +328,7 @@ pub(crate) fn list<T>(under: Vec<T>, over: Vec<T>) -> Vec<T> {
 impl Draft {
     /// Every file this draft names, with the setting that names it. Standard input (`@-`) is none.
     pub fn files(&self) -> impl Iterator<Item = (SettingName, &str)> {
-        let bodies = [(DATA, self.data.as_deref()), (JSON, self.json.as_deref())];
+        let bodies = [(DATA, self.data.as_deref()), (JSON, self.json.as_deref()), (MESSAGE, self.message.as_deref())];
         let bodies = bodies.into_iter().filter_map(|(setting, text)| Some((setting, text?.strip_prefix('@')?)));
         let uploads = self.form.iter().filter_map(|field| {
             let file = field.split_once('=')?.1.strip_prefix('@')?;
@@ -278,7 +350,7 @@ impl Draft {
             line.split([':', ';']).next().unwrap_or_default().trim().to_ascii_lowercase()
         }
         // A body given anew takes the place of the old one, of whatever kind that was.
-        let new_body = over.data.is_some() || over.json.is_some() || !over.form.is_empty();
+        let new_body = over.data.is_some() || over.json.is_some() || !over.form.is_empty() || over.message.is_some();
         let new_load = over.rate.is_some() || over.duration.is_some() || over.requests.is_some();
         let new_target = over.url.is_some();
         // Servers belong to the file or the URL that they were named with.
@@ -316,6 +388,8 @@ impl Draft {
             data: if new_body { over.data } else { self.data },
             json: if new_body { over.json } else { self.json },
             form: if new_body { over.form } else { self.form },
+            message: if new_body { over.message } else { self.message },
+            message_deflate: over.message_deflate || self.message_deflate,
             user: over.user.or(self.user),
             bearer: over.bearer.or(self.bearer),
             cookie: list(self.cookie, over.cookie),
@@ -331,10 +405,20 @@ impl Draft {
             no_templates: over.no_templates || self.no_templates,
             scenario: over.scenario.or(self.scenario),
             also_target,
+            compressed: over.compressed || self.compressed,
+            expect_continue: over.expect_continue || self.expect_continue,
             follow: over.follow.or(self.follow),
+            stream: over.stream.or(self.stream),
+            event_data: over.event_data.or(self.event_data),
+            tokens: over.tokens.or(self.tokens),
+            stream_for: over.stream_for.or(self.stream_for),
             timeout: over.timeout.or(self.timeout),
             connect_timeout: over.connect_timeout.or(self.connect_timeout),
             no_keepalive: over.no_keepalive || self.no_keepalive,
+            http: over.http.or(self.http),
+            streams: over.streams.or(self.streams),
+            http2_stream_window: over.http2_stream_window.or(self.http2_stream_window),
+            http2_connection_window: over.http2_connection_window.or(self.http2_connection_window),
             connect_to: over.connect_to.or(self.connect_to),
             source_ip: list(self.source_ip, over.source_ip),
             unix_socket: over.unix_socket.or(self.unix_socket),
@@ -346,6 +430,7 @@ impl Draft {
             key: over.key.or(self.key),
             sni: over.sni.or(self.sni),
             tls_version: over.tls_version.or(self.tls_version),
+            tls_resumption: over.tls_resumption.or(self.tls_resumption),
         }
     }
 }

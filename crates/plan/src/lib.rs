@@ -12,6 +12,7 @@ mod decision;
 mod draft;
 mod encoding;
 mod error;
+mod event_path;
 mod experiment;
 mod given;
 mod ladder;
@@ -21,6 +22,7 @@ mod margin;
 pub mod multipart;
 mod plan;
 mod population;
+mod proxy;
 mod random;
 mod reading;
 mod reason;
@@ -29,6 +31,7 @@ mod replay;
 mod request;
 mod request_settings;
 mod resolved;
+mod resumption;
 mod secret;
 mod secrets;
 pub mod setting;
@@ -39,6 +42,7 @@ pub mod template;
 mod timetable;
 mod units;
 mod variation;
+mod window;
 mod wording;
 pub mod work;
 mod written;
@@ -52,22 +56,25 @@ pub use draft::Draft;
 
 pub use encoding::{base64, base64_bytes, is_token, path_encoded, percent_decoded, percent_encoded, write_percent_encoded};
 pub use error::{PlanError, PlanErrors, plainly, steers};
+pub use event_path::{EventPath, EventStep, TokenCount};
 pub use experiment::{ComparisonDraft, SearchDraft};
 pub use given::Setting;
 pub use ladder::{Choice, Ladder, LadderDraft, Level, Rung};
 pub use load::{Load, Pause, Spacing, Warmup};
 pub use margin::Margin;
 pub use plan::{
-    Confinement, Connection, Identity, Keepalive, Plan, Preflight, Proxy, SCENARIO_TEXT, SaidOfVariables, ScenarioFile, ScriptFile,
-    THREADS_MAX, Tls, TlsVersion, Verification,
+    ACCEPT_ENCODING, Confinement, Connection, EXPECT_CONTINUE, HttpVersion, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT,
+    SaidOfVariables, ScenarioFile, ScriptFile, StreamForm, THREADS_MAX, Tls, TlsVersion, Verification,
 };
 pub use population::{Part, Population, PopulationDraft};
+pub use proxy::{Proxy, ProxyKind};
 pub use random::Random;
 pub use reason::{reason, registered_reason};
 pub use record::{LoadRecord, Sources};
 pub use replay::{Replay, Speed};
 pub use request::{Body, FILE_TYPE, FORM_TYPE, FormPart, FormValue, Request};
 pub use resolved::{Contents, LargeFile, ReadFrom, Resolved};
+pub use resumption::Resumption;
 pub use secret::{is_secret, secret_parameters, secret_values, url_without_secrets};
 pub use secrets::Secrets;
 pub use share::Share;
@@ -76,5 +83,6 @@ pub use target::{HostPort, Scheme, Target, begins_with_host, has_scheme, is_addr
 pub use timetable::{Amount, Stage, Stages, Timetable, Users};
 pub use units::{Nanos, Rate};
 pub use variation::{DataEnd, END_MARK, Mix, Placeholder, Route, RowOrder, Templating, Turns, Variation};
+pub use window::WindowBytes;
 pub use wording::{Spelling, Wording};
 pub use written::DecodeError;

@@ -16,8 +16,8 @@ use crate::secret::{self, REDACTED};
 use crate::setting::*;
 use crate::template::is_templated;
 use crate::{
-    Also, Body, Bounds, Contents, FormPart, FormValue, HostPort, Load, LoadRecord, Nanos, Part, Population, Replay, Request, Secrets,
-    Target, Templating, Timetable, Users, Variation, Warmup, Wording,
+    Also, Body, Bounds, Contents, EventPath, FormPart, FormValue, HostPort, Load, LoadRecord, Nanos, Part, Population, Proxy, Replay,
+    Request, Resumption, Secrets, Target, Templating, Timetable, TokenCount, Users, Variation, Warmup, WindowBytes, Wording,
 };
 
 /// One load, decided in full.
@@ -40,6 +40,12 @@ pub struct Plan {
     pub(crate) scenario: Option<ScenarioFile>,
     pub(crate) also: Also,
     pub(crate) variation: Variation,
+    pub(crate) stream: Option<StreamForm>,
+    pub(crate) event_data: Option<EventPath>,
+    pub(crate) tokens: Option<TokenCount>,
+    pub(crate) stream_for: Option<Nanos>,
+    pub(crate) compressed: bool,
+    pub(crate) expect_continue: bool,
     pub(crate) replay: Option<Replay>,
     pub(crate) contents: Contents,
 }
@@ -126,6 +132,16 @@ pub struct Connection {
     pub follow: u8,
     /// Whether one connection is tried before the run.
     pub preflight: Preflight,
+    /// What is spoken on connections.
+    pub http: HttpVersion,
+    /// So many requests at once share a connection that speaks HTTP/2, at most.
+    pub streams: u32,
+    /// Whether packed messages are offered over WebSocket (permessage-deflate).
+    pub message_deflate: bool,
+    /// How much of an answer a server may send ahead over HTTP/2.
+    pub stream_window: WindowBytes,
+    /// How much of all answers on a connection of HTTP/2.
+    pub connection_window: WindowBytes,
     /// What is asked of TLS; read for https only.
     pub tls: Tls,
 }
@@ -148,15 +164,6 @@ pub enum Preflight {
     Skip,
 }
 
-/// An HTTP proxy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proxy {
-    /// Where it listens.
-    pub at: HostPort,
-    /// The value of Proxy-Authorization, if it wants one.
-    pub authorization: Option<String>,
-}
-
 /// What is asked of TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tls {
@@ -170,6 +177,8 @@ pub struct Tls {
     pub sni: Option<String>,
     /// The only version spoken.
     pub version: Option<TlsVersion>,
+    /// Whether sessions are resumed.
+    pub resumption: Resumption,
 }
 
 /// A client certificate and its key: paths of PEM files.
@@ -188,6 +197,82 @@ pub enum Verification {
     On,
     /// Any certificate will do.
     Off,
+}
+
+/// So many requests share a connection of HTTP/2 unless told otherwise: what RFC 9113 §6.5.2 asks servers for at least, and curl does.
+pub(crate) const STREAMS_DEFAULT: u32 = 100;
+
+/// A version of HTTP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HttpVersion {
+    /// HTTP/1.1.
+    #[default]
+    V1,
+    /// HTTP/2: over TLS as nothing else is offered, else by prior knowledge.
+    V2,
+    /// Over TLS what the server chooses of both (ALPN), else HTTP/1.1.
+    Auto,
+}
+
+impl FromStr for HttpVersion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "1.1" | "1" => Ok(Self::V1),
+            "2" => Ok(Self::V2),
+            "auto" => Ok(Self::Auto),
+            _ => Err("is none of 1.1, 2 and auto".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for HttpVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V1 => "1.1",
+            Self::V2 => "2",
+            Self::Auto => "auto",
+        })
+    }
+}
+
+/// How events stand in an answer that streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamForm {
+    /// Server-sent events, as WHATWG's HTML describes them.
+    Sse,
+    /// Lines that are not empty.
+    Lines,
+    /// JSON values, one a line (NDJSON, JSON Lines, RFC 7464).
+    JsonLines,
+    /// As the answer's Content-Type says: one of the first and the third, or none.
+    Auto,
+}
+
+impl FromStr for StreamForm {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "sse" => Ok(Self::Sse),
+            "lines" => Ok(Self::Lines),
+            "json-lines" => Ok(Self::JsonLines),
+            "auto" => Ok(Self::Auto),
+            _ => Err("is none of sse, lines, json-lines and auto".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for StreamForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sse => "sse",
+            Self::Lines => "lines",
+            Self::JsonLines => "json-lines",
+            Self::Auto => "auto",
+        })
+    }
 }
 
 /// A version of TLS.
@@ -357,6 +442,42 @@ impl Plan {
         }
     }
 
+    /// How events stand in answers that stream, where these are measured.
+    #[must_use]
+    pub const fn stream(&self) -> Option<StreamForm> {
+        self.stream
+    }
+
+    /// Where an event has to have something, to be counted as one; `None`: nowhere.
+    #[must_use]
+    pub const fn event_data(&self) -> Option<&EventPath> {
+        self.event_data.as_ref()
+    }
+
+    /// What a token is, where that is no event; `None`: each event is one.
+    #[must_use]
+    pub const fn tokens(&self) -> Option<&TokenCount> {
+        self.tokens.as_ref()
+    }
+
+    /// How long an answer that streams is listened to, from its head on; `None`: to its end.
+    #[must_use]
+    pub const fn stream_for(&self) -> Option<Nanos> {
+        self.stream_for
+    }
+
+    /// Whether answers are asked for that are packed, and counted as such.
+    #[must_use]
+    pub const fn compressed(&self) -> bool {
+        self.compressed
+    }
+
+    /// Whether bodies wait until the server says that it wants them.
+    #[must_use]
+    pub const fn expects_continue(&self) -> bool {
+        self.expect_continue
+    }
+
     /// The log that is replayed, if one is: its requests are sent at its times.
     #[must_use]
     pub const fn replay(&self) -> Option<&Replay> {
@@ -405,7 +526,19 @@ impl Plan {
     /// How many connections to the target are open at once at most.
     #[must_use]
     pub fn open_connections_max(&self) -> u64 {
-        u64::from(self.connections_max().get()) * u64::from(self.connections_each().get())
+        self.shared(self.connections_max().get().into(), self.threads.get().into()) * u64::from(self.connections_each().get())
+    }
+
+    /// Whether several requests may be under way on one connection.
+    #[must_use]
+    pub fn shares_connections(&self) -> bool {
+        self.connection.http != HttpVersion::V1 && self.connection.keepalive == Keepalive::Reuse && self.connection.streams > 1
+    }
+
+    /// How many connections so many places on them need in so many parts, if the server takes as many requests at once as is planned.
+    fn shared(&self, places: u64, parts: u64) -> u64 {
+        let is_sure = self.shares_connections() && self.connection.http == HttpVersion::V2;
+        if is_sure { places.min(places / u64::from(self.connection.streams) + parts) } else { places }
     }
 
     /// How many connections to the target these parts of it have open at once at most.
@@ -413,7 +546,7 @@ impl Plan {
     pub fn open_connections_of(&self, parts: &[Part]) -> u64 {
         let load = |part: &Part| self.populations().get(part.population as usize).map_or(&self.load, |population| &population.load);
         let at_once: u64 = parts.iter().map(|part| part.share.part(load(part).connections_max().get().into())).sum();
-        at_once * u64::from(self.connections_each().get())
+        self.shared(at_once, parts.len() as u64) * u64::from(self.connections_each().get())
     }
 
     /// The loads that run side by side; none where there is only one.
@@ -515,6 +648,12 @@ pub(crate) fn texts<'a>(
 
 /// Sent unless overridden or removed.
 pub(crate) const DEFAULT_HEADERS: [(&str, &str); 2] = [("User-Agent", concat!("loadline/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
+
+/// What is asked for where packed answers are (RFC 9110 §12.5.3): in which order does not matter.
+pub const ACCEPT_ENCODING: (&str, &str) = ("Accept-Encoding", "gzip, br, zstd, deflate");
+
+/// What a request says whose body waits for the server's word (RFC 9110 §10.1.1).
+pub const EXPECT_CONTINUE: (&str, &str) = ("Expect", "100-continue");
 
 pub(crate) const CONNECTIONS_DEFAULT: NonZeroU32 = NonZeroU32::new(50).unwrap();
 /// Enough for 20,000/s on a server that takes half a second; what one process can open by default on most machines.

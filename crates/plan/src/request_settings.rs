@@ -1,15 +1,12 @@
 //! What is sent, and where to: targets, headers, bodies, credentials, and the files and templates that fill them.
 
 use crate::encoding::is_token;
-use crate::plan::{Confinement, DEFAULT_HEADERS, Proxy, ScriptFile};
+use crate::plan::{ACCEPT_ENCODING, Confinement, DEFAULT_HEADERS, EXPECT_CONTINUE, ScriptFile};
 use crate::reading::Reading;
-use crate::secret::REDACTED;
-use crate::setting::{BEARER, COOKIE, DATA, DATA_FILE, FORM, HEADER, JSON, METHOD, NO_TEMPLATES, PROXY, SANDBOX, SCRIPT, URLS, USER};
+use crate::setting::{BEARER, COOKIE, DATA, DATA_FILE, FORM, HEADER, JSON, METHOD, NO_TEMPLATES, SANDBOX, SCRIPT, URLS, USER};
 use crate::template::{Piece, Template, Value, is_templated};
 use crate::variation::{MISTAKES_MAX, Route, told};
-use crate::{
-    Also, Body, DataFile, FormPart, FormValue, HostPort, Mix, Request, Scheme, Target, Templating, Turns, Variation, base64, variation,
-};
+use crate::{Also, Body, DataFile, FormPart, FormValue, Mix, Request, Target, Templating, Turns, Variation, base64, variation};
 
 pub(crate) struct ScriptWords {
     pub(crate) script: Option<String>,
@@ -296,6 +293,8 @@ pub(crate) struct HeaderWords {
     pub(crate) cookie: Vec<String>,
     pub(crate) credentials: Option<(String, String)>,
     pub(crate) json: bool,
+    pub(crate) compressed: bool,
+    pub(crate) expect_continue: bool,
     pub(crate) braces: Templating,
 }
 
@@ -341,6 +340,14 @@ pub(crate) fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<
     for (name, value) in DEFAULT_HEADERS {
         if !has(&name.to_ascii_lowercase()) {
             headers.push((name.to_owned(), if name == "Accept" { accept } else { value }.to_owned()));
+        }
+    }
+    let awaits = words.expect_continue && *body != Body::Empty;
+    for (name, value) in
+        [(words.compressed, ACCEPT_ENCODING), (awaits, EXPECT_CONTINUE)].into_iter().filter(|(asked, _)| *asked).map(|(_, header)| header)
+    {
+        if !has(&name.to_ascii_lowercase()) {
+            headers.push((name.to_owned(), value.to_owned()));
         }
     }
     let authorization: Vec<(&'static str, String, String)> = [
@@ -409,26 +416,4 @@ pub(crate) fn basic(user: &str, braces: Templating) -> String {
         };
     }
     format!("Basic {}", base64(user.as_bytes()))
-}
-
-pub(crate) fn read_proxy(r: &mut Reading, proxy: Option<String>) -> Option<Proxy> {
-    let text = proxy?;
-    let url = if text.contains("://") { text.clone() } else { format!("http://{text}") };
-    match url.parse::<Target>() {
-        Ok(target) if target.scheme() == Scheme::Http => Some(Proxy {
-            at: HostPort { host: target.host().to_owned(), port: target.port() },
-            authorization: target.credentials().map(|(user, password)| match user.as_str() {
-                REDACTED => REDACTED.to_owned(),
-                _ => format!("Basic {}", base64(format!("{user}:{password}").as_bytes())),
-            }),
-        }),
-        Ok(_) => {
-            r.wrong(PROXY, format!("{PROXY:#} '{text}' is reached over TLS, which loadline does not do"), "give an http:// proxy");
-            None
-        }
-        Err(why) => {
-            r.wrong(PROXY, format!("{PROXY:#} '{text}' {why}"), "give a proxy such as http://10.0.0.1:3128");
-            None
-        }
-    }
 }

@@ -44,7 +44,7 @@ impl Secrets {
         draft.user.iter().for_each(|user| found.user(user));
         draft.bearer.iter().for_each(|token| found.value(token));
         draft.cookie.iter().for_each(|cookie| found.header("cookie", cookie));
-        draft.data.iter().chain(&draft.json).filter(|body| !body.starts_with('@')).for_each(|body| found.body(body));
+        draft.data.iter().chain(&draft.json).chain(&draft.message).filter(|body| !body.starts_with('@')).for_each(|body| found.body(body));
         draft.form.iter().filter_map(|field| field.split_once('=')).for_each(|(name, value)| found.field(name, value));
         found.secrets()
     }

@@ -52,15 +52,9 @@ macro_rules! settings {
 settings! {
     NATS = "nats", NATS_CREDENTIALS = "nats-creds", NATS_CA = "nats-ca", NATS_NKEY = "nats-nkey", ALLOW_SCRIPTS = "allow-scripts", ALLOW_TARGET = "allow-target",
     ABORT_ON = "abort-on", AGENTS = "agents", AGENT_BINARY = "agent-binary", ADAPTIVE = "adaptive", ALL_LEVELS = "all-levels", ALSO_TARGET = "also-target", ARRIVALS = "arrivals",
-    BEARER = "bearer", BUDGET = "budget", CACERT = "cacert", CERT = "cert", CHECK = "check", CONNECTIONS = "connections",
+    BEARER = "bearer", BUDGET = "budget", CACERT = "cacert", CERT = "cert", CHECK = "check", COMPRESSED = "compressed", CONNECTIONS = "connections",
     CONNECT_TIMEOUT = "connect-timeout", CONNECT_TO = "connect-to", COOKIE = "cookie", COOLDOWN = "cooldown", DATA = "data",
     DATA_END = "data-end", DATA_FILE = "data-file", DATA_ORDER = "data-order", DB = "db", DURATION = "duration",
-    ENVIRONMENT = "environment", EXCEPT = "except", EXPECT = "expect", EXPORT = "export", FOLLOW = "follow", FORM = "form",
-    HEADER = "header", HOST = "host", INSECURE = "insecure", JSON = "json", KEY = "key", LEVELS = "levels", MARGIN = "margin",
-    METHOD = "method", NO_PREFLIGHT = "no-preflight", NO_SAVE = "no-save", NO_TEMPLATES = "no-templates", OBSERVE = "observe",
-    ONLY = "only", OPENAPI_SERVER = "openapi-server", PAIRS = "pairs", PAUSE = "pause", PROCESSES = "processes", PROFILE = "profile", PROPERTY = "property", PROXY = "proxy", QUICK = "quick", RATE = "rate",
-    RATES = "rates", RATE_MAX = "rate-max", READY_WITHIN = "ready-within", REPEAT = "repeat", REQUESTS = "requests", SANDBOX = "sandbox",
-    SCENARIO = "scenario", SCRIPT = "script", SEED = "seed", SLO = "slo", SNI = "sni", SOURCE_IP = "source-ip", TAG = "tag",
-    TARGET = "target", THREADS = "threads", TIMEOUT = "timeout", TLS_VERSION = "tls-version", UNIX_SOCKET = "unix-socket", URLS = "urls",
+    ENVIRONMENT = "environment", EVENT_DATA = "event-data", EXCEPT = "except", EXPECT = "expect", EXPORT = "export", FOLLOW = "follow", FORM = "form", HEADER = "header", HOST = "host", HTTP = "http", INSECURE = "insecure", JSON = "json", KEY = "key", LEVELS = "levels", MARGIN = "margin", MESSAGE = "message", MESSAGE_DEFLATE = "message-deflate", METHOD = "method", NO_PREFLIGHT = "no-preflight", NO_SAVE = "no-save", NO_TEMPLATES = "no-templates", OBSERVE = "observe", ONLY = "only", OPENAPI_SERVER = "openapi-server", PAIRS = "pairs", PAUSE = "pause", PROCESSES = "processes", PROFILE = "profile", PROPERTY = "property", PROXY = "proxy", QUICK = "quick", RATE = "rate", RATES = "rates", RATE_MAX = "rate-max", READY_WITHIN = "ready-within", REPEAT = "repeat", REQUESTS = "requests", SANDBOX = "sandbox", SCENARIO = "scenario", SCRIPT = "script", SEED = "seed", SLO = "slo", SNI = "sni", SOURCE_IP = "source-ip", STREAM = "stream", STREAM_FOR = "stream-for", STREAMS = "streams", TAG = "tag", TARGET = "target", THREADS = "threads", TIMEOUT = "timeout", TLS_VERSION = "tls-version", TOKENS = "tokens", UNIX_SOCKET = "unix-socket", URLS = "urls", EXPECT_CONTINUE = "expect-continue", HTTP2_CONNECTION_WINDOW = "http2-connection-window", HTTP2_STREAM_WINDOW = "http2-stream-window", TLS_RESUMPTION = "tls-resumption",
     USER = "user", VARIABLE = "variable", WARMUP = "warmup", WRITES = "writes",
 }

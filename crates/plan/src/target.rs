@@ -8,13 +8,17 @@ use url::Url;
 
 use crate::{Placeholder, percent_decoded, secret};
 
-/// Plain or over TLS.
+/// How a URL says to speak: HTTP or WebSocket, plain or over TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// `http://`
     Http,
     /// `https://`
     Https,
+    /// `ws://`
+    Ws,
+    /// `wss://`
+    Wss,
 }
 
 impl Scheme {
@@ -22,9 +26,21 @@ impl Scheme {
     #[must_use]
     pub const fn default_port(self) -> u16 {
         match self {
-            Self::Http => 80,
-            Self::Https => 443,
+            Self::Http | Self::Ws => 80,
+            Self::Https | Self::Wss => 443,
         }
+    }
+
+    /// Whether it is over TLS.
+    #[must_use]
+    pub const fn is_tls(self) -> bool {
+        matches!(self, Self::Https | Self::Wss)
+    }
+
+    /// Whether it is WebSocket.
+    #[must_use]
+    pub const fn is_websocket(self) -> bool {
+        matches!(self, Self::Ws | Self::Wss)
     }
 }
 
@@ -33,6 +49,8 @@ impl fmt::Display for Scheme {
         f.write_str(match self {
             Self::Http => "http",
             Self::Https => "https",
+            Self::Ws => "ws",
+            Self::Wss => "wss",
         })
     }
 }
@@ -100,10 +118,21 @@ impl Target {
         format!("{}://{}{}", self.scheme, self.authority(), self.path_and_query)
     }
 
-    /// Whether the other is reached by the same connection: scheme, host and port are equal.
+    /// Whether the other is reached by the same connection: scheme, host and port are equal, and over WebSocket the path, since each has a
+    /// conversation of its own.
     #[must_use]
     pub fn same_origin(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && self.host == other.host && self.port == other.port
+        self.scheme == other.scheme
+            && self.host == other.host
+            && self.port == other.port
+            && (!self.scheme.is_websocket() || self.path_and_query == other.path_and_query)
+    }
+
+    /// The same over WebSocket.
+    #[must_use]
+    pub fn over_websocket(self) -> Self {
+        let scheme = if self.scheme.is_tls() { Scheme::Wss } else { Scheme::Ws };
+        Self { scheme, ..self }
     }
 
     /// Whether the other is on the same server: http and https of one host are one, by their usual ports or by the same one.
@@ -143,7 +172,9 @@ impl Target {
         let scheme = match url.scheme() {
             "http" => Scheme::Http,
             "https" => Scheme::Https,
-            other => return Err(format!("has the scheme '{other}', and loadline speaks http and https")),
+            "ws" => Scheme::Ws,
+            "wss" => Scheme::Wss,
+            other => return Err(format!("has the scheme '{other}', and loadline speaks http, https, ws and wss")),
         };
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or("has no host")?.to_owned();
         let path_and_query = match url.query() {

@@ -105,6 +105,9 @@ pub enum Value {
     },
     /// These, one after the other, as they are, without the escapes of the place where they stand.
     Raw(Vec<Piece>),
+    /// These, one after the other, as they stand in a form, wherever this one stands: blanks as `+`, and everything but letters, digits and
+    /// `*-._` in percent signs (WHATWG URL §5.2). Of what is raw among them, `+` and `%` stay, since it may be encoded already.
+    FormEncoded(Vec<Piece>),
     /// The request's body.
     Body,
     /// A column of the row that is this request's.
@@ -170,7 +173,7 @@ pub struct Mistake {
     pub help: Wording,
 }
 
-const WORDS: [&str; 15] = [
+const WORDS: [&str; 16] = [
     "uuid",
     "random",
     "random-text",
@@ -184,6 +187,7 @@ const WORDS: [&str; 15] = [
     "base64",
     "hmac",
     "raw",
+    "form-encoded",
     "body",
     "NAME.COLUMN",
 ];
@@ -325,7 +329,7 @@ pub(crate) fn is_reference(value: &Value) -> bool {
         })
     };
     match value {
-        Value::Base64(parts) | Value::Raw(parts) => all(parts),
+        Value::Base64(parts) | Value::Raw(parts) | Value::FormEncoded(parts) => all(parts),
         Value::Choice(_) => false,
         // What is signed is no secret: the key is.
         _ => true,
@@ -337,7 +341,7 @@ fn each_value<'a>(pieces: &'a [Piece], seen: &mut dyn FnMut(&'a Value)) {
         let Piece::Value(value) = piece else { continue };
         seen(value);
         match value {
-            Value::Choice(parts) | Value::Base64(parts) | Value::Raw(parts) => each_value(parts, seen),
+            Value::Choice(parts) | Value::Base64(parts) | Value::Raw(parts) | Value::FormEncoded(parts) => each_value(parts, seen),
             Value::Hmac { key, message, .. } => {
                 seen(key);
                 each_value(message, seen);
@@ -351,9 +355,13 @@ fn move_weighted(pieces: &mut [Piece], place: &dyn Fn(&str) -> String) {
     for piece in pieces {
         match piece {
             Piece::Value(Value::Weighted { path, .. }) => *path = place(path),
-            Piece::Value(Value::Choice(parts) | Value::Base64(parts) | Value::Raw(parts) | Value::Hmac { message: parts, .. }) => {
-                move_weighted(parts, place);
-            }
+            Piece::Value(
+                Value::Choice(parts)
+                | Value::Base64(parts)
+                | Value::Raw(parts)
+                | Value::FormEncoded(parts)
+                | Value::Hmac { message: parts, .. },
+            ) => move_weighted(parts, place),
             _ => {}
         }
     }
@@ -651,6 +659,7 @@ impl Reading<'_> {
             "base64" => self.parts(&word, first.from, first.to, rest).map(Value::Base64),
             "weighted" => self.weighted(first.to, rest),
             "raw" => self.parts(&word, first.from, first.to, rest).map(Value::Raw),
+            "form-encoded" => self.parts(&word, first.from, first.to, rest).map(Value::FormEncoded),
             "hmac" => self.hmac(first.from, first.to, rest),
             _ if self.variables.contains(&word.as_str()) => self.none(&word, &rest).map(|()| Value::Variable(word.clone())),
             _ => match word.split_once('.') {
@@ -1087,6 +1096,7 @@ impl fmt::Display for Value {
             Self::Weighted { path, group: Some(group) } => write!(f, "weighted {} {}", Argued(path), Argued(group)),
             Self::Base64(pieces) => write!(f, "base64{}", Arguments(pieces)),
             Self::Raw(pieces) => write!(f, "raw{}", Arguments(pieces)),
+            Self::FormEncoded(pieces) => write!(f, "form-encoded{}", Arguments(pieces)),
             Self::Hmac { digest, coding, key, message } => {
                 write!(f, "hmac {} {} ({key}){}", named(&DIGESTS, digest), named(&CODINGS, coding), Arguments(message))
             }
@@ -1220,6 +1230,7 @@ mod tests {
             ("weighted p.csv", Value::Weighted { path: "p.csv".to_owned(), group: None }),
             ("weighted p.csv \"GET /a\"", Value::Weighted { path: "p.csv".to_owned(), group: Some("GET /a".to_owned()) }),
             ("base64 x", Value::Base64(vec![text("x")])),
+            ("form-encoded x", Value::FormEncoded(vec![text("x")])),
             ("users.id", Value::Column { file: "users".to_owned(), column: "id".to_owned() }),
             ("users \"first name\"", Value::Column { file: "users".to_owned(), column: "first name".to_owned() }),
             ("body", Value::Body),
@@ -1332,6 +1343,7 @@ mod tests {
             some().prop_map(Value::Choice),
             some().prop_map(Value::Base64),
             some().prop_map(Value::Raw),
+            some().prop_map(Value::FormEncoded),
             (some(), "[A-Z]{1,5}", 0..DIGESTS.len(), 0..CODINGS.len()).prop_map(|(message, key, digest, coding)| Value::Hmac {
                 digest: DIGESTS[digest].1,
                 coding: CODINGS[coding].1,

@@ -14,6 +14,7 @@ mod pacing;
 mod page;
 mod pick;
 mod script;
+mod talk;
 
 use std::num::NonZeroU32;
 
@@ -27,6 +28,7 @@ pub use pacing::{Pace, PacedUsers, Pacing};
 pub use page::{Cache, Resources};
 pub use pick::{Amount, EXPONENTIAL_MEANS_MAX, Think, Weights};
 pub use script::{Script, is_variable_name, spelled_name, variable_name};
+pub use talk::{Reply, Talk};
 
 /// The work: what users do, and what is done around it.
 #[derive(Debug, Clone, PartialEq)]
@@ -295,10 +297,14 @@ pub struct Step {
     pub closes: bool,
     /// Given up after this long, if not after the plan's time.
     pub timeout: Option<Nanos>,
+    /// If its answer streams, it is listened to for this long, if not for as long as the plan says.
+    pub stream_for: Option<Nanos>,
     /// What a failure ends, whichever it is; `None`: nothing.
     pub failure_ends: Option<Extent>,
     /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one whose failure ends something.
     pub may_fail: bool,
+    /// What it does over WebSocket, if that; its path says on which connection, and its body is the message.
+    pub talk: Option<Talk>,
 }
 
 /// What follows the head of a request.
@@ -642,8 +648,10 @@ impl Step {
             cookies: true,
             closes: false,
             timeout: None,
+            stream_for: None,
             failure_ends: None,
             may_fail: false,
+            talk: None,
         }
     }
 
@@ -656,7 +664,8 @@ impl Step {
         seen(&self.path);
         self.extractions.iter().flat_map(Extraction::templates).for_each(&mut *seen);
         self.scripts().flat_map(|script| &script.given).for_each(|(_, value)| seen(value));
-        self.checks.iter().filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
+        let conditions = self.talk.iter().flat_map(Talk::conditions);
+        self.checks.iter().chain(conditions).filter_map(|check| check.against.as_ref()).for_each(&mut *seen);
         self.headers.iter().for_each(|(_, value)| seen(value));
         match &self.auth {
             Some(Auth::Basic { user, password } | Auth::Digest { user, password }) => {

@@ -8,14 +8,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::encoding::from_base64;
-use crate::plan::texts;
+use std::num::NonZeroU32;
+
+use crate::plan::{ACCEPT_ENCODING, EXPECT_CONTINUE, texts};
 use crate::secret::{self, REDACTED};
 use crate::template::is_templated;
 use crate::{
-    Amount, Body, Confinement, Connection, Contents, Draft, FormValue, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
-    PopulationDraft, Preflight, Resolved, SaidOfVariables, ScenarioFile, ScriptFile, Setting, Sources, Spelling, Stages, Templating, Tls,
-    Variation, Verification, Warmup, percent_encoded,
+    Amount, Body, Confinement, Connection, Contents, Draft, FormValue, HttpVersion, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
+    PopulationDraft, Preflight, Resolved, Resumption, SaidOfVariables, ScenarioFile, Scheme, ScriptFile, Setting, Sources, Spelling,
+    Stages, Templating, Tls, Variation, Verification, Warmup, WindowBytes,
 };
 
 /// What becomes of secrets.
@@ -101,18 +102,6 @@ impl From<Plan> for LoadRecord {
     }
 }
 
-/// `name:password` of a Basic authorization, as it stands in a URL.
-fn user_of(authorization: &str) -> String {
-    let user = authorization.strip_prefix("Basic ").and_then(from_base64);
-    user.map_or_else(
-        || authorization.to_owned(),
-        |user| {
-            let (name, password) = user.split_once(':').unwrap_or((&user, ""));
-            format!("{}:{}", percent_encoded(name), percent_encoded(password))
-        },
-    )
-}
-
 /// Stages that end with a number of requests have no length to write.
 fn as_typed<V: Amount>(stages: &Stages<V>, duration: Option<Nanos>) -> Stages<V> {
     let mut stages = stages.stages().to_vec();
@@ -142,6 +131,12 @@ impl Plan {
             scenario,
             also,
             variation,
+            stream,
+            event_data,
+            tokens,
+            stream_for,
+            compressed,
+            expect_continue,
             replay,
             contents: _,
         } = self;
@@ -166,7 +161,12 @@ impl Plan {
             proxy,
             follow,
             preflight,
-            tls: Tls { verification, cacert, identity, sni, version },
+            http,
+            streams,
+            message_deflate,
+            stream_window,
+            connection_window,
+            tls: Tls { verification, cacert, identity, sni, version, resumption },
         } = connection;
         let populations = match &load {
             Load::Mixed(populations) => populations.iter().map(PopulationDraft::from).collect(),
@@ -205,12 +205,14 @@ impl Plan {
                 }
             })
             .collect();
-        header.extend(["Host", "User-Agent", "Accept"].iter().filter(|name| !has(name)).map(|name| format!("{name}:")));
-        if request.body != Body::Empty && !has("content-type") {
+        let by_itself =
+            [("Host", true), ("User-Agent", true), ("Accept", true), (ACCEPT_ENCODING.0, compressed), (EXPECT_CONTINUE.0, expect_continue)];
+        header.extend(by_itself.iter().filter(|(name, is_sent)| *is_sent && !has(name)).map(|(name, _)| format!("{name}:")));
+        if request.body != Body::Empty && !target.scheme().is_websocket() && !has("content-type") {
             header.push("Content-Type:".to_owned());
         }
 
-        let (mut data, mut form) = (None, Vec::new());
+        let (mut data, mut message, mut form) = (None, None, Vec::new());
         match request.body {
             Body::Empty => {}
             Body::Bytes(bytes) => data = Some(secrecy.of(&String::from_utf8_lossy(&bytes), secret::body_without)),
@@ -227,6 +229,9 @@ impl Plan {
                     .collect();
             }
         }
+        if target.scheme().is_websocket() {
+            message = data.take();
+        }
         let (cert, key) = identity.map_or((None, None), |identity| (Some(identity.cert), Some(identity.key)));
         let (script, script_arguments, sandbox, script_sha256) = match script {
             None => (None, Vec::new(), false, None),
@@ -235,6 +240,7 @@ impl Plan {
             }
         };
 
+        let is_https = target.scheme() == Scheme::Https;
         let draft = Draft {
             url: Some(if secrecy == Secrecy::Kept { target.absolute() } else { target.to_string() }),
             connections: connections.map(Setting::Value),
@@ -262,20 +268,32 @@ impl Plan {
             data,
             json: None,
             form,
+            message,
+            message_deflate,
             user: None,
             bearer: None,
             cookie: Vec::new(),
             also_target: also.written(),
+            compressed,
+            expect_continue,
             follow: Some(Setting::Value(follow)),
+            stream: stream.map(Setting::Value),
+            event_data: event_data.map(Setting::Value),
+            tokens: tokens.map(Setting::Value),
+            stream_for: stream_for.map(Setting::Value),
             timeout: Some(Setting::Value(timeout)),
             connect_timeout: Some(Setting::Value(connect_timeout)),
             no_keepalive: keepalive == Keepalive::CloseEach,
+            http: (http != HttpVersion::V1 || is_https).then_some(Setting::Value(http)),
+            streams: NonZeroU32::new(streams).filter(|_| http != HttpVersion::V1).map(Setting::Value),
+            http2_stream_window: Some(stream_window).filter(|window| *window != WindowBytes::OF_STREAM).map(Setting::Value),
+            http2_connection_window: Some(connection_window).filter(|window| *window != WindowBytes::OF_CONNECTION).map(Setting::Value),
             connect_to: connect_to.map(Setting::Value),
             source_ip: source_ips.into_iter().map(Setting::Value).collect(),
             unix_socket,
             proxy: proxy.map(|proxy| {
-                let user = proxy.authorization.map(|basic| secrecy.of(&basic, |_| REDACTED.to_owned()));
-                user.map_or_else(|| format!("http://{}", proxy.at), |user| format!("http://{}@{}", user_of(&user), proxy.at))
+                let user = proxy.authorization.as_deref().map(|basic| secrecy.of(basic, |_| REDACTED.to_owned()));
+                proxy.written(user)
             }),
             no_preflight: preflight == Preflight::Skip,
             insecure: verification == Verification::Off,
@@ -284,6 +302,7 @@ impl Plan {
             key,
             sni,
             tls_version: version.map(Setting::Value),
+            tls_resumption: (resumption == Resumption::On).then_some(Setting::Value(resumption)),
         };
         let sources = Sources {
             script_sha256,

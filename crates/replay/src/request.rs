@@ -24,6 +24,8 @@ pub(crate) struct Writer {
     all: Vec<u8>,
     /// All but what is said of who asks where nobody says otherwise.
     without_agent: Vec<u8>,
+    /// Whether bodies wait for the server's word.
+    expects_continue: bool,
 }
 
 #[derive(Debug)]
@@ -63,7 +65,7 @@ impl Writer {
         let headers: Vec<Line> = all.split_inclusive(|letter| *letter == b'\n').filter(|line| line.len() > 2).map(Line::of).collect();
         let others = headers.iter().filter(|line| !(line.is_default && line.name == "user-agent"));
         let without_agent = others.flat_map(|line| line.bytes.iter().copied()).collect();
-        Ok(Self { before, headers, all, without_agent })
+        Ok(Self { before, headers, all, without_agent, expects_continue: plan.expects_continue() })
     }
 
     /// A request for this path and query, as a log has them.
@@ -133,6 +135,9 @@ impl Writer {
             bytes.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
         } else if !body.is_empty() || !is_safe(method) {
             bytes.extend_from_slice(format!("Content-Length: {}\r\n", body.len()).as_bytes());
+        }
+        if self.expects_continue && !body.is_empty() && !self.is_given("expect") {
+            bytes.extend_from_slice(b"Expect: 100-continue\r\n");
         }
         bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(body);

@@ -54,6 +54,7 @@ fn sweep(name: &str, rows: &[Row]) -> SweepCurve {
                 ttlb_ms: Some(ttlb).filter(|ttlb| *ttlb > 0.0),
                 success_percent,
                 journeys: None,
+                events: None,
                 generator_limited: false,
             })
             .collect(),
@@ -136,6 +137,7 @@ fn charts() -> Vec<(&'static str, Chart)> {
             ttlb_ms: Some(0.8 + f64::from(step * step) / 400.0),
             success_percent: 100.0,
             journeys: None,
+            events: None,
             generator_limited: false,
         })
         .collect();

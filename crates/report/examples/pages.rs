@@ -43,6 +43,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut sweep = climbed("users");
     sweep.profiled = profiled(&sweep);
     fs::write(dir.join("sweep.html"), page::sweep(&sweep).document())?;
+    let (streamed, again) = (streaming("tokens", 1.0), streaming("tokens after", 1.2));
+    fs::write(dir.join("sweep-streamed.html"), page::sweep(&streamed).document())?;
+    let [a, b] = [&streamed, &again].map(sweep_files::curve);
+    fs::write(dir.join("diff-streamed.html"), page::diff(&a, &b, [Some(&streamed), Some(&again)]).document())?;
     let mut empty = climbed("nothing");
     empty.trials.clear();
     fs::write(dir.join("sweep-empty.html"), page::sweep(&empty).document())?;
@@ -181,6 +185,7 @@ fn lively(seconds: u64, random: &mut Random) -> Summary {
             lag_max: Nanos((60e3 + 90e3 * random.exponential()) as u64),
             response_time: response.pack(),
             journeys: None,
+            streams: None,
         });
     }
     let length = Nanos::from_secs(seconds);
@@ -350,6 +355,38 @@ fn climbed(name: &str) -> Sweep {
                 summary.edit_for_test().failures = example.map(|it| measure::FailureCount { count: failed, ..it }).into_iter().collect();
             }
             summary.edit_for_test().observed = vec![seen_at(qps / 48_000.0, n)];
+            sweep.trials.push(Trial { level: level(users), repetition, summary });
+        }
+    }
+    sweep
+}
+
+/// A language model that reads 32 prompts at once: beyond them the first token comes later, and before them each user sees nearly the same.
+fn streaming(name: &str, fast: f64) -> Sweep {
+    let levels = [1u32, 2, 4, 8, 16, 32, 64, 128];
+    let level = |users: u32| Level::Users(NonZeroU32::new(users).expect("levels are above 0"));
+    let mut sweep = Sweep::new(name.to_owned(), "2026-01-02T03:04:05Z".to_owned(), levels.map(level).to_vec());
+    let base = fixture("answers_that_streamed");
+    let mut random = Random::new(4, 3);
+    for repetition in 1..=3 {
+        for users in levels {
+            let n = f64::from(users);
+            let noise = 0.01f64.mul_add(random.unit() - 0.5, 1.0);
+            let (at_once, between) = (n.min(32.0), 15.0 / fast);
+            let events_per_second = at_once * 0.94 * 1e3 / between * noise;
+            let mut summary = base.clone();
+            let record = summary.edit_for_test();
+            record.concurrency = users.into();
+            record.in_flight_mean = n;
+            (record.qps, record.qps_succeeded) = (events_per_second / 40.0, events_per_second / 40.0);
+            let waits = 40.0 * between * (n / 32.0 - 1.0).max(0.0);
+            record.response_time = times(400, waits + 41.0 * between, 0.05, &mut random);
+            record.response_time_succeeded = record.response_time.clone();
+            if let Some(streams) = &mut record.streams {
+                streams.events_per_second = events_per_second;
+                streams.first_event = times(400, waits + 60.0 + n / 4.0, 0.1, &mut random);
+                streams.between_events = times(4_000, between * (1.0 + at_once / 200.0), 0.05, &mut random);
+            }
             sweep.trials.push(Trial { level: level(users), repetition, summary });
         }
     }

@@ -15,18 +15,18 @@ use analysis::comparison::{Comparison, Pair, Side, Subject};
 use analysis::gate::Judgement;
 use analysis::quantity::{self, NONE, counted, figure, length, percent, signed, time};
 use analysis::{Cause, Validity, What};
-use measure::Summary;
+use measure::{StreamRow, Summary};
 use plan::Load;
 
 use crate::chart::shift::shift;
-use crate::columns::{Column, grown, remarked, wrapped};
+use crate::columns::{Column, Columns, grown, remarked, wrapped};
 use crate::json::write_json;
 use crate::machines::{first_of_machines, other_machines};
 use crate::png::Density;
 use crate::server_side::{self, Rows};
 use crate::style::Tone;
 use crate::text::verdict_tone;
-use crate::{ResultFile, Style, profiles, story, visible};
+use crate::{ResultFile, Style, profiles, story, streamed, visible};
 
 /// The metrics of the table, in its order.
 const SHOWN: [Metric; 6] = [Metric::Qps, Metric::Goodput, Metric::P50, Metric::P95, Metric::P99, Metric::FailureShare];
@@ -108,6 +108,7 @@ pub fn conclusion(compared: &Comparison, style: &Style) -> String {
         text.push('\n');
         text += &verdict_table(verdicts, style);
     }
+    text += &events_text(compared, style);
     text += &steps::text(compared, style);
     for judgement in &compared.checks {
         for line in wrapped(&promised(judgement), style.columns() - 2) {
@@ -158,6 +159,35 @@ fn verdict_table(verdicts: &Verdicts, style: &Style) -> String {
         remarked(&columns, &cells, verdict, tone, style) + "\n"
     };
     rows.iter().zip(tones).map(line).collect()
+}
+
+/// What is said of the events of both.
+pub(crate) const EVENTS_NOTE: &str = "Events of all pairs that count, together; there is no verdict on them.";
+
+/// The events of both sides, row by row, in all pairs that count; empty unless both streamed.
+pub(crate) fn events(compared: &Comparison) -> Vec<[String; 4]> {
+    let together = |side: usize| {
+        let mut rows = compared.sound().map(|pair| [&pair.a, &pair.b][side].streams.as_deref()).enumerate();
+        let first: Option<StreamRow> = rows.next()?.1.cloned();
+        rows.fold(first, |all, (place, row)| {
+            let (mut all, row) = (all?, row?);
+            all.add(row, (place as f64, 1.0));
+            Some(all)
+        })
+    };
+    streamed::side_by_side(together(0).as_ref(), together(1).as_ref())
+}
+
+fn events_text(compared: &Comparison, style: &Style) -> String {
+    let rows = events(compared);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut columns = Columns::new(&streamed::SIDES);
+    rows.iter().for_each(|row| columns.row(row));
+    let mut text = columns.within(style.columns() - 2, &[]).iter().fold("\n".to_owned(), |text, line| text + "  " + line + "\n");
+    wrapped(EVENTS_NOTE, style.columns() - 2).iter().for_each(|line| text += &format!("  {line}\n"));
+    text
 }
 
 /// Whether B kept a promise: `held by B: p99 < 200ms: 31 ms`.
@@ -315,6 +345,12 @@ pub(crate) fn markdown(compared: &Comparison) -> String {
             say(&format!("| {} |", cells(change).join(" | ")));
         }
         say("");
+    }
+    let events = events(compared);
+    if !events.is_empty() {
+        say("| | A | B | change |\n|---|---:|---:|---:|");
+        events.iter().for_each(|row| say(&format!("| {} |", row.join(" | "))));
+        say(&format!("\n{EVENTS_NOTE}\n"));
     }
     if let Some(transactions) = steps::transactions(compared) {
         say(&format!("{}.\n", escaped(&transactions)));

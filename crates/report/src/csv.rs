@@ -39,15 +39,54 @@ pub const HEADER: [&str; 18] = [
     "lag_max_ms",
 ];
 
+/// The columns behind those where answers are looked through for events.
+pub const HEADER_OF_EVENTS: [&str; 8] = [
+    "events",
+    "events_per_second",
+    "first_event_p50_ms",
+    "first_event_p95_ms",
+    "first_event_max_ms",
+    "between_events_p50_ms",
+    "between_events_p99_ms",
+    "between_events_max_ms",
+];
+
 fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Result<()> {
-    writeln!(out, "{}", HEADER.join(","))?;
-    reading.run.load_ticks().try_for_each(|tick| writeln!(out, "{}", row(tick).join(",")))
+    let streams = reading.run.plan.stream().is_some();
+    let heads = HEADER.iter().chain(HEADER_OF_EVENTS.iter().filter(|_| streams));
+    writeln!(out, "{}", heads.copied().collect::<Vec<_>>().join(","))?;
+    reading.run.load_ticks().try_for_each(|tick| {
+        let cells = row(tick).into_iter().chain(events(tick).into_iter().filter(|_| streams));
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join(","))
+    })
+}
+
+fn millis(time: Option<plan::Nanos>) -> String {
+    time.map_or_else(String::new, |time| format!("{:.6}", time.as_millis_f64()))
+}
+
+fn quantile(times: &PackedHistogram, q: f64) -> String {
+    millis(times.known_quantile(q))
+}
+
+fn events(tick: &Tick) -> [String; 8] {
+    let streams = tick.streams.as_deref();
+    let first = |q| streams.map_or_else(String::new, |streams| quantile(&streams.first_event, q));
+    let between = |q| streams.map_or_else(String::new, |streams| quantile(&streams.between_events, q));
+    [
+        streams.map_or(0, |streams| streams.events).to_string(),
+        format!("{:.3}", tick.events_per_second().unwrap_or(0.0)),
+        first(0.5),
+        first(0.95),
+        millis(streams.and_then(|streams| streams.first_event.max())),
+        between(0.5),
+        between(0.99),
+        millis(streams.and_then(|streams| streams.between_events.max())),
+    ]
 }
 
 fn row(tick: &Tick) -> [String; 18] {
     let secs = tick.to.since(tick.from).as_secs_f64();
-    let millis = |time: Option<plan::Nanos>| time.map_or_else(String::new, |time| format!("{:.6}", time.as_millis_f64()));
-    let quantile = |times: &PackedHistogram, q| millis(times.known_quantile(q));
     [
         format!("{:.3}", tick.from.as_secs_f64()),
         // A run may be shorter than a millisecond, and then an interval must still end after it began.
@@ -83,12 +122,13 @@ mod tests {
             (FORMAT.render)(&Reading::new(&summary, &[]), &Style::PLAIN, &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             let mut lines = text.lines();
-            assert_eq!(lines.next().unwrap().split(',').count(), HEADER.len());
+            let width = HEADER.len() + if summary.plan.stream().is_some() { HEADER_OF_EVENTS.len() } else { 0 };
+            assert_eq!(lines.next().unwrap().split(',').count(), width, "{name}");
             let offered = summary.load_ticks().count();
             assert_eq!(lines.clone().count(), offered, "{name}: what came after the load has no row");
             for line in lines {
                 let cells: Vec<&str> = line.split(',').collect();
-                assert_eq!(cells.len(), HEADER.len(), "{name}: {line}");
+                assert_eq!(cells.len(), width, "{name}: {line}");
                 assert!(cells.iter().all(|cell| cell.is_empty() || cell.parse::<f64>().is_ok_and(f64::is_finite)), "{name}: {line}");
             }
         }

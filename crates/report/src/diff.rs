@@ -6,6 +6,7 @@
 //! is more than noise takes repetitions: where both sides have them, [`judged`] says it level by level, and where they have not,
 //! that is said.
 
+pub(crate) mod events;
 pub mod json;
 mod runs;
 pub(crate) mod searches;
@@ -103,13 +104,17 @@ const TPS: [Column; 3] = [Column::new("TPS A", 9, 1), Column::new("TPS B", 9, 1)
 const BEFORE_TPS: usize = 4;
 
 fn columns(a: &SweepCurve, b: &SweepCurve) -> Vec<Column> {
-    let head = if a.ladder == b.ladder { a.ladder.head() } else { "level" };
-    let mut columns = vec![Column::new(head, 9, 0)];
+    let mut columns = vec![Column::new(level_head(a, b), 9, 0)];
     columns.extend(COLUMNS);
     if has_journeys(a, b) {
         columns.splice(BEFORE_TPS..BEFORE_TPS, TPS);
     }
     columns
+}
+
+/// What the levels count; where both count different things, that they are levels.
+pub(crate) fn level_head(a: &SweepCurve, b: &SweepCurve) -> &'static str {
+    if a.ladder == b.ladder { a.ladder.head() } else { "level" }
 }
 
 fn has_journeys(a: &SweepCurve, b: &SweepCurve) -> bool {
@@ -141,7 +146,7 @@ pub fn table(a: &SweepCurve, b: &SweepCurve, style: &Style) -> String {
     let heads: Vec<String> = columns.iter().map(|column| column.head.to_owned()).collect();
     lines.push(grown(&columns, &heads, "", room));
     lines.extend(rows(a, b).map(|(cells, remark)| grown(&columns, &cells, &remark, room)));
-    lines.join("\n") + "\n" + &paragraph(&legend(a, b), room)
+    lines.join("\n") + "\n" + &paragraph(&legend(a, b), room) + &events::text(level_head(a, b), a, b, style)
 }
 
 /// The cells of every level, each with its remark last.
@@ -300,9 +305,7 @@ fn says_something(run: &Summary) -> bool {
 #[must_use]
 pub fn unlike(a: &Sweep, b: &Sweep) -> Vec<String> {
     let Some((from, to)) = a.trials.first().zip(b.trials.first()) else { return Vec::new() };
-    let mut said = unlike::plans(&from.summary.plan, &to.summary.plan, &["connections", "rate", "threads"]);
-    said.extend(unlike::machines(&from.summary.machine, &to.summary.machine));
-    said
+    unlike::runs(&from.summary, &to.summary, &["connections", "rate", "threads"])
 }
 
 /// Every level with repetitions on both sides, compared.

@@ -33,6 +33,7 @@ pub mod server_side;
 mod short;
 pub mod siege;
 mod story;
+mod streamed;
 mod style;
 pub mod sweep;
 pub mod text;
@@ -42,6 +43,8 @@ pub mod vegeta;
 mod visible;
 pub mod walk;
 pub mod webbench;
+mod websockets;
+mod wire;
 pub mod wrk;
 pub mod wrk2;
 

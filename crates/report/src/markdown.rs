@@ -14,7 +14,7 @@ use measure::{Histogram, Summary};
 use plan::Nanos;
 
 use crate::machines::{first_of_machines, other_machines};
-use crate::{Format, Style, journeys, profiles, story, visible};
+use crate::{Format, Style, journeys, profiles, story, streamed, visible};
 
 /// Markdown.
 pub const FORMAT: Format = Format { name: "markdown", about: "a short table for a pull request or a ticket", extension: "md", render };
@@ -38,6 +38,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
     if !summary.response_time.is_empty() {
         times(reading, out)?;
     }
+    events(summary, out)?;
     rows(summary, out)?;
     let requests = &summary.requests;
     if !summary.failures.is_empty() {
@@ -153,6 +154,15 @@ fn against(reading: &Reading<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         writeln!(out, "| {figure} | {before} | {now} | {} | {} |", row.change(), row.word())?;
     }
     writeln!(out)
+}
+
+/// The events of answers that streamed.
+fn events(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
+    let Some(said) = streamed::said(summary) else { return Ok(()) };
+    if summary.streams.is_some() {
+        table(&streamed::HEADS.map(|head| head.trim_start_matches('#')), &streamed::rows(summary), out)?;
+    }
+    writeln!(out, "\nEvents: {}.", visible::markdown(&said))
 }
 
 /// The rows of a scenario, or of a list of URLs.

@@ -11,6 +11,7 @@
 mod checks;
 mod compare;
 mod diff;
+mod events;
 mod find;
 mod limits;
 mod plot;

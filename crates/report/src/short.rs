@@ -20,7 +20,7 @@ use plan::Nanos;
 use crate::columns::{Columns, wrapped};
 use crate::style::Tone;
 use crate::visible::{shortened, visible};
-use crate::{Style, journeys, profiles, story, text};
+use crate::{Style, journeys, profiles, story, streamed, text, websockets, wire};
 use measure::reason;
 
 /// The rows of a terminal, the saved-as line and the headline below it included.
@@ -207,7 +207,8 @@ fn head(reading: &Reading<'_>, page: &mut Screenful<'_>) {
         0.0 => String::new(),
         secs => format!(", after a warm-up of {}", quantity::length(Nanos((secs * 1e9) as u64))),
     };
-    let span = format!(", {until}{warmup}");
+    let over = if summary.measured_by.is_none() { story::over(summary) } else { String::new() };
+    let span = format!("{over}, {until}{warmup}");
     let room = (page.style.columns() - 2).saturating_sub(span.chars().count());
     page.say(Rank::Aside, Tone::Aside, &format!("{}{span}", shortened(&story::requests_of(summary), room.saturating_sub(1))));
     page.gap();
@@ -276,7 +277,7 @@ fn against(reading: &Reading<'_>, page: &mut Screenful<'_>) {
 fn times(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     let summary = reading.run;
     let response = &summary.response_time;
-    if response.count() < 2 {
+    if response.count() < 2 && summary.streams.is_none() {
         return;
     }
     let mut rows: Vec<(&str, &Histogram)> = vec![("response time", response)];
@@ -286,6 +287,9 @@ fn times(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     let well = &summary.response_time_succeeded;
     if !well.is_empty() && well.count() < response.count() && differ(response, well) {
         rows.push((" of successes", well));
+    }
+    if let Some(streams) = &summary.streams {
+        rows.extend([("first event", &streams.first_event), ("between events", &streams.between_events)]);
     }
     let known: Vec<f64> = QUANTILES.into_iter().filter(|q| rows.iter().any(|(_, times)| times.known_quantile(*q).is_some())).collect();
     let names: Vec<String> = known.iter().map(|q| quantity::percentile(*q)).collect();
@@ -300,6 +304,12 @@ fn times(reading: &Reading<'_>, page: &mut Screenful<'_>) {
     let width = page.style.columns() - 2;
     let lines = table.within(width, &["p95", "mean", "p99.9", "p90"]).into_iter().map(|line| format!("  {line}")).collect();
     page.push(Rank::Kept, lines);
+    if let Some(said) = streamed::said(summary) {
+        page.entry(Rank::Kept, "events", if summary.streams.is_some() { Tone::Normal } else { Tone::Caution }, &said);
+    }
+    if let Some(unasked) = websockets::unasked(summary) {
+        page.entry(Rank::Aside, "unasked", Tone::Normal, &unasked);
+    }
     let shown: Vec<&Histogram> = rows.iter().map(|(_, times)| *times).collect();
     if let Some(missing) = story::missing_among(reading, &shown, &known, &QUANTILES) {
         page.say(Rank::Aside, Tone::Aside, &missing);
@@ -354,6 +364,15 @@ fn answers(summary: &Summary, page: &mut Screenful<'_>) {
     page.entry(Rank::Kept, "answers", tone, &said.join(", "));
     if summary.redirects > 0 {
         page.entry(Rank::Remark, "", Tone::Normal, &format!("{} followed", counted(summary.redirects, "redirect")));
+    }
+    let ran_out = if summary.awaited.ran_out > 0 { Tone::Caution } else { Tone::Normal };
+    for (name, tone, said) in [("packed", Tone::Normal, wire::packed(summary)), ("bodies", ran_out, wire::awaited(summary))] {
+        if let Some(said) = said {
+            page.entry(Rank::Remark, name, tone, &said);
+        }
+    }
+    if let Some(said) = wire::resumed(summary) {
+        page.entry(Rank::Remark, "connections", Tone::Normal, &said);
     }
 }
 
@@ -466,6 +485,7 @@ mod tests {
             qps: 1.0,
             response_time: Histogram::default(),
             failures: std::collections::BTreeMap::new(),
+            streams: None,
         };
         let shown = |count: usize| {
             let mut run = measure::fixtures::summaries().remove(0).1;

@@ -6,7 +6,7 @@ use analysis::Reading;
 use analysis::interval::{Evidence, Figure};
 use analysis::quantity::{self, NONE, count, counted};
 use measure::{Ending, Failure, Histogram, Summary};
-use plan::{Amount, Body, Keepalive, Load, Plan, RowOrder, Spacing, Spelling, Stage, Templating, Users, template};
+use plan::{Amount, Body, HttpVersion, Keepalive, Load, Plan, RowOrder, Spacing, Spelling, Stage, Templating, Users, template};
 
 use crate::visible::visible;
 
@@ -26,8 +26,10 @@ pub fn request_of(plan: &Plan) -> String {
     let variation = plan.variation();
     let is_template =
         |bytes: &[u8]| variation.braces == Templating::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
+    let is_websocket = plan.target().scheme().is_websocket();
     let body = match &plan.request().body {
         Body::Empty => String::new(),
+        Body::Bytes(_) if is_websocket => String::new(),
         Body::Bytes(bytes) if is_template(bytes) => " with a body made from a template".to_owned(),
         Body::Bytes(bytes) => format!(" with a body of {}", quantity::bytes(bytes.len() as f64)),
         Body::File(path) => format!(" with {} as its body", visible(path)),
@@ -47,6 +49,15 @@ pub fn request_of(plan: &Plan) -> String {
     }
     match &variation.mix {
         Some(mix) => format!("the URLs in {}{body}{rows}", visible(&mix.path)),
+        None if is_websocket => {
+            let messages = match &plan.request().body {
+                Body::Bytes(bytes) if is_template(bytes) => "messages made from a template".to_owned(),
+                Body::Bytes(bytes) => format!("messages of {}", quantity::bytes(bytes.len() as f64)),
+                Body::File(path) => format!("messages of {}", visible(path)),
+                Body::Empty | Body::Form { .. } => "messages".to_owned(),
+            };
+            format!("{messages} over {}{rows}", visible(&plan.target().to_string()))
+        }
         None => format!("{} {}{body}{rows}", visible(&plan.request().method), visible(&plan.target().to_string())),
     }
 }
@@ -150,10 +161,7 @@ pub(crate) fn load(summary: &Summary) -> Vec<String> {
 #[must_use]
 pub fn load_of(plan: &Plan) -> String {
     let until = until(plan);
-    let fresh = match plan.connection().keepalive {
-        Keepalive::Reuse => "",
-        Keepalive::CloseEach => ", with a new connection for every request",
-    };
+    let fresh = carried(plan);
     if plan.requests().is_some_and(|requests| requests.get() == 1) {
         return "a single request on one connection".to_owned();
     }
@@ -169,7 +177,7 @@ pub fn load_of(plan: &Plan) -> String {
              load), over at most {}",
             visible(&replay.logs.join(", ")),
             rate(timetable.peak().as_per_second()),
-            counted(connections_max.get().into(), "connection")
+            at_most(plan, connections_max.get())
         );
     }
     match plan.load() {
@@ -207,7 +215,7 @@ pub fn load_of(plan: &Plan) -> String {
             };
             let what = if plan.scenario().is_some() { ("journey", " started a second") } else { ("request", " a second") };
             let most = match plan.connections_each().get() {
-                1 => counted(connections_max.get().into(), "connection"),
+                1 => at_most(plan, connections_max.get()),
                 each => format!("{} at once, on up to {each} connections each", counted(connections_max.get().into(), "journey")),
             };
             format!(
@@ -218,10 +226,48 @@ pub fn load_of(plan: &Plan) -> String {
     }
 }
 
+/// The most that is under way at once, on connections of their own or shared ones.
+fn at_most(plan: &Plan, connections_max: u32) -> String {
+    if plan.shares_connections() {
+        format!("{} at once", counted(connections_max.into(), "request"))
+    } else {
+        counted(connections_max.into(), "connection")
+    }
+}
+
+/// What was spoken, if it is not HTTP/1.1 alone.
+pub(crate) fn over(run: &Summary) -> String {
+    match run.connections.spoken() {
+        "HTTP/1.1" => String::new(),
+        // The URL says it.
+        "WebSocket" if run.plan.target().scheme().is_websocket() => String::new(),
+        spoken => format!(", over {spoken}"),
+    }
+}
+
+/// What a plan's requests go over, beside plain connections of HTTP/1.1.
+fn carried(plan: &Plan) -> String {
+    let connection = plan.connection();
+    let closes = connection.keepalive == Keepalive::CloseEach;
+    let over = match connection.http {
+        HttpVersion::V2 => ", over HTTP/2",
+        HttpVersion::Auto if connection.streams > 1 => ", over HTTP/2 where the server chooses it",
+        HttpVersion::V1 | HttpVersion::Auto => "",
+    };
+    let shared = match connection.http {
+        _ if closes => ", with a new connection for every request".to_owned(),
+        _ if connection.streams == 1 || connection.http == HttpVersion::V1 => String::new(),
+        _ => format!(", {} at once on a connection at most", counted(connection.streams.into(), "request")),
+    };
+    let cut = plan.stream().map_or_else(String::new, |form| format!(", events of answers measured as they come ({form})"));
+    format!("{over}{shared}{cut}")
+}
+
 /// So many users and what they do, and when the load ends, unless their stages say so.
 fn users_of(users: &Users, plan: &Plan, does: &str, do_: &str) -> (String, String) {
     let until = format!(", {}", until(plan));
     let (alone, each) = match plan.connections_each().get() {
+        1 if plan.shares_connections() => ("one connection".to_owned(), "connections that they share".to_owned()),
         1 => ("one connection".to_owned(), "a connection each".to_owned()),
         several => (format!("up to {several} connections"), format!("up to {several} connections each")),
     };

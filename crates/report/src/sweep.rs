@@ -11,7 +11,7 @@ use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
 use analysis::limits;
 use analysis::scaling::Curve;
-use analysis::{Level, LevelRow, Scaling, StopReason, Sweep, Trial, Validity, promises_kept, scaling};
+use analysis::{EventScaling, Level, LevelRow, Scaling, StopReason, Sweep, Trial, Validity, promises_kept, scaling};
 use serde::Serialize;
 
 use crate::chart::sweep::{Fit, JourneyLevel, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
@@ -118,6 +118,8 @@ struct Written<'a> {
     checks: &'a [Check],
     best: &'a Best,
     model: &'a Option<Curve>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: &'a Option<EventScaling>,
     bottleneck: Vec<Finding>,
     trials: &'a [Trial],
     stopped: &'a Option<StopReason>,
@@ -132,7 +134,7 @@ struct Written<'a> {
 
 fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) -> io::Result<()> {
     let Sweep { schema, name, started, levels, slo, checks, trials, stopped, set_aside, profiled, warnings } = sweep;
-    let (best, model) = (&scaling.best, &scaling.curve);
+    let (best, model, events) = (&scaling.best, &scaling.curve, &scaling.events);
     let (judged, bottleneck) = (judged(sweep), limits::of_sweep(sweep));
     let written = Written {
         schema,
@@ -143,6 +145,7 @@ fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) ->
         checks,
         best,
         model,
+        events,
         bottleneck,
         trials,
         stopped,
@@ -196,6 +199,7 @@ pub fn curve(sweep: &Sweep) -> SweepCurve {
                 ttlb_ms: row.ttlb_mean_ns.map(|ns| ns / 1e6),
                 success_percent: row.success_percent,
                 journeys: row.journeys.as_ref().map(JourneyLevel::of),
+                events: row.events,
                 generator_limited: row.generator_limit.is_some(),
             })
             .collect(),

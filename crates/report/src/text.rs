@@ -16,13 +16,13 @@ use analysis::server_side::ServerSide;
 use analysis::warmup::in_words;
 use analysis::{Reading, Standing, disturbances, processor_share_is_known};
 use measure::{FailureCount, Generator, Histogram, QUANTILES, ReplayComparison, Status, Summary, WarmUp, quantile_is_known};
-use plan::{Nanos, Scheme};
+use plan::{HttpVersion, Nanos};
 
 use crate::columns::{Columns, wrapped};
 use crate::machines::{first_of_machines, other_machines};
 use crate::style::Tone;
 use crate::visible::{excerpt, shortened, visible};
-use crate::{Format, Style, journeys, profiles, story};
+use crate::{Format, Style, journeys, profiles, story, streamed, websockets, wire};
 use measure::reason;
 
 /// Text for people.
@@ -54,6 +54,7 @@ fn render(reading: &Reading<'_>, style: &Style, out: &mut dyn io::Write) -> io::
     steadiness(summary, &mut page);
     course(reading, &mut page);
     phases(summary, &mut page);
+    events(summary, &mut page);
     answers(summary, &mut page);
     failures(summary, &mut page);
     replayed(summary, &mut page);
@@ -403,14 +404,30 @@ fn phases(summary: &Summary, page: &mut Page) {
     row("first byte TTFB", &summary.ttfb);
     if summary.measured_by.is_none() {
         row("connect", &summary.connect);
-        if summary.plan.target().scheme() == Scheme::Https {
+        if summary.plan.target().scheme().is_tls() {
             row("TLS handshake", &summary.tls);
+        }
+        if let Some(websockets) = &summary.websockets {
+            row("WebSocket handshake", &websockets.handshake);
         }
     }
     page.table(&columns, &["count", "50 %"]);
     if let Some(took) = summary.resolution.took {
         page.entry("name lookup", Tone::Normal, &format!("{}, once before the load", nanos(Some(took))));
     }
+}
+
+fn events(summary: &Summary, page: &mut Page) {
+    let Some(said) = streamed::said(summary) else { return };
+    page.gap();
+    let heads = streamed::HEADS.map(|head| head.trim_start_matches('#'));
+    let mut columns = Columns::new(&heads);
+    let rows = streamed::rows(summary);
+    rows.iter().for_each(|row| columns.row(row));
+    if !rows.is_empty() {
+        page.table(&columns, &["count", "50 %"]);
+    }
+    page.entry("events", if summary.streams.is_some() { Tone::Normal } else { Tone::Caution }, &said);
 }
 
 fn answers(summary: &Summary, page: &mut Page) {
@@ -616,8 +633,16 @@ fn traffic(reading: &Reading<'_>, page: &mut Page) {
             per_second(moved.sent)
         ),
     );
+    for (name, said) in [("packed", wire::packed(summary)), ("bodies", wire::awaited(summary))] {
+        if let Some(said) = said {
+            page.entry(name, Tone::Normal, &said);
+        }
+    }
     if summary.measured_by.is_none() {
         page.entry("connections", Tone::Normal, &connections(summary));
+        if let Some(unasked) = websockets::unasked(summary) {
+            page.entry("unasked", Tone::Normal, &unasked);
+        }
     }
 }
 
@@ -626,6 +651,17 @@ pub(crate) fn connections(summary: &Summary) -> String {
     let connections = &summary.connections;
     let left = connections.opened.saturating_sub(connections.closed_by_server + connections.closed_by_us);
     let mut text = counted(connections.opened, "connection");
+    // What was demanded is told with the load.
+    if summary.plan.connection().http == HttpVersion::Auto {
+        text.push_str(&match connections.http2 {
+            some if 0 < some && some < connections.opened => format!(" ({} over HTTP/2)", count(some)),
+            _ => format!(" over {}", connections.spoken()),
+        });
+    }
+    if summary.plan.connection().message_deflate {
+        let packed = summary.websockets.as_ref().map_or(0, |websockets| websockets.deflates);
+        text.push_str(&format!(", messages packed on {}", count(packed)));
+    }
     if connections.closed_by_server > 0 || connections.closed_by_us > summary.plan.open_connections_max() {
         text.push_str(&format!(
             ": {} closed by the server, {} by loadline",
@@ -635,6 +671,9 @@ pub(crate) fn connections(summary: &Summary) -> String {
         if left > 0 {
             text.push_str(&format!(", {} open to the end", count(left)));
         }
+    }
+    if let Some(resumed) = wire::resumed(summary) {
+        text.push_str(&format!("; {resumed}"));
     }
     text
 }

@@ -4,11 +4,37 @@
 //! server do, and none of them stands in a table of figures. So it is listed, all of it, before anything is compared.
 //! Where the two sides lead is no difference here: that is what they are compared for.
 
-use measure::Machine;
+use measure::{Machine, Summary};
 use plan::Plan;
+
+use crate::wire;
 
 /// Settings that say where a side is or what it is called, not what is asked of it; and the seed, which only draws.
 const ELSEWHERE: [&str; 8] = ["url", "scenario_name", "seed", "connect_to", "unix_socket", "sni", "cacert", "insecure"];
+
+/// Parts of resumed handshakes within this of one another are the same.
+const RESUMED_WITHIN: f64 = 0.1;
+
+/// What two runs differ in: their plans but for the settings in `varied`, what the servers chose to speak, and the machines.
+#[must_use]
+pub fn runs(a: &Summary, b: &Summary, varied: &[&str]) -> Vec<String> {
+    let mut differences = plans(&a.plan, &b.plan, varied);
+    // Where plans demand different versions, that stands there already.
+    if a.plan.connection().http == b.plan.connection().http {
+        let (from, to) = (&a.connections, &b.connections);
+        if from.opened > 0 && to.opened > 0 && from.spoken() != to.spoken() {
+            differences.push(format!("the server speaks {} in A and {} in B", from.spoken(), to.spoken()));
+        }
+    }
+    if let (Some(from), Some(to)) = (wire::resumed_share(a), wire::resumed_share(b))
+        && (from - to).abs() > RESUMED_WITHIN
+    {
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        differences.push(format!("{} of TLS handshakes were resumed in A and {} in B", percent(from), percent(to)));
+    }
+    differences.extend(machines(&a.machine, &b.machine));
+    differences
+}
 
 /// What two plans differ in, setting by setting, but for those in `varied`.
 #[must_use]
@@ -89,9 +115,9 @@ mod tests {
         draft.url = Some("https://b.test/x".to_owned());
         let c = Plan::try_from(draft).unwrap();
         let said = plans(&a, &c, &[]);
-        assert_eq!(said.len(), 3, "{said:?}");
+        assert_eq!(said.len(), 5, "{said:?}");
         assert!(said[0].contains("TLS") && said[1].starts_with("connections is ") && said[1].ends_with(" and 7 in B"), "{said:?}");
-        assert_eq!(plans(&a, &c, &["connections", "method"]), said[..1]);
+        assert_eq!(plans(&a, &c, &["connections", "method", "http", "streams"]), said[..1]);
         let of_scenario = |sha256: &str| {
             let draft =
                 plan::Draft { url: Some("http://a.test/".to_owned()), scenario: Some("s.yaml".to_owned()), ..plan::Draft::default() };
@@ -99,6 +125,41 @@ mod tests {
             Plan::try_from(plan::LoadRecord { draft, sources }).unwrap()
         };
         assert_eq!(plans(&of_scenario("aa"), &of_scenario("bb"), &[]), ["what stands in the scenario is not the same"]);
+    }
+
+    #[test]
+    fn another_version_of_http_is_told_once() {
+        let (_, one) = fixtures::summaries().swap_remove(0);
+        let mut two = one.clone();
+        assert_eq!(runs(&one, &two, &[]), [""; 0]);
+        let connections = &mut two.edit_for_test().connections;
+        connections.http2 = connections.opened;
+        assert_eq!(runs(&one, &two, &[]), ["the server speaks HTTP/1.1 in A and HTTP/2 in B"]);
+        let plan::LoadRecord { mut draft, .. } = two.plan.clone().into();
+        draft.http = "2".parse().ok();
+        two.edit_for_test().plan = Plan::try_from(draft).unwrap();
+        let said = runs(&one, &two, &[]);
+        assert!(said.len() == 2 && said.iter().all(|difference| difference.contains("not given in A")), "{said:?}");
+    }
+
+    #[test]
+    fn another_part_of_resumed_handshakes_is_told() {
+        let (_, mut one) = fixtures::summaries().swap_remove(0);
+        let plan::LoadRecord { mut draft, .. } = one.plan.clone().into();
+        draft.url = Some("https://a.test/".to_owned());
+        draft.http = "1.1".parse().ok();
+        draft.tls_resumption = "on".parse().ok();
+        let run = one.edit_for_test();
+        run.plan = Plan::try_from(draft).unwrap();
+        run.tls.record_many(plan::Nanos::from_millis(1), 100);
+        run.connections.resumed = 90;
+        let mut two = one.clone();
+        two.edit_for_test().connections.resumed = 85;
+        assert_eq!(runs(&one, &two, &[]), [""; 0]);
+        two.edit_for_test().connections.resumed = 0;
+        let shares = one.tls.count() as f64 / 100.0;
+        let from = format!("{:.0} %", 90.0 / shares);
+        assert_eq!(runs(&one, &two, &[]), [format!("{from} of TLS handshakes were resumed in A and 0 % in B")]);
     }
 
     #[test]

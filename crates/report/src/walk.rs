@@ -59,6 +59,7 @@ const BODY_LETTERS_MAX: usize = 2_000;
 impl Exchange {
     fn outcome(&self) -> String {
         let came = match &self.result {
+            Ok(_) if self.is_message() => "answered".to_owned(),
             Ok(status) => format!("{status} {}", reason(*status)),
             Err(why) => format!("no answer: {why}"),
         };
@@ -72,6 +73,11 @@ impl Exchange {
     fn heading(&self, number: usize) -> String {
         let part = if self.part.is_empty() { String::new() } else { format!("{}: ", self.part) };
         format!("{number}. {part}{}: {}", visible(&self.name), self.outcome())
+    }
+
+    /// Whether it is a message over WebSocket, on a connection that was opened before: it has no head.
+    fn is_message(&self) -> bool {
+        self.result == Ok(101) && self.request.lines().next().is_none_or(|line| !line.ends_with(" HTTP/1.1"))
     }
 
     fn is_well(&self) -> bool {
@@ -96,7 +102,8 @@ impl Exchange {
     /// The answer as it came: status, headers, and the body as far as it is kept.
     fn answer(&self, letters_max: usize) -> String {
         let Ok(status) = &self.result else { return String::new() };
-        let mut answer = format!("HTTP/1.1 {status} {}\n{}\n", reason(*status), self.headers);
+        let head = || format!("HTTP/1.1 {status} {}\n{}\n", reason(*status), self.headers);
+        let mut answer = if self.is_message() { String::new() } else { head() };
         let shown: String = self.body.chars().take(letters_max).collect();
         answer += &shown;
         let left_out = self.body.len() - shown.len() + self.bytes_left_out;

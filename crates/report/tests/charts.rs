@@ -8,7 +8,7 @@ use report::chart::{Chart, Dash, Fill, Ink, Marks, Note, Point, Series, Side, St
 use report::png::Density;
 
 fn point(level: f64, qps: f64, ttlb_ms: f64, success_percent: f64) -> SweepPoint {
-    SweepPoint { level, qps, ttlb_ms: Some(ttlb_ms), success_percent, journeys: None, generator_limited: false }
+    SweepPoint { level, qps, ttlb_ms: Some(ttlb_ms), success_percent, journeys: None, events: None, generator_limited: false }
 }
 
 fn curve(name: &str, points: Vec<SweepPoint>) -> SweepCurve {
@@ -359,6 +359,7 @@ fn any_curve() -> impl Strategy<Value = SweepCurve> {
             ttlb_ms,
             success_percent,
             journeys,
+            events: None,
             generator_limited,
         },
     );

@@ -183,3 +183,24 @@ fn the_steps_of_both_sides_stand_beside_each_other() {
     assert!(page.contains("| step | p50 A | p50 B | p99 A | p99 B | failed A, B |") && page.contains("buy · order |"), "{page}");
     assert!(!conclusion(&self::compared(6, 1.0), &Style::PLAIN).contains("TPS"));
 }
+
+#[test]
+fn events_of_both_sides_stand_beside_each_other_without_a_verdict() {
+    let mut compared = compared(6, 1.0);
+    assert!(!text(&compared, &Style::PLAIN).contains("first event"), "nothing streamed");
+    let streamed = fixtures::summaries().into_iter().find(|(name, _)| *name == "answers_that_streamed").unwrap().1;
+    for pair in &mut compared.pairs {
+        let mut slower = streamed.clone();
+        slower.edit_for_test().streams.as_mut().unwrap().events_per_second /= 2.0;
+        (pair.a, pair.b) = (streamed.clone(), slower);
+    }
+    compared.judge();
+    let said = text(&compared, &Style::PLAIN);
+    let line = said.lines().find(|line| line.contains("events a second")).unwrap_or_else(|| panic!("{said}"));
+    assert!(line.ends_with("−50 %") && said.contains("  first event 95 %") && said.contains("no verdict on them"), "{said}");
+    let all = files(&compared).unwrap();
+    let markdown = String::from_utf8(all.iter().find(|file| file.ending == ".compare.md").unwrap().bytes.clone()).unwrap();
+    assert!(markdown.contains("| between events 99 % |"), "{markdown}");
+    let page: serde_json::Value = serde_json::from_str(page::compare(&compared).json()).unwrap();
+    assert!(page["tables"].as_array().unwrap().iter().any(|table| table["id"] == "events"), "{page}");
+}

@@ -108,7 +108,7 @@ fn rounded(value: &mut serde_json::Value) {
 
 fn table(sweep: &Sweep, style: &Style) -> String {
     let rows = sweep.rows();
-    let mut lines = vec![sweep::table::header(sweep.levels[0], CountUnit::Requests, style)];
+    let mut lines = vec![sweep::table::header(sweep.levels[0], CountUnit::default(), style)];
     lines.extend(rows.iter().map(|row| sweep::table::row(row, style)));
     lines.push(String::new());
     lines.push(sweep::table::legend(&rows));
@@ -142,7 +142,7 @@ fn tables_fit_a_terminal_of_sixty_columns() {
 #[test]
 fn rows_stand_under_their_heads_with_and_without_colour() {
     let sweep = made_up();
-    let wide = sweep::table::header(sweep.levels[0], CountUnit::Requests, &Style::PLAIN).chars().count();
+    let wide = sweep::table::header(sweep.levels[0], CountUnit::default(), &Style::PLAIN).chars().count();
     for row in sweep.rows() {
         let alone = LevelRow { failed: 0, generator_limit: None, standing: analysis::Standing::Valid, ..row.clone() };
         assert_eq!(sweep::table::row(&alone, &Style::PLAIN).chars().count(), wide);
@@ -377,7 +377,7 @@ fn journeys_stand_beside_requests_and_failures_are_told_by_step() {
     let text = sweep::json(&sweep).unwrap().bytes;
     assert_eq!(read(std::str::from_utf8(&text).unwrap()).unwrap().rows(), rows);
     let (_, other) = made_up().rows().into_iter().enumerate().next().unwrap();
-    assert_eq!(CountUnit::of(&other), CountUnit::Requests);
+    assert_eq!(CountUnit::of(&other), CountUnit::default());
 }
 
 #[test]
@@ -396,7 +396,7 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     let rate = |rate: u32| Level::Journeys(Rate::per_second(rate.into()).unwrap());
     let sweep = journeys(rate);
     let rows = sweep.rows();
-    assert!(sweep::table::header(sweep.levels[0], CountUnit::Journeys, &Style::PLAIN).contains("begun/s"));
+    assert!(sweep::table::header(sweep.levels[0], CountUnit { journeys: true, events: false }, &Style::PLAIN).contains("begun/s"));
     assert_eq!(rows[1].level.to_string(), "20 journeys/s");
     let curve = sweep::curve(&sweep);
     assert_eq!(curve.ladder, Ladder::JourneyRate);
@@ -419,4 +419,68 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     );
     let text = page::sweep(&sweep).json().to_owned();
     assert!(text.contains("\"levels\":\"journeys\"") && text.contains("20 journeys/s"), "{text}");
+}
+
+/// A sweep of a server that streams, full at four users.
+fn streamed() -> Sweep {
+    let run = fixtures::summaries().into_iter().find(|(name, _)| *name == "answers_that_streamed").unwrap().1;
+    let level = |users: u32| Level::Users(NonZeroU32::new(users).unwrap());
+    let all = [1, 2, 4, 8, 16];
+    let mut sweep = Sweep::new("model".to_owned(), "2026-01-02T03:04:05Z".to_owned(), all.map(level).to_vec());
+    for users in all {
+        let mut summary = run.clone();
+        let record = summary.edit_for_test();
+        let full = f64::from(users.min(4));
+        (record.qps, record.qps_succeeded) = (full, full);
+        record.streams.as_mut().unwrap().events_per_second = 40.0 * full;
+        sweep.trials.push(Trial { level: level(users), repetition: 1, summary });
+    }
+    sweep
+}
+
+#[test]
+fn events_stand_in_every_form_of_a_sweep_of_answers_that_stream() {
+    let sweep = streamed();
+    let rows = sweep.rows();
+    assert_snapshot!("table_streamed", {
+        let mut lines = vec![sweep::table::header(sweep.levels[0], CountUnit::of(&rows[0]), &Style::PLAIN)];
+        lines.extend(rows.iter().map(|row| sweep::table::row(row, &Style::PLAIN)));
+        lines.join("\n") + "\n\n" + &sweep::conclusion(&sweep, Style::PLAIN.width)
+    });
+    let narrow = Style { width: 60, ..Style::PLAIN };
+    let header = sweep::table::header(sweep.levels[0], CountUnit::of(&rows[0]), &narrow);
+    assert!(header.contains("events/s") && header.contains("between p99") && header.chars().count() <= 60, "{header}");
+    let markdown = sweep::markdown::without_charts(&sweep);
+    assert!(markdown.contains("| events/s | first p95 | between p99 |") && markdown.contains("stop growing at 4 users"), "{markdown}");
+    let text = String::from_utf8(sweep::json(&sweep).unwrap().bytes).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["events"]["best"]["level"], json["events"]["levels"].as_array().unwrap().len()), (&4.0.into(), 5));
+    assert_eq!(json["events"]["levels"][2]["events_per_second"], 160.0);
+    assert!(json["events"]["levels"][2]["first_event_p95_ns"].as_u64().unwrap() > 250_000_000, "{}", json["events"]);
+    assert_eq!(read(&text).unwrap().rows(), rows);
+    let shown: serde_json::Value = serde_json::from_str(page::sweep(&sweep).json()).unwrap();
+    let point = &shown["data"]["points"][4];
+    assert_eq!((&point["events_per_second"], point["between_events_p99_ns"].is_u64()), (&160.0.into(), true));
+    let figures = shown["figures"].as_array().unwrap();
+    assert!(figures.iter().any(|figure| figure["name"] == "most events a second" && figure["note"] == "at 4 users"), "{figures:?}");
+    let plain = page::sweep(&made_up()).json().to_owned();
+    assert!(!plain.contains("events_per_second") && !table(&made_up(), &Style::PLAIN).contains("events"));
+}
+
+#[test]
+fn two_sweeps_of_answers_that_stream_have_their_events_side_by_side() {
+    let curve = sweep::curve(&streamed());
+    let text = diff::table(&curve, &curve, &Style::PLAIN);
+    let head = text.lines().find(|line| line.contains("events/s A")).unwrap_or_else(|| panic!("{text}"));
+    assert!(head.contains("first B") && head.contains("next B") && head.chars().count() <= 80, "{head}");
+    assert!(text.contains("events/s: events of all answers a second."), "{text}");
+    let page = page::diff(&curve, &curve, [None, None]).json().to_owned();
+    assert!(page.contains("\"id\":\"events\"") && page.contains("first_event_p95_ns"), "{page}");
+    let plain = sweep::curve(&made_up());
+    assert!(!diff::table(&plain, &plain, &Style::PLAIN).contains("events"));
+    let mut bytes = Vec::new();
+    diff::json::sweeps(&[curve.clone(), plain], [None, None], &mut bytes).unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    let row = told["levels"].as_array().unwrap().iter().find(|row| row["events_per_second"]["a"] == 160.0).expect("a level of A");
+    assert!(row["events_per_second"]["b"].is_null() && row["first_event_p95_ns"]["a"].is_number(), "{row}");
 }

@@ -14,7 +14,7 @@ use crate::{Reader, fingerprint, is_scenario_file};
 /// A file names so many others at most, those of these included.
 const INCLUDED_MAX: usize = 100;
 
-/// What the user says about a file, with the files that it includes, which stand beside it, and the machine, if it asks for that.
+/// What the user says about a file, with the files that it includes, which stand beside it, and what it asks of the machine.
 #[must_use]
 pub fn with_included(path: &str, kind: Kind, bytes: &[u8], wishes: &Wishes, reader: &Reader) -> Wishes {
     let file = path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -27,6 +27,8 @@ pub fn with_included(path: &str, kind: Kind, bytes: &[u8], wishes: &Wishes, read
             if kind == Kind::Jmeter && std::iter::once(bytes).chain(included).any(names_machine) {
                 wishes.machine = reader.inputs().machine();
             }
+            let variables = Collection::variables_with_default(kind, bytes, &wishes);
+            wishes.unset = variables.into_iter().filter(|name| reader.inputs().variable(name).is_none()).collect();
             return wishes;
         }
         for name in named {
@@ -201,5 +203,14 @@ mod tests {
         let told = |plan: &str| with_included("p.jmx", Kind::Jmeter, plan.as_bytes(), &Wishes::default(), &reader).machine;
         assert_eq!(told("<jmeterTestPlan>${__machineName}</jmeterTestPlan>"), ("box".to_owned(), "10.0.0.7".to_owned()));
         assert_eq!(told("<jmeterTestPlan/>"), Default::default());
+    }
+
+    #[test]
+    fn a_plan_is_told_which_of_its_variables_are_not_in_the_environment() {
+        let reader = Reader::new(MemoryInputs::default().with_variable("HOME", "/home/me"), KnownSecrets::default());
+        let plan = "<jmeterTestPlan><hashTree><TestPlan testname=\"p\"><stringProp name=\"TestPlan.comments\">\
+            ${__env(HOME,,a)} ${__env(NONE,,b)}</stringProp></TestPlan><hashTree/></hashTree></jmeterTestPlan>";
+        let wishes = with_included("p.jmx", Kind::Jmeter, plan.as_bytes(), &Wishes::default(), &reader);
+        assert_eq!(wishes.unset.iter().map(String::as_str).collect::<Vec<_>>(), ["NONE"]);
     }
 }

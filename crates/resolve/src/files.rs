@@ -3,7 +3,7 @@
 //! What can be told of them without the plan is told here, each mistake with the setting that names the file. A saved plan names what
 //! its files held, and is told where one of them is another by now.
 
-use plan::setting::{CACERT, CERT, DATA, DATA_FILE, FORM, JSON, KEY, NO_TEMPLATES, SCENARIO, SCRIPT, SettingName, URLS};
+use plan::setting::{CACERT, CERT, DATA, DATA_FILE, FORM, JSON, KEY, MESSAGE, NO_TEMPLATES, SCENARIO, SCRIPT, SettingName, URLS};
 use plan::template::Value;
 use plan::work::Work;
 use plan::{DataFile, Draft, PlanError, PlanErrors, Resolved, plainly};
@@ -28,10 +28,11 @@ pub fn read_standard_input(draft: &mut Draft, inputs: &dyn Inputs, errors: &mut 
             format!("save it to a file and give name=@FILE, or send it as the whole body with {DATA:#} @-"),
         ));
     }
-    let mut uses: Vec<(SettingName, &mut String)> = [(DATA, draft.data.as_mut()), (JSON, draft.json.as_mut())]
-        .into_iter()
-        .filter_map(|(setting, text)| text.filter(|text| *text == "@-").map(|text| (setting, text)))
-        .collect();
+    let mut uses: Vec<(SettingName, &mut String)> =
+        [(DATA, draft.data.as_mut()), (JSON, draft.json.as_mut()), (MESSAGE, draft.message.as_mut())]
+            .into_iter()
+            .filter_map(|(setting, text)| text.filter(|text| *text == "@-").map(|text| (setting, text)))
+            .collect();
     let Some((setting, text)) = uses.pop() else { return };
     if !uses.is_empty() {
         // Both being bodies is the plan's complaint; here they only must not wait for the same input twice.

@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
-use engine::protocol::Encoded;
+use engine::protocol::{Encoded, Header, ResponseSink};
 use measure::{Failure, Outcome, Recorder, Status, SuccessRule};
-use plan::work::{AnswerPart, Kind, Step, Subject, Where};
+use plan::Nanos;
+use plan::work::{AnswerCheck, AnswerPart, Kind, Step, Subject, Where};
 use step::check::Mistaken;
 use step::extract::Missing;
 use step::{Answer, Broken, Check, Exchange, Extractor, Headers, Reading};
@@ -103,9 +104,9 @@ pub(crate) fn keep_hop(bodies: &mut Vec<u8>, body: &[u8]) {
 
 impl Compiling<'_> {
     /// What is known before the run is filled in already.
-    pub(crate) fn checks(&mut self, step: &Step) -> Vec<CompiledCheck> {
-        let mut checks = Vec::with_capacity(step.checks.len());
-        for written in &step.checks {
+    pub(crate) fn checks(&mut self, step: &Step, written: &[AnswerCheck]) -> Vec<CompiledCheck> {
+        let mut checks = Vec::with_capacity(written.len());
+        for written in written {
             let against = written.against.as_ref().map(|against| self.compiler.text(against, Place::Plain));
             let check = match Check::compile_open(&written.subject, &written.condition) {
                 Ok((check, _)) => check,
@@ -184,6 +185,36 @@ struct Seen<'s> {
     reading: &'s Reading<'s>,
     sent: &'s Encoded,
     outcome: &'s Outcome,
+}
+
+/// Keeps the message that is the answer, of all that come.
+pub(crate) struct Awaited<'a> {
+    pub(crate) sink: &'a mut AnswerSink,
+    pub(crate) conditions: &'a [Option<Check>],
+}
+
+impl ResponseSink for Awaited<'_> {
+    fn wants_head(&self) -> bool {
+        self.sink.wants_head()
+    }
+
+    fn head(&mut self, status: u16, headers: &[Header<'_>]) {
+        self.sink.head(status, headers);
+    }
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.sink.body(bytes);
+    }
+
+    fn is_answer(&mut self) -> bool {
+        let answer = Answer { status: 101, headers: Headers::lines(&self.sink.headers), body: &self.sink.body, elapsed: Nanos::ZERO };
+        let reading = Reading::new(answer);
+        self.conditions.iter().all(|condition| condition.as_ref().is_some_and(|condition| condition.of(&reading).is_ok()))
+    }
+
+    fn complete(&mut self) {
+        self.sink.complete();
+    }
 }
 
 impl Journeys {
@@ -293,6 +324,25 @@ impl Journeys {
                 }
             }
         }
+    }
+
+    /// What a message has to be to be the answer to the user's request, values filled in; `None` of what cannot be compared with them, such
+    /// as a number that is none: it holds for no message.
+    pub(crate) fn conditions(&self, user: &mut User) -> Vec<Option<Check>> {
+        let mut conditions = Vec::new();
+        for CompiledCheck { check, against, .. } in &self.compiled.steps[user.step].conditions {
+            let mut filled = lend(&self.lent.texts);
+            let condition = match against {
+                None => Some(check.clone()),
+                Some(against) => {
+                    self.write(against, user, &mut filled);
+                    check.filled(&String::from_utf8_lossy(&filled)).ok()
+                }
+            };
+            take_back(&self.lent.texts, filled);
+            conditions.push(condition);
+        }
+        conditions
     }
 
     /// Whether a check holds for which something is filled in, or that is about a variable.

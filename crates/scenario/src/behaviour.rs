@@ -16,13 +16,13 @@ use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use javascript::Thrown;
 use measure::{Failure, JourneyEnd, Leftovers, Outcome, Position, Recorder, Status, SuccessRule, Tally, Teardowns};
-use plan::work::{Auth, Operator, Pace, Think, Weights};
+use plan::work::{Auth, Operator, Pace, Talk, Think, Weights};
 use plan::{Nanos, Part, Plan, Secrets, Share, Spelling, Target};
 use step::auth::{Account, Aws, Challenge, Digest, Payload, Signable};
 use step::{Check, Headers, Jar, UnixSeconds, excerpt};
 use template::{AllAnswers, AnswerNeeds, AnswerSink, Rows, Text, Writing};
 
-use crate::answers::{CompiledExtraction, keep_hop};
+use crate::answers::{Awaited, CompiledExtraction, keep_hop};
 use crate::buffers::{lend, take_back};
 use crate::cache::is_mark;
 use crate::compiled::{Compiled, Content, LoopSource, Op, Proof, Request, ShareAmount, Span};
@@ -340,7 +340,7 @@ impl Journeys {
                     }
                 }
                 Op::ForgetCookies => user.jar = Jar::default(),
-                Op::ForgetCache => user.progress().cache = None,
+                Op::ForgetCache => user.progress().caches = None,
                 // One that it has not sent over is as good as a new one.
                 Op::ForgetConnections if !user.set_out => {}
                 Op::ForgetConnections => {
@@ -497,7 +497,7 @@ impl Journeys {
     }
 
     #[cold]
-    pub(crate) fn cannot(&self, user: &User, why: &str) -> BehaviourError {
+    fn cannot(&self, user: &User, why: &str) -> BehaviourError {
         BehaviourError::new(
             format!("the journey '{}' cannot go on: {why}", self.compiled.journeys[user.journey].name),
             "look at the answer that it follows from, and mend the scenario",
@@ -577,16 +577,17 @@ impl Journeys {
             take_back(&self.lent.texts, line);
         }
         // Of one that is still to be changed it is added behind that.
-        if request.cache.is_some() && !request.is_changed {
+        if let Some(keeping) = request.cache.filter(|_| !request.is_changed) {
             let place = request.elsewhere.as_ref().unwrap_or(&compiled.home);
-            Self::write_marks(progress, place, request.layout, &mut out);
+            Self::write_marks(progress, keeping, (place, request.layout), &mut out);
         }
         if !matches!(request.proof, Proof::None) && !request.is_changed {
             let written = EncodedRef::new(&out, request.layout.with_body(out.len()));
             let lines = self.proof(*step, digest, written, bytes);
             out.extend_from_slice(lines.as_bytes());
         }
-        if !matches!(request.body, Content::None) || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH") {
+        let has_length = !matches!(request.body, Content::None) || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+        if has_length && request.step.talk.is_none() {
             write!(out, "Content-Length: {}\r\n", bytes.len()).expect("memory takes it");
         }
         out.extend_from_slice(b"\r\n");
@@ -692,7 +693,15 @@ impl Journeys {
 
     /// Shows a request and its answer to whoever sees everything.
     fn show(&self, user: &User, sink: &AnswerSink, result: Result<u16, Failure>, took: Option<Nanos>) {
-        self.show_exchange(user, &self.compiled.steps[user.step].name, &user.sent, sink, (result, took));
+        let step = &self.compiled.steps[user.step].step;
+        let message = match step.talk {
+            None | Some(Talk::Connect) => None,
+            // On a connection that stands there is no head, and what a close says is in the step.
+            Some(Talk::Send(_)) => Some(user.sent.as_ref().body().to_vec()),
+            Some(Talk::Receive(_) | Talk::Ping | Talk::Close(_)) => Some(Vec::new()),
+        };
+        let message = message.map(|bytes| Encoded { bytes, ..Encoded::default() });
+        self.show_exchange(user, &step.name, message.as_ref().unwrap_or(&user.sent), sink, (result, took));
     }
 
     /// The same of any of its requests.
@@ -948,8 +957,12 @@ impl Journeys {
                     client.refuse(user.refusal(), request.step.timeout)
                 } else {
                     client.begin(request.step.timeout);
-                    let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).closing(request.step.closes);
-                    client.exchange(&outgoing.at(request.elsewhere.as_ref()), &mut user.sink).await
+                    if client.watches_answers() || request.step.talk.is_some() {
+                        Box::pin(self.exchange_closely(user, client)).await
+                    } else {
+                        let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).closing(request.step.closes);
+                        client.exchange(&outgoing.at(request.elsewhere.as_ref()), &mut user.sink).await
+                    }
                 };
                 if self.goes_on(user, request, outcome.result) {
                     outcome = Box::pin(self.send_more(user, client, outcome, role)).await;
@@ -962,6 +975,18 @@ impl Journeys {
             }
             Ok(())
         }
+    }
+
+    /// An exchange whose answer is looked at while it comes: for its events, or for which message it is.
+    async fn exchange_closely<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>) -> Outcome {
+        let request = &self.compiled.steps[user.step];
+        let judges = self.judges(user, request);
+        let conditions = self.conditions(user);
+        let outgoing = Outgoing::new(user.sent.as_ref()).judged(judges).closing(request.step.closes).at(request.elsewhere.as_ref());
+        if request.step.talk.is_some() {
+            return client.exchange(&outgoing, &mut Awaited { sink: &mut user.sink, conditions: &conditions }).await;
+        }
+        client.watch(None, &outgoing.listening(request.step.stream_for), &mut user.sink, Some(user.step)).await
     }
 
     /// Whether the behaviour says by itself which statuses of the answer are right: a challenge is a 401 that is asked for.
@@ -999,7 +1024,8 @@ impl Journeys {
             }
             let place = user.led.as_ref().map(|led| &led.place).or(request.elsewhere.as_ref());
             let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).closing(request.step.closes).at(place);
-            outcome = client.exchange_more(&outcome, &outgoing, &mut user.sink).await;
+            let outgoing = outgoing.listening(request.step.stream_for);
+            outcome = Box::pin(client.watch(Some(&outcome), &outgoing, &mut user.sink, Some(user.step))).await;
         }
         outcome
     }
@@ -1163,7 +1189,7 @@ impl Behaviour for Journeys {
     }
 
     fn limit_min(&self) -> Option<Nanos> {
-        self.compiled.steps.iter().filter_map(|request| request.step.timeout).min()
+        self.compiled.steps.iter().flat_map(|request| [request.step.timeout, request.step.stream_for]).flatten().min()
     }
 
     fn leftovers(&self) -> Leftovers {
@@ -1273,7 +1299,7 @@ pub(crate) fn path_of(request: EncodedRef<'_>) -> &str {
 
 fn cookie_place<'a>(target: &'a Target, path: &'a str) -> step::Place<'a> {
     let path = path.split('?').next().unwrap_or("/");
-    step::Place { host: target.host(), path, secure: target.scheme() == plan::Scheme::Https }
+    step::Place { host: target.host(), path, secure: target.scheme().is_tls() }
 }
 
 /// Writes the Cookie header of a request to a path, if there is any cookie for it.

@@ -10,7 +10,7 @@ use plan::template::Template;
 use plan::work::{Cache as Keeping, Step};
 use plan::{Nanos, Target};
 use step::Headers;
-use step::cache::Asked;
+use step::cache::{Asked, Cache};
 use template::{AnswerSink, Writing};
 
 use crate::behaviour::{Journeys, now, path_of};
@@ -49,15 +49,36 @@ fn asking<'a>(place: &Target, request: EncodedRef<'a>) -> Asked<'a> {
     Asked::new(place, path_of(request), Headers::lines(head))
 }
 
+/// What a user knows of answers, by the numbers of its caches.
+#[derive(Default)]
+pub(crate) struct Caches(Vec<(u16, Cache)>);
+
+impl Caches {
+    fn numbered(&mut self, number: u16) -> Option<&mut Cache> {
+        self.0.iter_mut().find(|(known, _)| *known == number).map(|(_, cache)| cache)
+    }
+
+    fn numbered_or_new(&mut self, number: u16) -> &mut Cache {
+        let place = self.0.iter().position(|(known, _)| *known == number).unwrap_or_else(|| {
+            self.0.push((number, Cache::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
+    }
+}
+
+/// The cache of a user by which something is kept, if it knows anything.
+fn cache_of(progress: &mut Progress, keeping: Keeping) -> Option<&mut Cache> {
+    progress.caches.as_mut()?.numbered(keeping.number)
+}
+
 impl Journeys {
     /// Whether the user need not send the request of a step, since it knows the answer.
     #[cold]
     pub(crate) fn is_known(&self, user: &mut User, step: usize) -> bool {
         let at = user.time();
-        if user.is_lost || user.progress().cache.is_none() {
-            return false;
-        }
         let request = &self.compiled.steps[step];
+        let Some(keeping) = request.cache.filter(|_| !user.is_lost && user.progress().caches.is_some()) else { return false };
         let mut out = lend(&self.lent.texts);
         let random = user.random.clone();
         let mut is_known = self.write_head(user, request, &mut out);
@@ -67,7 +88,7 @@ impl Journeys {
             let written = EncodedRef::new(&out, layout);
             let changed = user.progress().changes.as_ref().and_then(|changes| changes.preview(written));
             let asked = changed.as_ref().map_or(written, Encoded::as_ref);
-            is_known = asked.method() == "GET" && self.is_fresh_for(user, place, asked, (request.keeps_cookies, at));
+            is_known = asked.method() == "GET" && self.is_fresh_for(user, keeping, (place, asked), (request.keeps_cookies, at));
         }
         take_back(&self.lent.texts, out);
         if is_known {
@@ -118,29 +139,42 @@ impl Journeys {
     #[cold]
     pub(crate) fn is_known_at(&self, user: &mut User, to: &Target, next: &Encoded) -> bool {
         let at = user.time();
-        let keeps_cookies = self.compiled.steps[user.step].keeps_cookies;
-        next.as_ref().method() == "GET" && self.is_fresh_for(user, to, next.as_ref(), (keeps_cookies, at))
+        let request = &self.compiled.steps[user.step];
+        let Some(keeping) = request.cache else { return false };
+        next.as_ref().method() == "GET" && self.is_fresh_for(user, keeping, (to, next.as_ref()), (request.keeps_cookies, at))
     }
 
     /// Whether the user knows this that a page names, by the request of the page.
     pub(crate) fn is_fresh(&self, user: &mut User, target: &Target, page: EncodedRef<'_>, at: Nanos) -> bool {
-        let Some(cache) = user.progress.as_mut().and_then(|progress| progress.cache.as_mut()) else { return false };
+        let Some(keeping) = self.compiled.steps[user.step].step.cache else { return false };
+        let Some(cache) = user.progress.as_mut().and_then(|progress| cache_of(progress, keeping)) else { return false };
         let head = page.bytes().get(..page.layout().body()).unwrap_or_default();
         let has_cookies = self.compiled.steps[user.step].keeps_cookies && !user.jar.is_empty();
         cache.is_fresh(&Asked::new(target, target.path_and_query(), Headers::lines(head)), has_cookies, at)
     }
 
-    fn is_fresh_for(&self, user: &mut User, place: &Target, request: EncodedRef<'_>, (keeps_cookies, at): (bool, Nanos)) -> bool {
+    fn is_fresh_for(
+        &self,
+        user: &mut User,
+        keeping: Keeping,
+        (place, request): (&Target, EncodedRef<'_>),
+        (keeps_cookies, at): (bool, Nanos),
+    ) -> bool {
         let has_cookies = keeps_cookies && !user.jar.is_empty();
-        user.progress().cache.as_mut().is_some_and(|cache| cache.is_fresh(&asking(place, request), has_cookies, at))
+        cache_of(user.progress(), keeping).is_some_and(|cache| cache.is_fresh(&asking(place, request), has_cookies, at))
     }
 
     /// Writes what asks whether something has changed behind the head of a request so far.
     #[cold]
-    pub(crate) fn write_marks(progress: &mut Option<Box<Progress>>, place: &Target, layout: Layout, out: &mut Vec<u8>) {
+    pub(crate) fn write_marks(
+        progress: &mut Option<Box<Progress>>,
+        keeping: Keeping,
+        (place, layout): (&Target, Layout),
+        out: &mut Vec<u8>,
+    ) {
         let Some(progress) = progress else { return };
         progress.passed_over = 0;
-        let Some(cache) = &mut progress.cache else { return };
+        let Some(cache) = cache_of(progress, keeping) else { return };
         let mut lines = Vec::new();
         cache.write(&asking(place, EncodedRef::new(out, layout.with_body(out.len()))), &mut lines);
         out.extend_from_slice(&lines);
@@ -150,18 +184,16 @@ impl Journeys {
     #[cold]
     pub(crate) fn asks_for_changes(&self, user: &mut User) {
         let keeping = self.compiled.steps[user.step].cache;
-        if !keeping.is_some_and(|keeping| asks(keeping, user.sent.as_ref().method())) {
-            return;
-        }
+        let Some(keeping) = keeping.filter(|keeping| asks(*keeping, user.sent.as_ref().method())) else { return };
         let place = self.place(user).clone();
         let mut sent = std::mem::take(&mut user.sent);
-        Self::asks_there(user, &place, &mut sent);
+        Self::asks_there(user, keeping, &place, &mut sent);
         user.sent = sent;
     }
 
     /// The same of a request of the user to this place.
-    pub(crate) fn asks_there(user: &mut User, place: &Target, sent: &mut Encoded) {
-        let Some(cache) = user.progress.as_mut().and_then(|progress| progress.cache.as_mut()) else { return };
+    pub(crate) fn asks_there(user: &mut User, keeping: Keeping, place: &Target, sent: &mut Encoded) {
+        let Some(cache) = user.progress.as_mut().and_then(|progress| cache_of(progress, keeping)) else { return };
         let mut lines = Vec::new();
         cache.write(&asking(place, sent.as_ref()), &mut lines);
         if !lines.is_empty() {
@@ -190,7 +222,12 @@ impl Journeys {
         progress.passed_over = 0;
         if sent.as_ref().method() == "GET" {
             let answer = (status, Headers::lines(&sink.headers));
-            progress.cache.get_or_insert_default().take(&asking(place, sent.as_ref()), answer, keeping, (done, now()));
+            progress.caches.get_or_insert_default().numbered_or_new(keeping.number).take(
+                &asking(place, sent.as_ref()),
+                answer,
+                keeping,
+                (done, now()),
+            );
         }
     }
 }

@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::protocol::Layout;
+use engine::protocol::{Act, Layout};
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
 use plan::work::{
     self, Amount, Auth, Body, Cache, Duration, Extent, FieldValue, Function, Item, JOURNEY_NUMBER, LAST_SUCCEEDED, List, Operator,
-    PacedUsers, STATUS, Script, Step, Think, USER_NUMBER, Weights,
+    PacedUsers, Reply, STATUS, Script, Step, Talk, Think, USER_NUMBER, Weights,
 };
 use plan::{Bounds, Nanos, Placeholder, Plan, PlanError, PlanErrors, Random, Target, percent_encoded};
 use step::auth::Aws;
@@ -272,6 +272,8 @@ pub(crate) struct Request {
     pub(crate) heard: AnswerNeeds,
     /// What its answer is held against.
     pub(crate) checks: Vec<CompiledCheck>,
+    /// What a message has to be to be its answer, over WebSocket.
+    pub(crate) conditions: Vec<CompiledCheck>,
     /// Whether some of them are about variables, which are judged when values were taken out of it.
     pub(crate) checks_variables: bool,
     /// Whether something is looked for in the answers along redirects.
@@ -815,7 +817,8 @@ impl Compiling<'_> {
         };
         let has_type = step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let media_type = match &step.body {
-            Body::Json(_) => Some("application/json".to_owned()),
+            Body::Json(_) if step.talk.is_none() => Some("application/json".to_owned()),
+            Body::Json(_) => None,
             Body::Form(_) => Some(plan::FORM_TYPE.to_owned()),
             Body::Multipart(_) => Some(self.boundary.content_type()),
             Body::Empty | Body::Text(_) | Body::File(_) => None,
@@ -830,6 +833,11 @@ impl Compiling<'_> {
         }
         if let Some((name, value)) = step.auth.as_ref().and_then(Auth::header) {
             set(&name, value);
+        }
+        let (expect, word) = plan::EXPECT_CONTINUE;
+        let awaits = plan.expects_continue() && step.body != Body::Empty;
+        if awaits && !step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(expect)) {
+            set(expect, Template::fixed(word));
         }
 
         let mut texts = step.path.to_string();
@@ -858,7 +866,7 @@ impl Compiling<'_> {
             }
         };
         let target = match base.join(&path) {
-            Ok(target) => base.with_path_and_query(target.path_and_query().to_owned()),
+            Ok(target) => base.clone().with_path_and_query(target.path_and_query().to_owned()),
             Err(why) => {
                 self.wrong(step, &format!("the path '{}' {why}", step.path));
                 return None;
@@ -875,6 +883,7 @@ impl Compiling<'_> {
         }
         let lines: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value))).collect();
         templates.extend(headers.iter().map(|(_, value)| (value, Place::Header)));
+        let target = if step.talk.is_some() { target.over_websocket() } else { target };
         let head = match engine::head(plan, &target, &step.method, &lines) {
             Ok(head) => head,
             Err(why) => {
@@ -889,18 +898,28 @@ impl Compiling<'_> {
         self.compiler.write_in(step.encoding, true);
         let body = self.body(step, media_type.as_deref().unwrap_or_default());
         self.compiler.write_in(None, false);
-        let checks = self.checks(step);
-        let (heard, cache) = (heard_of(step, &checks), keeping_of(step, &headers));
+        let checks = self.checks(step, &step.checks);
+        let talk = step.talk.as_ref();
+        let conditions = self.checks(step, talk.map_or(&[][..], Talk::conditions));
+        let (mut heard, cache) = (heard_of(step, &checks), keeping_of(step, &headers));
+        for condition in &conditions {
+            heard = heard.with_check(&condition.check);
+        }
         self.order.has_caches |= step.cache.is_some();
         Some(Request {
             name: step.name.as_str().into(),
             journey,
-            layout: Layout::new(&step.method, 0),
+            layout: Layout::new(&step.method, 0).for_act(talk.map_or_else(Act::default, act_of)),
             method: step.method.clone(),
-            elsewhere: elsewhere.cloned(),
+            elsewhere: match talk {
+                None => elsewhere.cloned(),
+                // Each path is a conversation of its own.
+                Some(_) => Some(base.over_websocket().with_path_and_query(step.path.to_string())),
+            },
             head,
             body,
-            keeps_cookies: self.scenario.work.cookies && step.cookies,
+            keeps_cookies: self.scenario.work.cookies && step.cookies && talk.is_none_or(|talk| *talk == Talk::Connect),
+            conditions,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             proof: self.proof(step),
             heard: AnswerNeeds { headers: heard.headers || cache.is_some(), ..heard },
@@ -1016,11 +1035,14 @@ impl Compiling<'_> {
 
     fn body(&mut self, step: &Step, media_type: &str) -> Content {
         let is_form = media_type.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(plan::FORM_TYPE));
+        if let Some(Talk::Close(code)) = step.talk {
+            return Content::Fixed(code.to_be_bytes().to_vec());
+        }
         let text = match &step.body {
             Body::Empty => return Content::None,
             Body::File(path) => return Content::Fixed(self.file(step, path)),
             // A form as text: what stands there is encoded already, and values are not.
-            Body::Text(template) if is_form => self.compiler.text(template, Place::Url),
+            Body::Text(template) if is_form => self.compiler.text(template, Place::Form),
             Body::Text(template) => self.compiler.text(template, Place::Plain),
             Body::Json(template) => self.compiler.text(template, Place::Json),
             Body::Form(fields) => {
@@ -1031,7 +1053,7 @@ impl Compiling<'_> {
                     }
                     text.add_fixed(form_text(name, step.encoding).as_bytes());
                     text.add_fixed(b"=");
-                    self.compiler.add(&mut text, &value.map_text(|text| form_text(text, step.encoding)), Place::Url);
+                    self.compiler.add(&mut text, &value.map_text(|text| form_text(text, step.encoding)), Place::Form);
                 }
                 text
             }
@@ -1131,13 +1153,13 @@ pub(crate) fn expression(
             let name = if let [work::Expression::Text(name)] = values.as_slice() { name.fixed_text() } else { String::new() };
             Expression::Next(counts.named(&name))
         }
-        work::Expression::Call(Function::Find, values) => {
+        work::Expression::Call(function @ (Function::Find | Function::Rewrite), values) => {
             let compiled = values.iter().map(of).collect();
-            match Search::new(values, compiled) {
+            match Search::new(*function, values, compiled) {
                 Ok(search) => Expression::Find(Box::new(search)),
                 Err(mistake) => {
                     errors.push(PlanError::new(SCENARIO, mistake.message, mistake.help));
-                    Expression::Call(Function::Find, Vec::new())
+                    Expression::Call(*function, Vec::new())
                 }
             }
         }
@@ -1162,5 +1184,17 @@ pub(crate) fn lead(op: &mut Op, to: usize) {
             *end = to;
         }
         _ => {}
+    }
+}
+
+/// What is done on a connection of WebSocket.
+fn act_of(talk: &Talk) -> Act {
+    match talk {
+        Talk::Connect => Act::Open,
+        Talk::Send(Reply::Nothing) => Act::Tell,
+        Talk::Send(_) => Act::Ask,
+        Talk::Receive(_) => Act::Hear,
+        Talk::Ping => Act::Ping,
+        Talk::Close(_) => Act::Close,
     }
 }

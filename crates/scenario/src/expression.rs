@@ -236,7 +236,7 @@ fn call(function: Function, values: &[Expression], evaluation: &mut Evaluation<'
             values[chosen].write(evaluation, out)
         }
         // It is a counter, or what is looked for, when it is compiled.
-        Function::Next | Function::Find => Err(NoValue),
+        Function::Next | Function::Find | Function::Rewrite => Err(NoValue),
     }
 }
 
@@ -457,6 +457,9 @@ mod tests {
             ("find({{name}}, \"x{{a}}\")", "[]"),
             ("find({{status}}, \"{{a}}|2\")", "[\"2\"]"),
             ("count(find({{none}}, \"a\"))", "0"),
+            ("rewrite({{name}}, \"([A-Z])(.)\", \"$2$1\")", " dAa oLvelace "),
+            ("rewrite({{name}}, \"{{a}}\", \"x\")", " Ada Lovelace "),
+            ("rewrite({{status}}, \"{{a}}|2\", \"<{{a}}$0>\")", "<32>00"),
         ] {
             assert_eq!(value(written).as_deref(), Ok(expected), "{written}");
         }
@@ -477,6 +480,8 @@ mod tests {
             "{{a}} > 1 and {{none}} + 1 > 2",
             "find({{name}}, \"({{a}}\")",
             "find({{name}}, \"A\", \"${{a}}\")",
+            "rewrite({{name}}, \"({{a}}\", \"x\")",
+            "rewrite({{name}}, \"A\", \"${{a}}\")",
         ] {
             assert_eq!(value(written), Err(NoValue), "{written}");
         }

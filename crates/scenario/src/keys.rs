@@ -203,11 +203,30 @@ pub static LOAD: Shape = Shape {
         key("timeout", Kind::Text, "give a request up after this long"),
         key("connect_timeout", Kind::Text, "give up opening a connection after this long"),
         key("no_keepalive", Kind::Truth, "open a new connection for every request"),
+        key("message_deflate", Kind::Truth, "offer to pack messages over WebSocket (permessage-deflate)"),
+        key("http", Kind::Text, "what to speak: 1.1, 2, or auto, as the server chooses (auto with https, else 1.1)"),
+        key("streams", Kind::Number, "how many requests at once share a connection of HTTP/2, at most (100 with 2, 1 with auto)"),
+        key("http2_stream_window", SIZE, "how much of an answer a server may send ahead over HTTP/2, such as 64KiB (4MiB)"),
+        key("http2_connection_window", SIZE, "how much of all answers on a connection of HTTP/2 (64MiB)"),
+        key("compressed", Kind::Truth, "ask for packed answers (gzip, br, zstd, deflate), and count them"),
+        key(
+            "expect_continue",
+            Kind::Truth,
+            "send bodies when the server says that it wants them (Expect: 100-continue), or after one second",
+        ),
+        key("stream", Kind::Text, "measure the events of answers that stream: sse, lines, json-lines, or auto"),
+        key("event_data", Kind::Text, "count only events whose JSON has something there, such as $.choices[0].delta.content"),
+        key("tokens", Kind::Text, "what a token is: events, words of the text at event_data, or what the answer says: usage, or a path"),
+        key(
+            "stream_for",
+            Kind::Text,
+            "listen to an answer that streams for this long, and end it then; one that ends before is asked for again",
+        ),
         key("no_preflight", Kind::Truth, "start without looking whether the server is there"),
         key("connect_to", Kind::Text, "connect to HOST:PORT instead of the target's"),
         key("source_ip", Kind::Texts, "send from these addresses"),
         key("unix_socket", Kind::Text, "connect to this Unix socket"),
-        key("proxy", Kind::Text, "send through this HTTP proxy"),
+        key("proxy", Kind::Text, "send through this proxy: http://, socks5:// or socks5h://"),
         key("also_target", Kind::Texts, "servers that redirects may lead to, such as https://login.example.com"),
         key("insecure", Kind::Truth, "accept any certificate"),
         key("cacert", Kind::Text, "trust the issuers in this PEM file"),
@@ -215,8 +234,12 @@ pub static LOAD: Shape = Shape {
         key("key", Kind::Text, "the certificate's private key"),
         key("sni", Kind::Text, "ask for this name in the TLS handshake"),
         key("tls_version", Kind::Text, "speak only 1.2 or 1.3"),
+        key("tls_resumption", Kind::Text, "whether new connections resume the TLS sessions of earlier ones: on or off (off)"),
     ],
 };
+
+/// In bytes, or with a unit.
+const SIZE: Kind = Kind::Either(&[Kind::Whole, Kind::Text]);
 
 /// Under `populations`.
 pub static POPULATION: Shape = Shape {
@@ -276,6 +299,7 @@ pub static CACHE: Shape = Shape {
             "whether they ask about what is fresh, too: Cache-Control and Expires are not looked at [default: false]",
         ),
         key("all_methods", Kind::Truth, "whether requests of all methods ask, and not those of GET and HEAD alone [default: false]"),
+        key("number", Kind::Whole, "which of the user's caches it is: each knows its own answers [default: 1]"),
     ],
 };
 
@@ -301,6 +325,9 @@ pub static JOURNEY: Shape = Shape {
     ],
 };
 
+/// Which message is waited for.
+const ANSWER_KIND: Kind = Kind::Either(&[Kind::Text, Kind::Shape(&CHECKS), Kind::Texts]);
+
 /// What is done: a request, or something about others.
 pub static STEP: Shape = Shape {
     name: "step",
@@ -315,6 +342,21 @@ pub static STEP: Shape = Shape {
         key("options", Kind::Text, "OPTIONS of it"),
         key("method", Kind::Text, "another method, with `path`"),
         key("path", Kind::Text, "where to, with `method`"),
+        key("connect", Kind::Text, "open a WebSocket to this path, or to a whole URL; one to it that is open is closed before"),
+        key(
+            "send",
+            Kind::Any,
+            "send this as a message over WebSocket, a text or JSON, and wait for its answer, the next message unless `answer` says otherwise",
+        ),
+        key(
+            "answer",
+            ANSWER_KIND,
+            "which message is the answer: next, none, or the first for which these promises hold, such as 'json $.id == {{id}}'",
+        ),
+        key("receive", ANSWER_KIND, "wait for a message over WebSocket: next, or the first for which these promises hold"),
+        key("ping", Kind::Truth, "send a ping over WebSocket, and wait for its pong"),
+        key("close", Kind::Either(&[Kind::Truth, Kind::Whole]), "close the WebSocket: true, or the code that says why, such as 4000"),
+        key("on", Kind::Text, "which WebSocket, as its `connect` is written [default: the last that was opened above]"),
         key("name", Kind::Text, "what reports call it [default: method and path]; beside `pacing`: places of the same name keep one pace"),
         key("headers", Kind::Named, "headers of this request"),
         key("body", Kind::Either(&[Kind::Text, Kind::Shape(&BODY_FILE)]), "a text, or {file: PATH}"),
@@ -358,6 +400,11 @@ pub static STEP: Shape = Shape {
         key("cookies", Kind::Truth, "whether it sends the user's cookies and keeps those of its answer [default: true]"),
         key("keep_alive", Kind::Truth, "whether its connection is kept for what comes behind it [default: true]"),
         key("timeout", Kind::Text, "give this request up after this long, such as 2s"),
+        key(
+            "stream_for",
+            Kind::Text,
+            "listen to its answer that streams for this long, such as 30s, and end it then [default: the `stream_for` of `load`]",
+        ),
         key("maximum_requests", Kind::Whole, "send it at most so often in the whole run; then it is left out"),
         key("must_succeed", Kind::Truth, "whether its failure ends the journey"),
         key("failure_ends", Kind::Text, "what its failure ends: journey, as `must_succeed` says, user, load or load at once"),

@@ -57,3 +57,6 @@ pub use series::Series;
 
 /// What `loadline init` writes: a scenario that explains itself.
 pub const STARTER: &str = include_str!("starter.yaml");
+
+/// The same for the API of chat completions that servers of language models have.
+pub const CHAT_COMPLETIONS: &str = include_str!("chat_completions.yaml");

@@ -19,10 +19,10 @@ use plan::work::{Amount, PacedUsers};
 use plan::{Nanos, Random};
 use step::Jar;
 use step::auth::Digest;
-use step::cache::Cache;
 use template::Fields;
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::cache::Caches;
 use crate::changes::Changes;
 use crate::counts::Counts;
 use crate::meeting::{Meeting, Section, Wait};
@@ -91,7 +91,7 @@ pub(crate) struct Progress {
     /// What it keeps for its scripts.
     pub(crate) beside: Beside,
     /// What it knows of answers, once it has had any that may be kept.
-    pub(crate) cache: Option<Box<Cache>>,
+    pub(crate) caches: Option<Box<Caches>>,
     /// So many steps in a row it has passed over, because it knows the answers.
     pub(crate) passed_over: u32,
     /// What scripts do to the request that comes next.
@@ -188,7 +188,7 @@ pub(crate) struct Common {
     kept: Vec<bool>,
     counters: Vec<u64>,
     beside: Beside,
-    cache: Option<Box<Cache>>,
+    caches: Option<Box<Caches>>,
 }
 
 impl Common {
@@ -201,7 +201,7 @@ impl Common {
         swap(&mut self.kept, &mut user.kept);
         swap(&mut self.counters, &mut user.progress().counters);
         swap(&mut self.beside, &mut user.progress().beside);
-        swap(&mut self.cache, &mut user.progress().cache);
+        swap(&mut self.caches, &mut user.progress().caches);
     }
 }
 

@@ -94,9 +94,7 @@ impl SharedPace {
         let before = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| Some(following(state)));
         Nanos(time_of(following(before.unwrap_or_else(|state| state))))
     }
-}
 
-impl SharedPace {
     /// When whoever comes now goes on at a rate that changes; never when that is over.
     fn next_of(&self, rates: &Timetable, now: Nanos, catches_up: bool) -> Nanos {
         let Kept { workers, of, first } = self.kept;

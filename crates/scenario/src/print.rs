@@ -10,6 +10,7 @@ mod checks;
 mod data;
 mod kept;
 mod page;
+mod talk;
 
 use plan::template::{Piece, Template, Value as Filled};
 use plan::work::{
@@ -422,6 +423,9 @@ impl Steps<'_> {
             }
             _ => step.path.to_string(),
         };
+        if let Some(talk) = &step.talk {
+            return self.talk(step, talk, &path, group, map);
+        }
         match step.method.as_str() {
             "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" => map.put(&step.method.to_ascii_lowercase(), path.clone()),
             method => {
@@ -429,8 +433,7 @@ impl Steps<'_> {
                 map.put("path", path.clone());
             }
         }
-        let own = if group.is_empty() { None } else { step.name.strip_prefix(group).and_then(|name| name.strip_prefix(" / ")) };
-        let name = own.unwrap_or(&step.name);
+        let name = own_name(step, group);
         if name != plan::url_without_secrets(&format!("{} {path}", step.method)) {
             map.put("name", name);
         }
@@ -453,13 +456,20 @@ impl Steps<'_> {
         if step.cache != defaults.cache {
             map.put("cache", step.cache.as_ref().map_or_else(|| Value::Bare("false".to_owned()), cache));
         }
-        if !step.cookies {
-            map.put("cookies", Value::Bare("false".to_owned()));
-        }
         if step.closes {
             map.put("keep_alive", Value::Bare("false".to_owned()));
         }
+        self.rest(step, map);
+    }
+
+    /// What steps of every kind have: their limits, what their failure means, and what is done with their answer.
+    fn rest(&self, step: &Step, map: &mut Map) {
+        let defaults = self.defaults;
+        if !step.cookies {
+            map.put("cookies", Value::Bare("false".to_owned()));
+        }
         map.put_some("timeout", step.timeout.filter(|_| step.timeout != defaults.timeout).map(|timeout| timeout.to_string()));
+        map.put_some("stream_for", step.stream_for.map(|time| time.to_string()));
         map.put_some("maximum_requests", step.requests_max.map(|most| Value::Bare(most.to_string())));
         if step.failure_ends != defaults.failure_ends {
             ends(step.failure_ends, map);
@@ -478,6 +488,12 @@ impl Steps<'_> {
             }
         }
     }
+}
+
+/// The name of a step, without those of its groups.
+fn own_name<'s>(step: &'s Step, group: &str) -> &'s str {
+    let own = if group.is_empty() { None } else { step.name.strip_prefix(group).and_then(|name| name.strip_prefix(" / ")) };
+    own.unwrap_or(&step.name)
 }
 
 /// What a failure ends.

@@ -13,6 +13,7 @@ mod parts;
 mod populations;
 mod script;
 mod surroundings;
+pub(crate) mod talk;
 mod texts;
 
 use std::collections::BTreeSet;
@@ -137,6 +138,8 @@ struct Reading<'a> {
     known: BTreeSet<String>,
     /// Variables that checks of the step at hand are about, and where they stand: its extractions may give them a value.
     checked: Vec<(Spot, String)>,
+    /// Whether the load looks for answers that stream.
+    streams: bool,
     /// How templates call the data files.
     files: Vec<String>,
     /// Of each, where it is and what its columns are, if that was looked at.
@@ -150,6 +153,8 @@ struct Reading<'a> {
     is_in_branch: bool,
     /// Whether it reads what is done in rounds, of a loop that a branch it is in holds.
     is_in_loop: bool,
+    /// Connections of WebSocket that steps above open.
+    opened: Vec<talk::Opened>,
 }
 
 /// The entries of a mapping, each taken at most once.
@@ -193,6 +198,7 @@ impl<'a> Reading<'a> {
             names: OWN_NAMES.map(str::to_owned).to_vec(),
             known: BTreeSet::from(OWN_NAMES.map(str::to_owned)),
             checked: Vec::new(),
+            streams: false,
             files: Vec::new(),
             columns: Vec::new(),
             unset: BTreeSet::new(),
@@ -200,6 +206,7 @@ impl<'a> Reading<'a> {
             is_in_section: false,
             is_in_branch: false,
             is_in_loop: false,
+            opened: Vec::new(),
         }
     }
 
@@ -254,6 +261,7 @@ impl<'a> Reading<'a> {
         let name = top.value("name").and_then(|node| self.plain(node));
         let load = top.value("load");
         let mut draft = load.map_or_else(Draft::default, |node| self.load(node));
+        self.streams = draft.stream.is_some();
         let target = top.value("target").and_then(|node| self.target(node));
         draft.url = target.as_ref().map(Target::absolute);
         self.data(&mut top, &mut draft);
@@ -443,6 +451,12 @@ impl<'a> Reading<'a> {
                 self.wrong(node.spot, format!("the target '{target}' has a path"), help);
                 None
             }
+            Ok(target) if target.scheme().is_websocket() => {
+                let scheme = if target.scheme().is_tls() { "https" } else { "http" };
+                let help = format!("write {scheme}://{}: steps that connect make WebSocket of it", target.authority());
+                self.wrong(node.spot, format!("the target '{target}' is one of WebSocket"), help);
+                None
+            }
             Ok(target) => Some(target),
             Err(why) => {
                 self.wrong(node.spot, format!("the target '{}' {why}", text.escape_debug()), "give a server such as http://127.0.0.1:8080");
@@ -487,6 +501,7 @@ impl<'a> Reading<'a> {
                 break;
             }
             self.known.clone_from(shared);
+            self.opened.clear();
             let Some(mut entries) = self.shape(node, &JOURNEY) else { continue };
             let name = entries.take("name").and_then(|(_, node)| Some((node.spot, self.plain(node)?)));
             if let Some((spot, name)) = name.as_ref().filter(|(_, name)| journeys.iter().any(|journey| journey.name == *name)) {
@@ -529,7 +544,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 31] = [
+        const KINDS: [&str; 36] = [
             "get",
             "post",
             "put",
@@ -561,6 +576,11 @@ impl<'a> Reading<'a> {
             "parallel",
             "critical_section",
             "rendezvous",
+            "connect",
+            "send",
+            "receive",
+            "ping",
+            "close",
         ];
         let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| entries.has(kind)).collect();
         let once = entries.value("once").and_then(|node| self.truth(node)).unwrap_or(false);
@@ -641,7 +661,10 @@ impl<'a> Reading<'a> {
                 self.control(kind, &mut entries, defaults, group, &mut found);
             }
             [kind] => {
-                if let Some(step) = self.step(kind, &mut entries, defaults, group) {
+                let talks = talk::KINDS.contains(&kind);
+                let step =
+                    if talks { self.talk(kind, &mut entries, defaults, group) } else { self.step(kind, &mut entries, defaults, group) };
+                if let Some(step) = step {
                     self.steps += 1;
                     if self.steps == STEPS_MAX + 1 {
                         self.wrong(node.spot, format!("the scenario has more than {STEPS_MAX} steps"), "make several scenarios of it");

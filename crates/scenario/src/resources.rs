@@ -160,8 +160,8 @@ impl Journeys {
         let follow = |before: EncodedRef<'_>, from: &Target, to: &Target, user: &mut User| {
             let hop = Hop { convention: Convention::Browser, began, from, to, status: Status(303), method: "GET" };
             let mut next = self.hop_to(&hop, before, step, &user.jar)?;
-            if cache.is_some() {
-                Self::asks_there(user, to, &mut next);
+            if let Some(keeping) = cache {
+                Self::asks_there(user, keeping, to, &mut next);
             }
             Some(next)
         };
@@ -178,7 +178,9 @@ impl Journeys {
             return Ok(());
         };
         client.begin(request.step.timeout);
-        let mut outcome = client.exchange(&Outgoing::new(sent.as_ref()).at(Some(&place)), &mut sink).await;
+        let mut watched = client.watched_part(&mut sink);
+        let mut outcome = client.exchange(&Outgoing::new(sent.as_ref()).at(Some(&place)), &mut watched).await;
+        drop(watched);
         let mut followed = 0;
         while let Ok(status) = outcome.result {
             role.whole(&mut user.borrow_mut(), |user| {
@@ -205,7 +207,8 @@ impl Journeys {
                 break;
             }
             (sent, place, followed) = (next, to, followed + 1);
-            outcome = client.exchange_more(&outcome, &Outgoing::new(sent.as_ref()).at(Some(&place)), &mut sink).await;
+            let mut watched = client.watched_part(&mut sink);
+            outcome = client.exchange_more(&outcome, &Outgoing::new(sent.as_ref()).at(Some(&place)), &mut watched).await;
         }
         if R::IS_TEARDOWN && outcome.result == Err(Failure::ClientInterrupted) {
             client.record(&outcome);

@@ -28,6 +28,8 @@ mod populations;
 mod resources;
 mod rows;
 mod scripts;
+mod streams;
+mod wire;
 mod words;
 
 /// A request as the server saw it.
@@ -582,7 +584,7 @@ steps:
     let ran = run(&server, text);
     assert_eq!(ran.broken, None);
     let bodies: Vec<String> = log.borrow().iter().map(|seen| seen.body.clone()).collect();
-    assert_eq!(bodies, ["foo=a%20b%26c&x=1", "foo=a b&c"]);
+    assert_eq!(bodies, ["foo=a+b%26c&x=1", "foo=a b&c"]);
 }
 
 #[test]

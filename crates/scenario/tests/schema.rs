@@ -94,6 +94,7 @@ fn json(text: &str) -> Value {
 fn the_starter_is_as_the_schema_says() {
     let schema = schema();
     assert_eq!(accepts(&schema, &schema, &json(scenario::STARTER)), Ok(()));
+    assert_eq!(accepts(&schema, &schema, &json(scenario::CHAT_COMPLETIONS)), Ok(()));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use plan::{Nanos, Wording};
 use serde::{Deserialize, Serialize};
 
 /// The version of these frames. Both ends have the same.
-pub const SITE_SCHEMA: &str = "loadline.site/5";
+pub const SITE_SCHEMA: &str = "loadline.site/7";
 
 /// No frame is longer: a plan without its files is not, and no counts are.
 const FRAME_BYTES_MAX: u32 = 64 << 20;

@@ -206,7 +206,7 @@ mod tests {
 
     const NOW: UnixSeconds = UnixSeconds(1_700_000_000);
     const AT: Nanos = Nanos::from_secs(100);
-    const THREE: Keeping = Keeping { at_most: NonZeroU32::new(3).unwrap(), always_ask: false, all_methods: false };
+    const THREE: Keeping = Keeping { at_most: NonZeroU32::new(3).unwrap(), always_ask: false, all_methods: false, number: 1 };
 
     fn asking<'a>(path: &str, headers: &'a str) -> Asked<'a> {
         Asked::new(&"http://a.test".parse().unwrap(), path, Headers::lines(headers.as_bytes()))

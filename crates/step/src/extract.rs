@@ -58,7 +58,13 @@ pub struct Extractor {
     finder: Finder,
     /// Where the groups of a regular expression were found last, kept so that it need not be made for each answer.
     groups: Option<Box<CaptureLocations>>,
+    /// What it looked for before, where that is [filled in](Self::seek) for each answer: users differ in it, and it costs more to
+    /// understand than to look for.
+    before: Vec<(Box<str>, Finder)>,
 }
+
+/// So much of what was looked for before is kept.
+const BEFORE_MAX: usize = 16;
 
 #[derive(Debug, Clone)]
 enum Finder {
@@ -145,7 +151,17 @@ impl Extractor {
             Kind::Status => Finder::Status,
         };
         let text = if matches!(kind, Kind::Body | Kind::Status) { "" } else { text.trim() };
-        Ok(Self { kind, text: text.into(), which: Which::First, null_is_missing: false, whole: false, form: None, finder, groups: None })
+        Ok(Self {
+            kind,
+            text: text.into(),
+            which: Which::First,
+            null_is_missing: false,
+            whole: false,
+            form: None,
+            finder,
+            groups: None,
+            before: Vec::new(),
+        })
     }
 
     /// Understands an expression that holds values, as if each were a number, or else a word.
@@ -162,10 +178,16 @@ impl Extractor {
     /// # Errors
     /// What is wrong in it; then it looks for what it looked for.
     pub fn seek(&mut self, text: &str) -> Result<(), Mistake> {
-        if *self.text != *text.trim() {
-            let made = Self::compile(self.kind, text)?;
-            (self.text, self.finder, self.groups) = (made.text, made.finder, None);
+        if *self.text == *text.trim() {
+            return Ok(());
         }
+        let (sought, finder) = match self.before.iter().position(|(known, _)| **known == *text.trim()) {
+            Some(place) => self.before.remove(place),
+            None => Self::compile(self.kind, text).map(|made| (made.text, made.finder))?,
+        };
+        self.before.truncate(BEFORE_MAX - 1);
+        self.before.insert(0, (std::mem::replace(&mut self.text, sought), std::mem::replace(&mut self.finder, finder)));
+        self.groups = None;
         Ok(())
     }
 

@@ -27,6 +27,7 @@ mod parts;
 mod pattern;
 mod reading;
 pub mod resources;
+mod rewrite;
 mod unpack;
 mod zstd;
 
@@ -40,5 +41,6 @@ pub use pattern::{Pattern, regex};
 pub use plan::template::Mistake;
 pub use plan::work::{Kind, Subject, Which};
 pub use reading::{JSON_BYTES_MAX, Reading};
+pub use rewrite::Rewrite;
 pub use unpack::{UnpackError, unpack};
 pub use zstd::zstd_frames;

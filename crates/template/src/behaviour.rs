@@ -354,7 +354,8 @@ impl Behaviour for TemplateBehaviour {
             } else {
                 let route = &routes[user.route];
                 let request = Request::new(EncodedRef::new(&user.bytes, user.layout)).judged(expected.judges_status);
-                client.fetch(&if *at_home { request } else { request.to(&route.target) }, &mut user.sink).await?
+                let request = if *at_home { request } else { request.to(&route.target) };
+                client.fetch_of(&request, &mut user.sink, || expected.row_of(user.route)).await?
             };
             client.record_with(&outcome, |recorder| self.record(user, &outcome, recorder));
             Ok(())

@@ -129,7 +129,7 @@ impl Compiling<'_> {
         let kind = kind.split(';').next().unwrap_or_default().trim();
         let place = match &request.body {
             Body::Bytes(_) | Body::File(_) if kind == "application/json" || kind.ends_with("+json") => Place::Json,
-            Body::Bytes(_) | Body::File(_) if kind == plan::FORM_TYPE => Place::Url,
+            Body::Bytes(_) | Body::File(_) if kind == plan::FORM_TYPE => Place::Form,
             _ => Place::Plain,
         };
         MarkedBody { mark, bytes, values, place }
@@ -269,14 +269,15 @@ impl<'a> Pieces<'a> {
         let charset = self.charset.take();
         match charset.filter(|_| !is_as_it_is) {
             None => self.plain_value(parts, value, place),
-            Some(charset) => {
-                let place = match (value, place) {
-                    (Value::Raw(_), Place::Url) => Place::RawUrl,
-                    (Value::Raw(_), Place::Json) => Place::Plain,
-                    (_, place) => place,
-                };
-                self.value_in(charset, parts, value, place);
-            }
+            Some(charset) => match (value, place) {
+                (Value::FormEncoded(pieces), _) => {
+                    for (pieces, place) in encoded_pieces(pieces) {
+                        self.value_in(charset, parts, &Value::Raw(pieces.to_vec()), place);
+                    }
+                }
+                (Value::Raw(_), place) => self.value_in(charset, parts, value, place.as_it_is()),
+                _ => self.value_in(charset, parts, value, place),
+            },
         }
         self.charset = charset;
     }
@@ -350,13 +351,15 @@ impl<'a> Pieces<'a> {
                 return;
             }
             Value::Raw(pieces) => {
-                let place = match place {
-                    Place::Url => Place::RawUrl,
-                    Place::Json => Place::Plain,
-                    other => other,
-                };
-                let inner = self.pieces(pieces, place);
+                let inner = self.pieces(pieces, place.as_it_is());
                 inner.into_iter().for_each(|part| add(parts, part));
+                return;
+            }
+            // What is written so means itself everywhere.
+            Value::FormEncoded(pieces) => {
+                for (pieces, place) in encoded_pieces(pieces) {
+                    self.pieces(pieces, place).into_iter().for_each(|part| add(parts, part));
+                }
                 return;
             }
             Value::Base64(pieces) => {
@@ -509,6 +512,14 @@ impl<'a> Pieces<'a> {
 fn unread(path: &str) -> PlanError {
     let message = format!("the file '{path}' of a template was not read when the plan was made");
     PlanError::new(NO_TEMPLATES, message, "check the path, which begins at the current directory")
+}
+
+/// The pieces of a text that is encoded as in a form, and how each stands there: what is raw may be encoded already.
+fn encoded_pieces(pieces: &[Piece]) -> impl Iterator<Item = (&[Piece], Place)> {
+    pieces.iter().map(|piece| match piece {
+        Piece::Value(Value::Raw(inner)) => (inner.as_slice(), Place::KeptForm),
+        piece => (std::slice::from_ref(piece), Place::Form),
+    })
 }
 
 /// What stands before a value.

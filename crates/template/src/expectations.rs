@@ -92,6 +92,11 @@ impl Expectations {
         self.names.is_empty()
     }
 
+    /// The row that requests of this route are counted in, if there are any.
+    pub(crate) fn row_of(&self, route: usize) -> Option<usize> {
+        self.row_of.get(route).copied()
+    }
+
     pub(crate) fn tally(&self) -> Tally {
         let checks = || self.checks.iter().map(|check| Arc::from(check.words()));
         Tally { steps: self.names.iter().map(|name| StepCounts::named(name.clone(), 0, checks())).collect(), ..Tally::default() }
@@ -111,7 +116,7 @@ impl Expectations {
         outcome: &Outcome,
         recorder: &mut Recorder,
     ) {
-        let Some(row) = self.row_of.get(route).copied() else { return recorder.record(outcome) };
+        let Some(row) = self.row_of(route) else { return recorder.record(outcome) };
         let name = &self.names[row];
         let judged = match outcome.result {
             Err(failure) => {

@@ -82,6 +82,8 @@ struct Odd {
     refusal: Option<Refusal>,
     /// How the body is packed, as the answer says.
     codings: String,
+    /// Its bytes as they came and as they were unpacked, if they were.
+    unpacked: Option<(u64, u64)>,
 }
 
 /// The header that says how a body is packed.
@@ -152,7 +154,7 @@ impl AnswerSink {
     /// Puts what a packed body stands for in its place.
     #[cold]
     fn unpack(&mut self) {
-        let (Some(all), Some(odd)) = (&self.all, &self.odd) else { return };
+        let (Some(all), Some(odd)) = (&self.all, &mut self.odd) else { return };
         if odd.refusal.is_some() || self.body.is_empty() {
             return;
         }
@@ -161,6 +163,7 @@ impl AnswerSink {
             Ok(None) => {}
             Ok(Some(body)) => {
                 all.set(others + body.len());
+                odd.unpacked = Some((self.body.len() as u64, body.len() as u64));
                 self.body = body;
             }
             Err(UnpackError::TooLarge) => self.refuse(Refusal::TooLarge),
@@ -246,6 +249,10 @@ impl ResponseSink for AnswerSink {
             self.unpack();
         }
     }
+
+    fn unpacked(&self) -> Option<(u64, u64)> {
+        self.odd.as_ref()?.unpacked
+    }
 }
 
 /// An answer that nobody looks at any more is not kept.
@@ -296,7 +303,11 @@ mod tests {
         let (body, why) = hear(&[packed], b"{\"price\":12}");
         assert_eq!(body, b"{\"price\":12}");
         assert!(why.unwrap().starts_with("the answer cannot be looked into: it says that it is packed (br), and cannot be unpacked: "));
-        assert_eq!(all.get(), 12);
+        assert_eq!((all.get(), sink.unpacked()), (12, None));
+        sink.head(200, &[packed]);
+        sink.body(brotli);
+        sink.complete();
+        assert_eq!(sink.unpacked(), Some((brotli.len() as u64, 12)));
         sink.forget();
         assert_eq!(all.get(), 0);
     }

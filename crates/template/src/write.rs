@@ -25,10 +25,14 @@ use crate::record::Fields;
 /// Where a piece stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// A URL's path or query, or a body that is encoded like one.
+    /// A URL's path or query.
     Url,
     /// The same for what is to stay as it is where it can.
     RawUrl,
+    /// A form, or a query that is written like one.
+    Form,
+    /// The same for what may stand in it already as it is encoded there.
+    KeptForm,
     /// The value of a header.
     Header,
     /// A string in JSON.
@@ -126,7 +130,7 @@ impl Writer {
         match self {
             Self::Uuid | Self::Random { .. } | Self::Sequence { .. } => true,
             // Colons, spaces and commas.
-            Self::Now { form: TimeForm::Usual(_), .. } => !matches!(place, Place::Url | Place::RawUrl),
+            Self::Now { form: TimeForm::Usual(_), .. } => !matches!(place, Place::Url | Place::RawUrl | Place::Form | Place::KeptForm),
             _ => false,
         }
     }
@@ -242,7 +246,7 @@ impl Writing<'_> {
                 *self.is_unsafe |= out[from..].iter().any(|byte| !place.allows(*byte));
                 return;
             }
-            Place::Url | Place::RawUrl | Place::Json => {}
+            Place::Url | Place::RawUrl | Place::Form | Place::KeptForm | Place::Json => {}
         }
         if out[from..].iter().all(|byte| place.allows(*byte)) {
             return;
@@ -255,6 +259,15 @@ impl Writing<'_> {
 }
 
 impl Place {
+    /// The same for what is to stay as it is where it can.
+    pub(crate) const fn as_it_is(self) -> Self {
+        match self {
+            Self::Url | Self::Form => Self::RawUrl,
+            Self::Json => Self::Plain,
+            other => other,
+        }
+    }
+
     /// Whether a byte means itself here.
     #[inline]
     pub(crate) const fn allows(self, byte: u8) -> bool {
@@ -262,6 +275,9 @@ impl Place {
             // RFC 3986 §2.3.
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~'),
             Self::RawUrl => byte.is_ascii_graphic() && byte != b'#',
+            // WHATWG URL §5.2.
+            Self::Form => byte.is_ascii_alphanumeric() || matches!(byte, b'*' | b'-' | b'.' | b'_'),
+            Self::KeptForm => Self::Form.allows(byte) || matches!(byte, b'+' | b'%'),
             Self::Header => byte == b'\t' || (byte >= b' ' && byte != 0x7f),
             Self::Json => byte >= b' ' && byte != b'"' && byte != b'\\',
             Self::Plain => true,
@@ -273,7 +289,8 @@ impl Place {
         for byte in text {
             match self {
                 _ if self.allows(*byte) => out.push(*byte),
-                Self::Url | Self::RawUrl => {
+                Self::Form | Self::KeptForm if *byte == b' ' => out.push(b'+'),
+                Self::Url | Self::RawUrl | Self::Form | Self::KeptForm => {
                     out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)].to_ascii_uppercase()]);
                     out.push(DIGITS[usize::from(byte & 15)].to_ascii_uppercase());
                 }
@@ -540,6 +557,7 @@ mod tests {
         for (place, expected) in [
             (Place::Url, "the%20%22body%22"),
             (Place::RawUrl, "the%20\"body\""),
+            (Place::Form, "the+%22body%22"),
             (Place::Json, "the \\\"body\\\""),
             (Place::Header, "the \"body\""),
             (Place::Plain, "the \"body\""),

@@ -6,10 +6,13 @@
 
 use std::fmt::{Display, Write as _};
 use std::hint::black_box;
+use std::num::NonZeroU32;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::account;
+use crate::behaviour::{Behaviour, Trickle};
 use crate::distribution::draw;
 use crate::query::value;
 
@@ -57,8 +60,36 @@ pub(crate) const ENDPOINTS: &[Endpoint] = &[
     Endpoint { path: "/answer", about: "?id=1&card=3: whether this was the card", answer: check_answer },
     Endpoint { path: "/pick", about: "a card, picked at random", answer: pick },
     Endpoint { path: "/users/N", about: "the user of that number, from 1 to 1000", answer: user },
+    Endpoint { path: CHAT, about: "a language model's answer, streamed: forty tokens, 15 ms apart", answer: |_| chat() },
     Endpoint { path: "/orders/N", about: "the order of that number, from 1 to 1000, and whose it is", answer: order },
 ];
+
+/// Where answers stream.
+pub(crate) const CHAT: &str = "/v1/chat/completions";
+
+const CHAT_EVENTS: u32 = 40;
+
+/// An event of such an answer; all are as long.
+fn chat_event(number: u32) -> String {
+    format!(
+        "data: {{\"object\":\"chat.completion.chunk\",\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"word{number:02} \"}}}}]}}\n\n"
+    )
+}
+
+/// As the API of chat completions answers that OpenAI made and many servers have.
+fn chat() -> Answer {
+    let body: String = (0..CHAT_EVENTS).map(chat_event).chain(["data: [DONE]\n\n".to_owned()]).collect();
+    Answer { status: 200, media_type: "text/event-stream", body: body.into() }
+}
+
+/// How a language model answers: eight at once are read, 60 ms each, and then an event comes every 15 ms.
+#[must_use]
+pub fn model_route() -> (&'static str, Behaviour) {
+    let pool: Result<Behaviour, String> = "pool=8:60ms".parse();
+    let drop_bytes = NonZeroU32::new(chat_event(0).len() as u32).unwrap_or(NonZeroU32::MIN);
+    let trickle = Trickle { drop_bytes, every: Duration::from_millis(15) };
+    (CHAT, Behaviour { trickle: Some(trickle), ..pool.unwrap_or_default() })
+}
 
 /// The endpoint's path that a path with a number at its end stands for: `/users/N` of `/users/7`.
 pub(crate) fn numbered(path: &str) -> Option<&'static str> {
@@ -87,13 +118,13 @@ pub(crate) fn healthy() -> Answer {
 pub fn index() -> String {
     let mut text = String::from("A small API to try load tests on.\n\n");
     for endpoint in ENDPOINTS {
-        let _ = writeln!(text, "{:<14} {}", endpoint.path, endpoint.about);
+        let _ = writeln!(text, "{:<21} {}", endpoint.path, endpoint.about);
     }
     for (path, about) in account::PAGES {
-        let _ = writeln!(text, "{path:<14} {about}");
+        let _ = writeln!(text, "{path:<21} {about}");
     }
-    let _ = writeln!(text, "{:<14} the request's body, or its X-Id header if it has no body", ECHO);
-    let _ = writeln!(text, "{:<14} ?delay=5ms&status=503&share=0.1&size=1000: behaves as told\n", BEHAVE);
+    let _ = writeln!(text, "{:<21} the request's body, or its X-Id header if it has no body", ECHO);
+    let _ = writeln!(text, "{:<21} ?delay=5ms&status=503&share=0.1&size=1000: behaves as told\n", BEHAVE);
     text.push_str(crate::behaviour::GRAMMAR);
     text
 }
@@ -294,6 +325,17 @@ mod tests {
         for path in ["/users", "/users/", "/users/7a", "/users/7/8", "7", "/fib/7"] {
             assert_eq!(numbered(path), None, "{path}");
         }
+    }
+
+    #[test]
+    fn every_event_of_a_model_is_one_drop() {
+        let (status, body) = ask(CHAT, "");
+        let (path, behaviour) = model_route();
+        let trickle = behaviour.trickle.unwrap();
+        let mut drops = body.as_bytes().chunks(trickle.drop_bytes.get() as usize);
+        assert!((status, path, behaviour.pool.is_some()) == (200, CHAT, true) && body.ends_with("data: [DONE]\n\n"));
+        assert!(drops.by_ref().take(CHAT_EVENTS as usize).all(|drop| drop.starts_with(b"data: {") && drop.ends_with(b"\n\n")), "{body}");
+        assert_eq!(drops.next(), Some(&b"data: [DONE]\n\n"[..]));
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod counts;
 mod distribution;
 #[cfg(target_os = "linux")]
 pub mod limited;
+pub mod model;
 mod overload;
 mod pool;
 mod portion;
@@ -23,9 +24,10 @@ mod scalability;
 pub mod scripted;
 mod server;
 mod stall;
+pub mod talk;
 mod wire;
 
-pub use api::index;
+pub use api::{index, model_route};
 pub use behaviour::{Behaviour, BodyFraming, Fault, GRAMMAR, ResetPoint, Trickle};
 pub use certificate::{ClientCertificate, Identity, ServerCertificate, Tls};
 pub use counts::Counts;

@@ -119,6 +119,10 @@ class Form {
       this.text("timeout", "Give a request up after", { placeholder: "30s" }),
       this.text("connect-timeout", "Give connecting up after", { placeholder: "5s" }),
       this.text("follow", "Redirects followed", { placeholder: "0", inputmode: "numeric" }),
+      this.select("stream", "Events of answers that stream", [["", "not measured"], ["auto", "as their Content-Type says"], ["sse", "server-sent events"], ["lines", "lines"], ["json-lines", "lines of JSON"]]),
+      this.text("event-data", "Where events have their content", { placeholder: "such as $.choices[0].delta.content" }),
+      this.text("tokens", "What a token is", { placeholder: "events, words, usage, or a path" }),
+      this.text("stream-for", "Listen to a stream for", { placeholder: "to its end, or such as 30s" }),
       this.text("threads", "Threads", { inputmode: "numeric", placeholder: "as many as cores" }),
       this.text("processes", "Processes", { inputmode: "numeric", placeholder: "as many as files need" }),
       this.text("seed", "Seed", { inputmode: "numeric", placeholder: "1" }),
@@ -157,7 +161,9 @@ class Form {
       this.set(field, Array.isArray(value) ? value.join("\n") : String(value));
     };
     const rate = typeof plan["rate"] === "string" ? plan["rate"] : null;
-    for (const key of ["url", "method", "header", "duration", "warmup", "pause", "timeout", "follow", "threads", "processes", "seed", "sni"]) move(key, key);
+    for (const key of ["url", "method", "header", "duration", "warmup", "pause", "timeout", "follow", "stream", "tokens", "threads", "processes", "seed", "sni"]) move(key, key);
+    move("event_data", "event-data");
+    move("stream_for", "stream-for");
     move("connect_timeout", "connect-timeout");
     move("connect_to", "connect-to");
     for (const key of ["data", "json"]) if (plan[key] !== undefined) { this.set("body", key); move(key, "content"); }
@@ -280,7 +286,9 @@ class Form {
     const give = (key: string, field: string) => { const value = this.value(field).trim(); if (value !== "") plan[key] = value; };
     const journeys = this.journeys();
     if (journeys) plan["scenario_text"] = this.value("scenario"); else give("method", "method");
-    for (const key of ["url", "warmup", "timeout", "follow", "threads", "seed", "user", "bearer", "sni"]) give(key, key);
+    for (const key of ["url", "warmup", "timeout", "follow", "stream", "tokens", "threads", "seed", "user", "bearer", "sni"]) give(key, key);
+    give("event_data", "event-data");
+    give("stream_for", "stream-for");
     if (this.from_here()) give("processes", "processes");
     give("connect_timeout", "connect-timeout");
     give("connect_to", "connect-to");
@@ -478,6 +486,7 @@ const EXPERIMENT_FIELDS: [string, string[]][] = [
 const LABELS: Record<string, string> = {
   connections: "Clients", rate: "Clients per second", duration: "For", pause: "Pause between requests", warmup: "Warm-up before", header: "Headers", data: "Content of the body",
   json: "Content of the body", check: "Checks", "abort-on": "Give up once", timeout: "Give a request up after", "connect-timeout": "Give connecting up after", follow: "Redirects followed",
+  stream: "Events of answers that stream", "event-data": "Where events have their content", tokens: "What a token is", "stream-for": "Listen to a stream for",
   slo: "What is to be kept", levels: "Levels of clients", rates: "Or levels of rates", repeat: "Measure each level", budget: "Search for at most", "rate-max": "Never load with more than",
   agents: "Where the load comes from", pairs: "Pairs of runs", margin: "A change that does not matter",
   "connect-to": "Connect to", user: "User and password", bearer: "Bearer token", sni: "Name in TLS", tag: "Tags",

@@ -51,7 +51,12 @@ export interface Tick {
   server?: Server;
   /** Of a scenario. */
   journeys?: { started: number; completed: number; succeeded: number; broke_off: number };
+  /** Of answers that stream. */
+  streams?: Events;
 }
+
+/** Events of an interval: how many, and the times to the first of an answer and between two. */
+export interface Events { events: number; first_mean_ns: number | null; first_p95_ns: number | null; first_max_ns: number | null; between_p99_ns: number | null; between_max_ns: number | null }
 
 /** The server at a moment: cores that it used, the share of one that its busiest thread did, and busy cores of its machine. */
 export interface Server {
@@ -85,13 +90,19 @@ export interface Timeline {
   p90_ns: (number | null)[];
   p99_ns: (number | null)[];
   max_ns: (number | null)[];
+  /** Of a run whose answers stream. */
+  streams?: Events[];
 }
+
+const NO_EVENTS: Events = { events: 0, first_mean_ns: null, first_p95_ns: null, first_max_ns: null, between_p99_ns: null, between_max_ns: null };
 
 /** Adds an interval to the others. */
 export function push(timeline: Timeline, tick: Tick): void {
   const times = tick.response_time;
   for (const failure of Object.keys(tick.failures ?? {})) timeline.failures[failure] ??= timeline.from_ns.map(() => 0);
   for (const [failure, counts] of Object.entries(timeline.failures)) counts.push(tick.failures?.[failure] ?? 0);
+  if (tick.streams) timeline.streams ??= timeline.from_ns.map(() => NO_EVENTS);
+  timeline.streams?.push(tick.streams ?? NO_EVENTS);
   timeline.from_ns.push(tick.from_ns);
   timeline.to_ns.push(tick.to_ns);
   timeline.warmup.push(tick.warmup ?? false);
@@ -177,6 +188,10 @@ export interface Point {
   /** Of a scenario: journeys finished a second, and answers for each of them. */
   tps?: number;
   requests_per_journey?: number;
+  /** Of answers that stream: events a second, and percentiles of the times to the first of an answer and between two. */
+  events_per_second?: number;
+  first_event_p95_ns?: number | null;
+  between_events_p99_ns?: number | null;
   generator_limited: boolean;
 }
 

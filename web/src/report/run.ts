@@ -14,7 +14,8 @@ export function run(page: RunPage): Drawn {
   const { timeline, times } = page.data;
   const over_time = new Group();
   // Of a run that another tool measured, nothing is known of its generator and its connections.
-  const specs = COURSES.filter((spec) => spec !== health || page.data.threads > 0);
+  const streams = timeline.streams !== undefined;
+  const specs = COURSES.filter((spec) => (spec !== health || page.data.threads > 0) && (streams || (spec !== events && spec !== event_times)));
   const courses = specs.map((spec) => new Chart(spec(page), over_time));
   const shapes = times.length === 0 ? [] : [
     new Chart(histogram("latency", "How long requests took", `How many of ${samples(times[0])} took how long, on a logarithmic axis.`, times)),
@@ -38,7 +39,7 @@ export function run(page: RunPage): Drawn {
   };
 }
 
-const COURSES: readonly ((page: RunPage) => Spec)[] = [throughput, response, failures, in_flight, health];
+const COURSES: readonly ((page: RunPage) => Spec)[] = [throughput, response, events, event_times, failures, in_flight, health];
 
 /** Rates stand at the middle of their interval. */
 const middles = (timeline: Timeline) => timeline.from_ns.map((from, index) => (from + (timeline.to_ns[index] ?? from)) / 2e9);
@@ -97,6 +98,33 @@ function response(page: RunPage): Spec {
       { name: "p99", ink: "d", kind: "line", x, y: timeline.p99_ns },
       { name: "max", ink: "faint", kind: "line", x, y: timeline.max_ns, off: true },
       { name: "mean", ink: "e", kind: "line", dashed: true, x, y: timeline.mean_ns, off: true },
+    ],
+  });
+}
+
+function events(page: RunPage): Spec {
+  const { timeline } = page.data;
+  const x = middles(timeline);
+  return course(page, {
+    id: "events", title: "Events a second", about: "Events of all answers, as they came; of language models tokens.",
+    left: { title: "events a second", show: figure, zero: true },
+    series: [{ name: "events", ink: "c", kind: "line", x, y: rates(timeline, (timeline.streams ?? []).map((interval) => interval.events)) }],
+  });
+}
+
+function event_times(page: RunPage): Spec {
+  const { timeline } = page.data;
+  const x = middles(timeline);
+  const streams = timeline.streams ?? [];
+  return course(page, {
+    id: "event-times", title: "First event, and between events", about: "From when a request was due to the first event of its answer, and from one event to the next; a gap where too few came to tell.",
+    left: { title: "time", show: time, zero: true, law: "log", switchable: true },
+    series: [
+      { name: "first event, mean", ink: "a", kind: "line", x, y: streams.map((interval) => interval.first_mean_ns) },
+      { name: "first event p95", ink: "b", kind: "line", x, y: streams.map((interval) => interval.first_p95_ns) },
+      { name: "first event, max", ink: "d", kind: "line", x, y: streams.map((interval) => interval.first_max_ns) },
+      { name: "between events p99", ink: "c", kind: "line", dashed: true, x, y: streams.map((interval) => interval.between_p99_ns) },
+      { name: "between events, max", ink: "faint", kind: "line", x, y: streams.map((interval) => interval.between_max_ns) },
     ],
   });
 }

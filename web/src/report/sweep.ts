@@ -43,7 +43,7 @@ export function sweep(page: SweepPage): HTMLElement[] {
     lines: best === null ? [] : [{ at: best, text: `best: ${figure(best)}` }],
   };
   const flames = (page.data.profiles ?? []).map((profile) => new Flame(profile));
-  const load = [throughput, ...journeys(x, points), tail(x, points), success(x, points)].map((spec) => new Chart(spec, group));
+  const load = [throughput, ...journeys(x, points), ...events(x, points), tail(x, points), success(x, points)].map((spec) => new Chart(spec, group));
   return [...roots(load), ...climbs(page.data.observed, x, group, throughput.lines), ...roots(flames)];
 }
 
@@ -60,6 +60,26 @@ export function journeys(x: Spec["x"], points: readonly Point[]): Spec[] {
       { name: "TPS", ink: "c", kind: "line", x: at(points), y: points.map(tps) },
       { name: "requests a journey", ink: "e", kind: "line", dashed: true, axis: "right", x: at(points), y: points.map((point) => point.requests_per_journey ?? null) },
       { name: "measured", ink: "c", kind: "points", x: at(points), y: points.map(tps), hollow: points.map((point) => point.generator_limited) },
+    ],
+  }];
+}
+
+const a_second = (point: Point) => point.events_per_second ?? null;
+const first_event = (point: Point) => point.first_event_p95_ns ?? null;
+const between_events = (point: Point) => point.between_events_p99_ns ?? null;
+const streamed = (points: readonly Point[]) => points.some((point) => point.events_per_second !== undefined);
+
+/** Events a second stop growing where their times begin to. */
+function events(x: Spec["x"], points: readonly Point[]): Spec[] {
+  if (!streamed(points)) return [];
+  return [{
+    id: "events", title: "Events a second, first event and between events", about: "Events of all answers a second; from when a request was due to its answer's first event (p95), and from one event to the next (p99).", x,
+    left: { title: "events a second", show: figure, zero: true }, right: { title: "time", show: time, law: "log" },
+    series: [
+      { name: "events a second", ink: "c", kind: "line", x: at(points), y: points.map(a_second) },
+      { name: "first event p95", ink: "b", kind: "line", axis: "right", x: at(points), y: points.map(first_event) },
+      { name: "between events p99", ink: "d", kind: "line", dashed: true, axis: "right", x: at(points), y: points.map(between_events) },
+      { name: "measured", ink: "c", kind: "points", x: at(points), y: points.map(a_second), hollow: points.map((point) => point.generator_limited) },
     ],
   }];
 }
@@ -106,6 +126,11 @@ export function diff(page: DiffPage): HTMLElement[] {
   const specs: Spec[] = [
     { id: "throughput", title: "Throughput of both", about: "Requests a second that succeeded, by level.", x, left: { title: "requests a second", show: figure, zero: true }, series: both((point) => point.qps) },
     ...(travelled(all) ? [{ id: "journeys", title: "Journeys of both", about: "Journeys finished a second (TPS), by level.", x, left: { title: "journeys a second", show: figure, zero: true }, series: both(tps) }] : []),
+    ...(streamed(all) ? [
+      { id: "events", title: "Events of both", about: "Events of all answers a second, by level.", x, left: { title: "events a second", show: figure, zero: true }, series: both(a_second) },
+      { id: "first-event", title: "First event of both", about: "From when a request was due to its answer's first event (p95), by level.", x, left: { title: "first event p95", show: time, zero: true, switchable: true }, series: both(first_event) },
+      { id: "between-events", title: "Between events of both", about: "From one event of an answer to its next (p99), by level.", x, left: { title: "between events p99", show: time, zero: true, switchable: true }, series: both(between_events) },
+    ] : []),
     { id: "ttlb", title: "Response time of both", about: "Mean latency, by level.", x, left: { title: "mean latency", show: time, zero: true, switchable: true }, series: both((point) => point.ttlb_mean_ns) },
     { id: "success", title: "Success rate of both", about: from > 0 ? `Requests that succeeded. The axis begins at ${from} %.` : "Requests that succeeded.", x, left: { title: "succeeded", show: percent, from, to: 100 + (100 - from) * 0.04 }, series: both((point) => point.success_percent) },
   ];

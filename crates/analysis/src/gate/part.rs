@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use measure::{JourneyRow, PopulationRow, Requests, StepRow, Summary};
+use measure::{JourneyRow, PopulationRow, Requests, StepRow, StreamRow, Summary};
 
 use super::{CheckError, Figure, Span, Times};
 
@@ -69,10 +69,12 @@ impl Part {
     pub(super) fn measures(&self, figure: Figure) -> Result<(), String> {
         let known = match (self, figure) {
             (_, Figure::Time(Span::Response, _) | Figure::Failed) => true,
+            (Self::Step(_) | Self::Url(_), Figure::Time(span, _)) if span.is_of_events() => true,
             (part, figure) => figure == if part.is_of_several() { Figure::Tps } else { Figure::Qps },
         };
         let (kind, rate) = (self.kind(), if self.is_of_several() { "tps" } else { "qps" });
-        if known { Ok(()) } else { Err(format!("of a {kind}, a check takes p50 … p99.9, mean, max, failed or {rate}")) }
+        let events = if matches!(self, Self::Step(_) | Self::Url(_)) { ", first_event p95, between_events p99" } else { "" };
+        if known { Ok(()) } else { Err(format!("of a {kind}, a check takes p50 … p99.9, mean, max{events}, failed or {rate}")) }
     }
 }
 
@@ -98,8 +100,16 @@ pub(super) fn read(text: super::Part<'_>) -> Result<(Option<Part>, super::Part<'
     let rest = rest.trim();
     match rest.rsplit_once(char::is_whitespace) {
         Some((name, figure)) => {
-            let figure = super::Part::new(text.whole, text.to - figure.len(), text.to);
-            Ok((Some(of(name.trim().to_owned())), figure))
+            let (mut name, mut length) = (name.trim(), figure.len());
+            // A figure of events has two words.
+            if let Some((before, span)) = name.rsplit_once(char::is_whitespace)
+                && super::SPANS.iter().any(|(known, of)| *known == span && of.is_of_events())
+            {
+                length = rest.len() - (name.len() - span.len());
+                name = before.trim();
+            }
+            let figure = super::Part::new(text.whole, text.to - length, text.to);
+            Ok((Some(of(name.to_owned())), figure))
         }
         None => Err(text.wrong(format!(
             "the name of a {kind} and a figure belong here, such as {kind} {} p95",
@@ -117,6 +127,7 @@ pub(super) fn read(text: super::Part<'_>) -> Result<(Option<Part>, super::Part<'
 pub(super) struct Measurements<'a> {
     run: &'a Summary,
     row: Option<Times<'a>>,
+    streams: Option<Cow<'a, StreamRow>>,
     pub(super) due: u64,
     pub(super) failed: u64,
     /// Answers a second that succeeded.
@@ -133,6 +144,7 @@ impl<'a> Measurements<'a> {
             None => Some(Self {
                 run,
                 row: None,
+                streams: run.streams.as_deref().map(Cow::Borrowed),
                 due: run.requests.due,
                 failed: run.requests.failed + run.requests.unsent,
                 qps: run.qps_succeeded,
@@ -157,13 +169,19 @@ impl<'a> Measurements<'a> {
         let qps_of = |row: &StepRow| of_span(row.succeeded).min(row.qps);
         let first = rows.next()?;
         let mut histogram = Cow::Borrowed(&first.response_time);
+        let mut streams = first.streams.as_deref().map(Cow::Borrowed);
         let (mut succeeded, mut due, mut failed, mut qps) = (first.succeeded, first.due, first.failed, qps_of(first));
         for row in rows {
             histogram.to_mut().add(&row.response_time);
+            match (&mut streams, row.streams.as_deref()) {
+                (Some(streams), Some(more)) => streams.to_mut().add(more, (1.0, 1.0)),
+                (streams @ None, more) => *streams = more.map(Cow::Borrowed),
+                (Some(_), None) => {}
+            }
             (succeeded, due, failed, qps) = (succeeded + row.succeeded, due + row.due, failed + row.failed, qps + qps_of(row));
         }
         let good = succeeded.min(histogram.count());
-        Some(Self { run, row: Some(Times { histogram, good, all: due }), due, failed, qps, tps: None })
+        Some(Self { run, row: Some(Times { histogram, good, all: due }), streams, due, failed, qps, tps: None })
     }
 
     fn of_population(run: &'a Summary, row: &'a PopulationRow) -> Self {
@@ -172,6 +190,7 @@ impl<'a> Measurements<'a> {
         Self {
             run,
             row: Some(Times { histogram: Cow::Borrowed(&row.response_time), good, all: due }),
+            streams: None,
             due,
             failed: failed + unsent,
             // What succeeded after the load's end is not of its rate.
@@ -186,6 +205,7 @@ impl<'a> Measurements<'a> {
         Self {
             run,
             row: Some(Times { histogram: Cow::Borrowed(row.time()), good: row.time().count(), all: row.time().count() + row.broke_off }),
+            streams: None,
             due: ended,
             failed: ended - row.succeeded,
             qps: 0.0,
@@ -193,8 +213,9 @@ impl<'a> Measurements<'a> {
         }
     }
 
-    pub(super) fn times(&self, span: Span) -> Times<'a> {
+    pub(super) fn times(&self, span: Span) -> Times<'_> {
         match &self.row {
+            _ if span.is_of_events() => Times::of_streams(self.streams.as_deref(), span, (self.due, self.failed)),
             Some(times) => times.clone(),
             None => Times::of(self.run, span),
         }
@@ -276,6 +297,59 @@ mod tests {
         let measured = judge(&["transaction checkout failed < 99%".parse().unwrap()], &run).remove(0).measured;
         let of = row.completed + row.broke_off;
         assert_eq!(measured, Some(CheckFigure::Share(crate::proportion::Share { hits: of - row.succeeded, of })));
+    }
+
+    #[test]
+    fn events_are_judged_by_the_rows_of_what_streamed() {
+        let mut run = fixtures::journeys_of_a_shop();
+        let streamed = |first: u64, between: u64| {
+            let times = |millis: u64, count: u64| {
+                let mut times = measure::Histogram::new();
+                times.record_many(plan::Nanos::from_millis(millis), count);
+                times
+            };
+            let (first_event, between_events) = (times(first, 3_000), times(between, 30_000));
+            Box::new(StreamRow {
+                answers: 3_000,
+                events: 33_000,
+                events_per_second: 3_300.0,
+                events_per_second_each: Some(1e3 / between as f64),
+                first_event,
+                between_events,
+                reconnections: 0,
+                tokens: None,
+            })
+        };
+        assert_eq!(verdict("first_event p50 < 1s", &run), Verdict::NotJudgeable { why: crate::gate::Why::Nothing }, "nothing streamed");
+        run.edit_for_test().streams = Some(streamed(500, 20));
+        for (text, held) in [
+            ("first_event p50 < 600ms", true),
+            ("first_event p50 < 400ms", false),
+            ("between_events p99 < 30ms", true),
+            ("between_events max < 10ms", false),
+            ("between_events mean < 21ms", true),
+        ] {
+            assert_eq!(verdict(text, &run) == Verdict::Held, held, "{text}");
+        }
+        let kept = "time_per_token max < 11ms";
+        assert_eq!(verdict(kept, &run), Verdict::NotJudgeable { why: crate::gate::Why::Nothing }, "nobody counted tokens");
+        let mut time_per_token = measure::Histogram::new();
+        time_per_token.record_many(plan::Nanos::from_millis(10), 3_000);
+        let tokens = measure::TokenRow { tokens: 60_000, tokens_per_second: 6_000.0, time_per_token };
+        run.edit_for_test().streams.as_mut().unwrap().tokens = Some(tokens);
+        assert_eq!(verdict(kept, &run), Verdict::Held);
+        assert_eq!(verdict("time_per_token max < 9ms", &run), Verdict::Broken);
+        // Requests that failed had no first event, as long as not all that fell due had one.
+        let requests = run.requests;
+        assert!(requests.failed > 0 && requests.due > 3_000);
+        assert_eq!(verdict("first_event max < 1h", &run), Verdict::Broken);
+        let scenario = run.edit_for_test().scenario.as_mut().unwrap();
+        scenario.steps[0].streams = Some(streamed(50, 2));
+        let name = scenario.steps[0].name.clone();
+        assert_eq!(verdict(&format!("step {name} between_events p99 < 5ms"), &run), Verdict::Held);
+        assert_eq!(verdict(&format!("step {name} between_events p99 < 1ms"), &run), Verdict::Broken);
+        let why = "journey buy first_event p95 < 1s".parse::<Check>().unwrap_err();
+        assert_eq!(why.message(), "of a journey, a check takes p50 … p99.9, mean, max, failed or tps");
     }
 
     #[test]

@@ -75,6 +75,12 @@ impl TryFrom<Check> for Slo {
             (Figure::Time(Span::Response, Statistic::Max), limit) => {
                 return refused("one request in an hour would decide it", format!("promise p99.9 < {limit}").into());
             }
+            (Figure::Time(span, _), limit) if span.is_of_events() => {
+                return refused(
+                    "a search goes by whole answers",
+                    format!("promise p99 < {limit}, of response time, or hold it at each load of a sweep with {CHECK}").into(),
+                );
+            }
             (Figure::Time(_, Statistic::Quantile(percent)), limit) => {
                 return refused(
                     "it leaves out what users wait for before",
@@ -237,6 +243,7 @@ mod tests {
             ("max < 1s", "promise p99.9 < 1s"),
             ("service_time.p95 < 50ms", "promise p95 < 50ms, of response time"),
             ("ttfb.mean < 50ms", "promise p99 < 50ms, of response time"),
+            ("first_event p95 < 800ms", "promise p99 < 800ms, of response time, or hold it at each load of a sweep with --check"),
             ("qps > 500", "leave it out, and look at the answer"),
             ("failed < 10", "promise a share, such as failed < 0.1%"),
             ("status.5xx < 1%", "promise failed < 0.1%, which counts every failure and every request unsent"),

@@ -174,7 +174,8 @@ fn serve(at: &str, route: Option<&str>) -> Result<Exit, Failed> {
     let address: SocketAddr = at.parse().map_err(|_| {
         Failed::new(Exit::Usage, format_args!("--serve '{at}' is not an address and a port"), "give both, such as --serve 127.0.0.1:8080")
     })?;
-    let mut config = Config::new().listen(address);
+    let (model, streams) = testbed::model_route();
+    let mut config = Config::new().listen(address).route(model, streams);
     if let Some((path, behaviour)) = route.and_then(|route| route.split_once('=')) {
         let behaviour: Behaviour = behaviour.parse().map_err(|why| {
             Failed::new(
@@ -188,7 +189,7 @@ fn serve(at: &str, route: Option<&str>) -> Result<Exit, Failed> {
     let server = start(config, &format!("the demo API at {address}"))?;
     let here = server.url("");
     let again = format!(
-        "\n{LISTENS}{here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n\n"
+        "\n{LISTENS}{here}. Ctrl-C ends it. In another terminal:\n\n  loadline run {here}/healthz\n  loadline sweep {here}/healthz\n  loadline sweep {here}{model} --stream sse\n\n"
     );
     print(format!("{}{again}", testbed::index()).as_bytes())?;
     if route.is_some() {

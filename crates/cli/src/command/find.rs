@@ -235,10 +235,7 @@ fn tell(writing: &mut Writing<'_, CapacityReport>, found: &CapacityReport, event
         }
         Event::Profiles(at) => {
             let named: Vec<String> = at.iter().map(|level| format!("{}/s", four_digits(level.value()))).collect();
-            let counted = match found.rated {
-                RateUnit::Requests => levels::CountUnit::Requests,
-                RateUnit::Journeys => levels::CountUnit::Journeys,
-            };
+            let counted = found.trials.first().map(|trial| levels::CountUnit::of_plan(&trial.summary.plan)).unwrap_or_default();
             let heads = at.last().map(|level| levels::header(*level, counted, style)).unwrap_or_default();
             writing.say(&format!("\n  Profiles of the server at {}\n{heads}\n", named.join(" and ")));
         }

@@ -6,7 +6,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use plan::{PlanError, PlanErrors};
 
 use super::print;
@@ -20,25 +20,37 @@ pub struct Init {
     #[arg(value_name = "FILE", default_value = "scenario.yaml")]
     file: String,
 
+    /// What it is about: journeys of several steps, or a language model
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Kind::Journeys)]
+    kind: Kind,
+
     /// Replace a file that exists
     #[arg(long)]
     force: bool,
 }
 
+/// What a scenario to begin with is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Users on journeys of several steps, against the built-in API.
+    Journeys,
+    /// The API of chat completions, whose answers stream.
+    ChatCompletions,
+}
+
 /// Writes it.
 pub fn carry_out(init: &Init) -> Result<Exit, Failed> {
-    let Init { file, force } = init;
+    let Init { file, kind, force } = init;
+    let (text, first) = match kind {
+        Kind::Journeys => (scenario::STARTER, "loadline demo --serve 127.0.0.1:8080   in another terminal"),
+        Kind::ChatCompletions => (scenario::CHAT_COMPLETIONS, "export API_KEY=…   and name your server and model in the file"),
+    };
     if file == "-" {
-        return print(scenario::STARTER.as_bytes());
+        return print(text.as_bytes());
     }
     let opened = OpenOptions::new().write(true).create(true).truncate(*force).create_new(!force).open(file);
-    match opened.and_then(|mut written| written.write_all(scenario::STARTER.as_bytes())) {
-        Ok(()) => print(
-            format!(
-                "Wrote {file}. To try it:\n\n  loadline demo --serve 127.0.0.1:8080   in another terminal\n  loadline check {file}\n  loadline run {file}\n"
-            )
-            .as_bytes(),
-        ),
+    match opened.and_then(|mut written| written.write_all(text.as_bytes())) {
+        Ok(()) => print(format!("Wrote {file}. To try it:\n\n  {first}\n  loadline check {file}\n  loadline run {file}\n").as_bytes()),
         Err(why) => {
             let help = match why.kind() {
                 io::ErrorKind::AlreadyExists => "name another file, or replace it with --force",

@@ -315,7 +315,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
     let body = "a request has the body that was captured with it (.gor), or none";
     let sends = "the log says what is sent";
     let when = "the log says what is sent when; --speed, --from and --to change that";
-    let given: [(&str, bool, &str); 18] = [
+    let given: [(&str, bool, &str); 19] = [
         ("target", draft.url.is_some(), "the target stands behind the logs"),
         ("duration", draft.duration.is_some(), when),
         ("requests", draft.requests.is_some(), when),
@@ -326,6 +326,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
         ("data", draft.data.is_some(), body),
         ("json", draft.json.is_some(), body),
         ("form", !draft.form.is_empty(), body),
+        ("message", draft.message.is_some(), body),
         ("script", draft.script.is_some() || draft.sandbox || !draft.script_arguments.is_empty(), sends),
         ("urls", draft.urls.is_some(), sends),
         ("data-file", !draft.data_file.is_empty(), sends),

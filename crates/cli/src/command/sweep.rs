@@ -217,10 +217,12 @@ impl Climb {
         let mut sweep = self.unmeasured(files.name());
         let around = Proceedings::begin((files, outs), measuring, ("sweep", self.plans.first()), (screen, stop));
         let style = around.style();
-        let heads = self.ladder.levels.first().zip(self.plans.first()).map(|(level, plan)| {
-            let counted = if plan.scenario().is_some() { table::CountUnit::Journeys } else { table::CountUnit::Requests };
-            table::header(Level::of(*level, plan), counted, &style)
-        });
+        let heads = self
+            .ladder
+            .levels
+            .first()
+            .zip(self.plans.first())
+            .map(|(level, plan)| table::header(Level::of(*level, plan), table::CountUnit::of_plan(plan), &style));
         let mut bench = around.bench(series);
         let mut writing = around.writing();
         let ended = self.measure(&mut sweep, &mut bench, &mut |sweep, event| {

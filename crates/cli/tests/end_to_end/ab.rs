@@ -465,13 +465,7 @@ pub struct Nginx {
 
 impl Nginx {
     pub fn start(session: &Session) -> Self {
-        let dir = session.path(".").display().to_string();
-        let made = Command::new("openssl")
-            .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2"])
-            .args(["-subj", "/CN=localhost"])
-            .current_dir(&dir)
-            .output();
-        assert!(made.expect("openssl is installed by scripts/tools.sh").status.success());
+        let dir = Self::certified(session);
         Self::serving(
             session,
             "https",
@@ -483,13 +477,55 @@ impl Nginx {
         )
     }
 
+    /// One that speaks HTTP/2, and ends each of its connections after a hundred requests.
+    pub fn start_http2(session: &Session, scheme: &str) -> Self {
+        let dir = Self::certified(session);
+        let tls = if scheme == "https" {
+            format!("ssl http2; ssl_certificate {dir}/cert.pem; ssl_certificate_key {dir}/key.pem")
+        } else {
+            "http2".to_owned()
+        };
+        let limits = "worker_processes 1; events { worker_connections 64; }";
+        Self::serving(
+            session,
+            scheme,
+            limits,
+            &format!("{tls}; keepalive_requests 100; location / {{ return 200 '$server_protocol $request_uri'; }}"),
+        )
+    }
+
+    /// One that stands before a server of WebSocket at this address, and speaks TLS and HTTP/2 to others.
+    pub fn start_before(session: &Session, address: &str) -> Self {
+        let dir = Self::certified(session);
+        let pass = format!(
+            "proxy_pass http://{address}; proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade"
+        );
+        let tls = format!("ssl http2; ssl_certificate {dir}/cert.pem; ssl_certificate_key {dir}/key.pem");
+        let server =
+            format!("{tls}; location / {{ return 200 '$server_protocol'; }} location /echo {{ {pass}; }} location /chat {{ {pass}; }}");
+        Self::serving(session, "https", "worker_processes 1; events { worker_connections 64; }", &server)
+    }
+
+    /// A certificate in the session's folder, which is given.
+    pub fn certified(session: &Session) -> String {
+        let dir = session.path(".").display().to_string();
+        let made = Command::new("openssl")
+            .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2"])
+            .args(["-subj", "/CN=localhost"])
+            .current_dir(&dir)
+            .output();
+        assert!(made.expect("openssl is installed by scripts/tools.sh").status.success());
+        dir
+    }
+
     /// One that answers as many connections as so many workers may have.
     pub fn start_plain(session: &Session, workers: u32) -> Self {
         let limits = format!("worker_processes {workers}; worker_rlimit_nofile 20000; events {{ worker_connections 19900; }}");
         Self::serving(session, "http", &limits, "reuseport backlog=65535; keepalive_requests 1000000; location / { return 200 ok; }")
     }
 
-    fn serving(session: &Session, scheme: &str, limits: &str, server: &str) -> Self {
+    /// One whose server block says this behind its address.
+    pub fn serving(session: &Session, scheme: &str, limits: &str, server: &str) -> Self {
         let dir = session.path(".").display().to_string();
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let places: String =

@@ -8,11 +8,11 @@ use base64::prelude::BASE64_STANDARD;
 use engine::body::BYTES_MAX;
 use engine::protocol::Encoded;
 use engine::protocol::http1::request;
-use plan::{Draft, Nanos, Setting, plainly};
+use plan::{Draft, HttpVersion, Nanos, Setting, plainly};
 use report::wrk::Formulas;
 
 use crate::dialect::{Support, Use};
-use crate::goclient::{address, canonical};
+use crate::goclient::{STREAMS, address, canonical};
 use crate::goflag::{self, Flag, Mistake, invalid, switch, valued};
 use crate::host::{Files, Host, Verbosity};
 use crate::url::Url;
@@ -67,6 +67,7 @@ Options:
 
   -host                 Host header.
 
+  -h2                   Speak HTTP/2 over TLS with servers that do.
   -disable-compression  Do not ask for compressed answers.
   -disable-keepalive    Open a new connection for every request.
   -disable-redirects    Take redirects as answers.
@@ -93,6 +94,8 @@ pub struct Options {
     pub verbosity: Verbosity,
     timeout: Nanos,
     keepalive: bool,
+    /// Whether HTTP/2 is offered over TLS.
+    h2: bool,
     proxy: Option<String>,
     threads: Option<NonZeroU32>,
 }
@@ -165,9 +168,6 @@ impl Options {
             return Err(usage("Flag '-h' is deprecated, please use '-H' instead."));
         }
         let refused = |what: &str, why: &str| Refusal::Failed(format!("{what} is not supported: {why}"));
-        if on("h2") {
-            return Err(refused("-h2", "loadline hey speaks HTTP/1.1; leave it out"));
-        }
         let output = match text("o") {
             "" => Output::Summary,
             "csv" => Output::Csv,
@@ -238,6 +238,7 @@ impl Options {
             verbosity: if on("quiet") { Verbosity::Quiet } else { Verbosity::Normal },
             timeout: if timeout_s > 0 { Nanos::from_secs(timeout_s.unsigned_abs()) } else { NEVER },
             keepalive,
+            h2: on("h2"),
             proxy,
             threads: cpus.and_then(NonZeroU32::new),
             method,
@@ -260,6 +261,8 @@ impl Options {
             connect_timeout: Some(Setting::Value(self.timeout)),
             follow: Some(Setting::Value(self.redirects)),
             no_keepalive: !self.keepalive,
+            http: self.h2.then_some(Setting::Value(HttpVersion::Auto)),
+            streams: self.h2.then_some(Setting::Value(STREAMS)),
             no_preflight: true,
             insecure: self.redirects > 0 || self.target.scheme() == plan::Scheme::Https,
             proxy: self.proxy.clone(),
@@ -282,7 +285,6 @@ pub fn uses(words: &[OsString], host: &dyn Host) -> Vec<Use> {
     if let Ok(read) = goflag::read(FLAGS, words) {
         for (name, value) in &read.flags {
             let support = match *name {
-                "h2" if value == "true" => Support::Refused("loadline hey speaks HTTP/1.1; leave it out".to_owned()),
                 "o" if !matches!(value.as_str(), "" | "csv") => Support::Refused("templates are hey's own; give csv".to_owned()),
                 "H" if line_of_its_own(value) => Support::Differs("hey does not send it, and neither does loadline".to_owned()),
                 _ => Support::Same,
@@ -357,6 +359,13 @@ mod tests {
     }
 
     #[test]
+    fn http_2_is_offered_where_it_is_asked_for() {
+        let offered = |line: &str| read(line).unwrap().draft().http;
+        assert_eq!(offered("-h2|https://h/"), Some(Setting::Value(HttpVersion::Auto)));
+        assert_eq!((offered("-h2=false|https://h/"), offered("https://h/")), (None, None));
+    }
+
+    #[test]
     fn mistakes_are_told_in_hey_s_words() {
         for (line, why) in [
             ("-n|0|http://h/", "-n and -c cannot be smaller than 1."),
@@ -370,11 +379,7 @@ mod tests {
         ] {
             assert_eq!(read(line), Err(Refusal::Usage(why.to_owned())), "{line}");
         }
-        for (line, part) in [
-            ("-h2|http://h/", "-h2 is not supported"),
-            ("-o|{{.Rps}}|http://h/", "-o {{.Rps}} is not supported"),
-            ("-D|/no/such|http://h/", "open /no/such: "),
-        ] {
+        for (line, part) in [("-o|{{.Rps}}|http://h/", "-o {{.Rps}} is not supported"), ("-D|/no/such|http://h/", "open /no/such: ")] {
             let Err(Refusal::Failed(why)) = read(line) else { panic!("{line}") };
             assert!(why.contains(part), "{why}");
         }

@@ -187,7 +187,10 @@ impl Task {
                 'p' | 'q' => pairs.extend(of_file(&value, host)?),
                 'G' => match value.split_once('=') {
                     Some((name, value)) => there.push((name.to_owned(), value.to_owned())),
-                    None => there.extend(of_file(&value, host)?),
+                    None => match of_file(&value, host) {
+                        Err(Refusal::Wrong(why)) => return Err(wrong(format!("{why}; a property is written as -Gname=value"))),
+                        read => there.extend(read?),
+                    },
                 },
                 'r' => is_remote = true,
                 'R' => named = Some(value),
@@ -370,6 +373,7 @@ mod tests {
             ("-n -t p -R a,,b", "-R 10.0.0.5,10.0.0.6"),
             ("-n -t p -s", "'loadline agent' waits"),
             ("-n -t p -q none.properties", "'none.properties' cannot be read"),
+            ("-n -t p -R a -Gusers", "a property is written as -Gname=value"),
             ("-n -t p -Jsummariser.interval=x", "no number of seconds"),
             ("-n -t p --nothing", "nothing"),
         ] {

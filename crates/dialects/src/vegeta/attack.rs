@@ -6,13 +6,14 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use engine::body::BYTES_MAX;
-use plan::{Draft, Keepalive, Nanos, Rate, Scheme, Setting, Stage, Timetable, plainly};
+use plan::{Draft, HttpVersion, Keepalive, Nanos, Rate, Resumption, Scheme, Setting, Stage, Timetable, plainly};
 use report::go;
 
 use super::shot::{Body, RequestOptions};
 use super::targets::{Common, Format};
 use super::usage_of;
 use crate::dialect::{Support, Use};
+use crate::goclient::STREAMS;
 use crate::goflag::{self, Flag, Mistake, invalid, switch, valued};
 use crate::host::{Files, Verbosity};
 
@@ -25,9 +26,9 @@ pub const FLAGS: &[Flag] = &[
     valued("dns-ttl", "value", "Only 0 is supported: names are looked up once"),
     valued("duration", "duration", "How long to attack (0: without end)"),
     valued("format", "string", "Format of the targets: http or json (http)"),
-    switch("h2c", "Not supported"),
+    switch("h2c", "Speak HTTP/2 from the first byte, without TLS too"),
     valued("header", "value", "Header 'Name: value' of every request (repeatable)"),
-    switch("http2", "Only false is supported"),
+    switch("http2", "Speak HTTP/2 over TLS with servers that do (true)"),
     switch("insecure", "Accept any certificate"),
     switch("keepalive", "Use connections again (true)"),
     valued("key", "string", "File with the client's key, PEM (the certificate's file)"),
@@ -45,7 +46,7 @@ pub const FLAGS: &[Flag] = &[
     valued("redirects", "int", "Redirects followed at most; -1: none, and they are successes (10)"),
     valued("resolvers", "value", "Not supported"),
     valued("root-certs", "value", "File with trusted issuers, PEM"),
-    switch("session-tickets", "Not supported"),
+    switch("session-tickets", "Resume TLS sessions on new connections"),
     valued("targets", "string", "File with the targets (stdin)"),
     valued("timeout", "duration", "Give a request up after this time; 0: never (30s)"),
     valued("unix-socket", "string", "Connect to this socket instead of the hosts"),
@@ -75,6 +76,7 @@ pub struct Options {
     pub verbosity: Verbosity,
     timeout: Nanos,
     insecure: bool,
+    session_tickets: bool,
     cert: Option<String>,
     key: Option<String>,
     cacert: Option<String>,
@@ -168,7 +170,14 @@ impl Options {
             "json" => Format::Json,
             other => return Err(Refusal::Failed(format!("format {other:?} isn't one of [http, json]"))),
         };
-        let limits = [Some(max_workers).filter(|max| *max < u64::MAX), u64::try_from(max_connections).ok().filter(|max| *max > 0)];
+        let http = match (on("h2c"), given("http2")) {
+            (true, _) => HttpVersion::V2,
+            (false, Some("false")) => HttpVersion::V1,
+            (false, _) => HttpVersion::Auto,
+        };
+        // Where many requests share a connection for sure, a limit on connections is none on them.
+        let max_connections = u64::try_from(max_connections).ok().filter(|max| *max > 0 && http != HttpVersion::V2);
+        let limits = [Some(max_workers).filter(|max| *max < u64::MAX), max_connections];
         let requests_at_once = limits.into_iter().flatten().min().map(|max| u32::try_from(max).unwrap_or(u32::MAX));
         let cert = text("cert");
         Ok(Self {
@@ -176,6 +185,7 @@ impl Options {
                 name: text("name").unwrap_or_default(),
                 body: if on("chunked") { Body::Chunked } else { Body::Whole },
                 keepalive: if given("keepalive") == Some("false") { Keepalive::CloseEach } else { Keepalive::Reuse },
+                http,
             },
             targets: text("targets").unwrap_or_else(|| "stdin".to_owned()),
             format,
@@ -196,6 +206,7 @@ impl Options {
             verbosity: if on("quiet") { Verbosity::Quiet } else { Verbosity::Normal },
             timeout: if timeout == 0 { NEVER } else { Nanos(timeout) },
             insecure: on("insecure"),
+            session_tickets: on("session-tickets"),
             key: text("key").or_else(|| cert.clone()),
             cert,
             cacert: text("root-certs"),
@@ -214,6 +225,7 @@ impl Options {
     pub fn draft(&self, first: &plan::Target) -> Draft {
         let duration = self.duration.unwrap_or(NEVER);
         let authority = first.authority();
+        let may_be_tls = first.scheme() == Scheme::Https || matches!(self.redirects, Redirects::Follow(1..));
         Draft {
             url: Some(format!("{}://{authority}{}", first.scheme(), first.path_and_query())),
             connections: self.requests_at_once.map(|users| Setting::Value(users.into())),
@@ -227,11 +239,14 @@ impl Options {
                 Redirects::Follow(count) => Some(Setting::Value(count)),
             },
             no_keepalive: self.request.keepalive == Keepalive::CloseEach,
+            http: Some(Setting::Value(self.request.http)),
+            streams: (self.request.http != HttpVersion::V1).then_some(Setting::Value(STREAMS)),
             no_preflight: true,
             source_ip: self.source_ip.map(Setting::Value).into_iter().collect(),
             unix_socket: self.unix_socket.clone(),
-            // The plan takes it only where TLS may come.
-            insecure: self.insecure && (first.scheme() == Scheme::Https || matches!(self.redirects, Redirects::Follow(1..))),
+            // The plan takes them only where TLS may come.
+            insecure: self.insecure && may_be_tls,
+            tls_resumption: (self.session_tickets && may_be_tls).then_some(Setting::Value(Resumption::On)),
             cert: self.cert.clone(),
             key: self.cert.as_ref().and(self.key.clone()),
             cacert: self.cacert.clone(),
@@ -243,8 +258,6 @@ impl Options {
 /// Why a flag that is read cannot be honoured.
 fn refusal(name: &str, value: &str) -> Option<&'static str> {
     match (name, value) {
-        ("h2c", "true") | ("http2", "true") => Some("loadline vegeta speaks HTTP/1.1; leave it out"),
-        ("session-tickets", "true") => Some("every connection has a handshake of its own; leave it out"),
         ("prometheus-addr", "") => None,
         ("prometheus-addr", _) => Some("leave it out, and read the results with 'vegeta report -every'"),
         ("proxy-header", _) => Some("there is no proxy; leave it out"),
@@ -347,6 +360,9 @@ pub fn uses(words: &[OsString]) -> Vec<Use> {
             let support = match *name {
                 _ if refusal(name, value).is_some() => Support::Refused(refusal(name, value).unwrap_or_default().to_owned()),
                 "connections" => Support::Differs("a connection that was opened stays open; -max-connections limits them".to_owned()),
+                "max-connections" if read.last("h2c") == Some("true") => {
+                    Support::Differs("no limit, as in the original: requests share connections".to_owned())
+                }
                 "max-workers" | "max-connections" => {
                     Support::Differs("what finds none free waits, and the wait is in its latency, where the original sends less".to_owned())
                 }
@@ -414,6 +430,18 @@ mod tests {
     }
 
     #[test]
+    fn http_2_is_offered_over_tls_and_spoken_at_once_where_it_is_asked_for() {
+        let first: plan::Target = "https://h/".parse().unwrap();
+        let spoken = |line: &str| read(line).unwrap().draft(&first).http;
+        for line in ["", "-http2", "-http2=true", "-h2c=false"] {
+            assert_eq!(spoken(line), Some(Setting::Value(HttpVersion::Auto)), "{line}");
+        }
+        assert_eq!(spoken("-http2=false"), Some(Setting::Value(HttpVersion::V1)));
+        assert_eq!(spoken("-h2c|-http2=false"), Some(Setting::Value(HttpVersion::V2)));
+        assert_eq!(read("-h2c|-max-workers=50|-max-connections=7").unwrap().requests_at_once, NonZeroU32::new(50));
+    }
+
+    #[test]
     fn rates_are_a_number_and_a_time() {
         for (line, rate) in [("", 50.0), ("-rate=7", 7.0), ("-rate=600/m", 10.0), ("-rate=1/100ms", 10.0), ("-rate=5/1m30s", 5.0 / 90.0)] {
             assert!((per_second(line) - rate).abs() < 1e-9, "{line}");
@@ -452,13 +480,10 @@ mod tests {
             ("-duration=5", "invalid value \"5\" for flag -duration: parse error"),
             ("-header=x", "header 'x' has a wrong format"),
             ("-format=xml", "format \"xml\" isn't one of [http, json]"),
-            ("-h2c", "-h2c=true is not supported"),
-            ("-http2", "-http2=true is not supported"),
             ("-prometheus-addr=:8880", "-prometheus-addr=:8880 is not supported"),
             ("-proxy-header=A: b", "-proxy-header=A: b is not supported"),
             ("-resolvers=1.1.1.1", "-resolvers=1.1.1.1 is not supported"),
             ("-dns-ttl=5s", "-dns-ttl=5s is not supported"),
-            ("-session-tickets", "-session-tickets=true is not supported"),
             ("-root-certs=a,b", "put all issuers into one file"),
             ("-laddr=eth0", "give an IP address"),
             ("-connect-to=a:b", "expected format: src:port:dst:port"),
@@ -469,9 +494,7 @@ mod tests {
             let (Refusal::Misused(Mistake::Wrong(why)) | Refusal::Failed(why)) = read(line).unwrap_err() else { panic!("{line}") };
             assert!(why.contains(part), "{line}: {why}");
         }
-        for line in
-            ["-http2=false", "-h2c=false", "-dns-ttl=0", "-dns-ttl=0s", "-session-tickets=false", "-laddr=0.0.0.0", "-prometheus-addr="]
-        {
+        for line in ["-dns-ttl=0", "-dns-ttl=0s", "-session-tickets", "-session-tickets=false", "-laddr=0.0.0.0", "-prometheus-addr="] {
             assert!(read(line).is_ok(), "{line}");
         }
     }

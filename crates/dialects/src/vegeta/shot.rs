@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::protocol::http1::request;
 use engine::protocol::{Encoded, EncodedRef, Layout};
-use plan::Keepalive;
+use plan::{HttpVersion, Keepalive};
 
 use super::targets::Target;
 use crate::goclient::address;
@@ -39,6 +39,7 @@ pub struct RequestOptions {
     pub name: String,
     pub body: Body,
     pub keepalive: Keepalive,
+    pub http: HttpVersion,
 }
 
 /// How the length of a body is told.
@@ -65,7 +66,8 @@ impl ReadyTarget {
         let host = Url::read(&target.url).map_or_else(|| leads.authority(), |url| url.authority());
         let mut headers: Vec<(&str, String)> = vec![("Host", given("Host").cloned().unwrap_or(host))];
         if given("User-Agent").is_none() {
-            headers.push(("User-Agent", "Go-http-client/1.1".to_owned()));
+            let version = if options.http == HttpVersion::V2 { "2.0" } else { "1.1" };
+            headers.push(("User-Agent", format!("Go-http-client/{version}")));
         }
         let mut own: BTreeMap<&str, Vec<String>> = (target.headers.iter())
             .filter(|(name, _)| !ITS_OWN.iter().any(|its| name.eq_ignore_ascii_case(its)))
@@ -166,7 +168,8 @@ mod tests {
         String::from_utf8(request.bytes).unwrap()
     }
 
-    const PLAIN: RequestOptions = RequestOptions { name: String::new(), body: Body::Whole, keepalive: Keepalive::Reuse };
+    const PLAIN: RequestOptions =
+        RequestOptions { name: String::new(), body: Body::Whole, keepalive: Keepalive::Reuse, http: HttpVersion::Auto };
 
     #[test]
     fn a_request_is_what_go_s_client_would_write() {
@@ -193,6 +196,8 @@ mod tests {
         assert!(text.contains("\r\nTransfer-Encoding: chunked\r\n") && text.ends_with("\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), "{text}");
         assert!(!text.contains("Content-Length"), "{text}");
         assert!(!sent(&target("HEAD", "http://h/", &[], ""), &PLAIN).contains("Accept-Encoding"));
+        let over_http2 = RequestOptions { http: HttpVersion::V2, ..PLAIN };
+        assert!(sent(&target("GET", "http://h/", &[], ""), &over_http2).contains("\r\nUser-Agent: Go-http-client/2.0\r\n"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use tokio::task::{LocalSet, spawn_local};
 use tokio::time::timeout;
 
 use super::socket::Sources;
-use super::{DialFailed, Network, Stream, tls, words};
+use super::{DialFailed, Network, Stream, proxy, tls, words};
 use crate::RunError;
 
 /// How long a server has to refuse a missing client certificate, which in TLS 1.3 it does after the handshake.
@@ -24,7 +24,7 @@ const ALERT_WITHIN: Duration = Duration::from_secs(1);
 /// Opens one connection with everything that belongs to it, and closes it.
 pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunError> {
     let attempt = async {
-        let (handshakes, asked) = match &network.prepared.tls {
+        let (handshakes, asked) = match &network.tls {
             None => (None, None),
             Some(handshakes) => {
                 let (handshakes, asked) = handshakes.noticing_requests();
@@ -141,6 +141,13 @@ fn runtime() -> Result<Runtime, RunError> {
     })
 }
 
+/// A name that a proxy was to be told the address of, and that leads nowhere here.
+pub(super) fn unknown_behind_proxy(at: &HostPort, failed: &DialFailed) -> RunError {
+    let why = after_place(failed);
+    let help = format!("have the proxy look it up: {PROXY:#} socks5h://HOST:PORT");
+    RunError::run(format!("{} could not be looked up ({why})", at.host), help).unreached(failed.failure, why)
+}
+
 /// A name that leads nowhere, in words.
 pub(super) fn unresolved(plan: &Plan, at: &HostPort, failed: &DialFailed) -> RunError {
     let host = if plan.connection().proxy.is_some() { format!("the proxy {}", at.host) } else { at.host.clone() };
@@ -174,6 +181,8 @@ fn nobody(plan: &Plan, failed: &DialFailed) -> RunError {
         Failure::ConnectProxy => {
             let help = if failed.text.contains(" 407") {
                 format!("give the proxy's credentials as {PROXY:#} http://NAME:PASSWORD@HOST:PORT")
+            } else if failed.text.ends_with(proxy::WANTS_USER) {
+                format!("give the proxy's credentials as {PROXY:#} socks5://NAME:PASSWORD@HOST:PORT")
             } else {
                 remedy.marked().to_owned()
             };

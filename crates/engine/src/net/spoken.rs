@@ -1,9 +1,28 @@
-//! What a TLS handshake came to, in OpenSSL's words.
+//! What is spoken on a connection, and what a TLS handshake came to, in OpenSSL's words.
 //!
 //! People compare reports of `ab` across years, and those name ciphers as OpenSSL does. rustls has other names for the same
 //! things, so they are translated here; the size of the server's key is read from its certificate.
 
+use plan::Nanos;
 use rustls::{CipherSuite, ClientConnection, NamedGroup, ProtocolVersion};
+
+/// What is spoken on a connection that was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Version {
+    /// HTTP/1.1, or 1.0.
+    Http1,
+    /// HTTP/2.
+    Http2,
+    /// WebSocket.
+    WebSocket {
+        /// What the server sent right behind its agreement.
+        early: Vec<u8>,
+        /// How long the handshake took.
+        handshake: Nanos,
+        /// Whether messages may be packed (permessage-deflate).
+        deflates: bool,
+    },
+}
 
 /// What a TLS handshake came to.
 #[derive(Debug, Clone, PartialEq, Eq)]

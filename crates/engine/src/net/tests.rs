@@ -1,5 +1,8 @@
 //! Connections to servers of this process, each of which behaves, or misbehaves, in one way.
 
+mod resumption;
+mod socks;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
@@ -350,8 +353,8 @@ fn every_handshake_is_a_full_one() {
         let mut stream = on_runtime(network.dial(n)).unwrap().stream;
         assert_eq!(echoed(&mut stream), "hello", "by now a ticket would have come");
         let Stream::Tls(stream) = stream else { panic!("no TLS") };
-        assert_eq!(stream.get_ref().1.handshake_kind(), Some(rustls::HandshakeKind::Full));
-        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"http/1.1".as_slice()));
+        assert_eq!(stream.get_ref().1.handshake_kind(), Some(HandshakeKind::Full));
+        assert_eq!(stream.get_ref().1.alpn_protocol(), Some(b"h2".as_slice()));
     }
 }
 
@@ -493,7 +496,12 @@ fn a_server_that_speaks_only_http_2_is_told_by_alpn() {
     let mut config = issuer.config(&["127.0.0.1"], |_| {});
     config.alpn_protocols = vec![b"h2".to_vec()];
     let at = speaking_tls(config);
-    assert_eq!(dial(&plan(&format!("https://{at}/"), insecure_at_once)).unwrap_err().failure, Failure::TlsAlpn);
+    let only_1 = |draft: &mut Draft| {
+        insecure_at_once(draft);
+        draft.http = "1.1".parse().ok();
+    };
+    assert_eq!(dial(&plan(&format!("https://{at}/"), only_1)).unwrap_err().failure, Failure::TlsAlpn);
+    assert_eq!(dial(&plan(&format!("https://{at}/"), insecure_at_once)).unwrap().version, Version::Http2);
 }
 
 #[test]
@@ -611,7 +619,8 @@ fn a_redirect_may_lead_from_plain_to_tls() {
 fn no_connection_is_opened_to_a_server_that_was_not_named() {
     let (at, _peers) = noting_peers();
     let (other, peers) = noting_peers();
-    for settings in [&|_: &mut Draft| {}, &|draft: &mut Draft| draft.proxy = Some(format!("http://{other}"))] as [&dyn Fn(&mut Draft); 2] {
+    let through = |scheme: &'static str| move |draft: &mut Draft| draft.proxy = Some(format!("{scheme}://{other}"));
+    for settings in [&|_: &mut Draft| {}, &through("http"), &through("socks5"), &through("socks5h")] as [&dyn Fn(&mut Draft); 4] {
         let network = Network::prepare(&plan(&format!("http://{at}/"), |draft| {
             draft.no_preflight = true;
             settings(draft);

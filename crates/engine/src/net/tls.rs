@@ -1,8 +1,8 @@
 //! TLS as the plan asks for it: whom to trust, who we are, and what a failed handshake means.
 //!
-//! Every handshake is a full one. With session resumption the first connections would pay for the rest, and a server
-//! would look faster the longer it is measured; so it is off. ALPN offers HTTP/1.1 alone: a server left to choose
-//! would pick HTTP/2, which the lane could not speak.
+//! Every handshake is a full one unless the plan says otherwise. With session resumption the first connections would pay for the rest,
+//! and a server would look faster the longer it is measured; so it is off by itself, unlike in rustls. ALPN offers the version that the
+//! plan names, or both and leaves the choice to the server.
 
 use std::io;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use measure::Failure;
 use plan::setting::{CACERT, CERT, INSECURE, KEY, SettingName};
-use plan::{Contents, Tls, TlsVersion, Verification};
+use plan::{Contents, HttpVersion, Resumption, Tls, TlsVersion, Verification};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ClientConfig, ResolvesClientCert, Resumption, WebPkiServerVerifier, verify_server_name};
+use rustls::client::{self, ClientConfig, ResolvesClientCert, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
@@ -23,13 +23,18 @@ use rustls::{AlertDescription, CertificateError, DigitallySignedStruct, Inconsis
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::sessions::Sessions;
 use super::{DialFailed, Transport, words};
 use crate::RunError;
 
-/// What handshakes are made with, once for all connections.
+/// HTTP/2 in ALPN (RFC 9113 §3.2).
+pub(super) const H2: &[u8] = b"h2";
+
+/// What handshakes are made with, once for all connections of a worker.
 #[derive(Debug, Clone)]
 pub(super) struct Handshakes {
     config: Arc<ClientConfig>,
+    resumption: Resumption,
 }
 
 /// Whether certificates can be needed for the target itself, or only after a redirect.
@@ -44,7 +49,7 @@ impl Handshakes {
     ///
     /// # Errors
     /// All that is wrong with them.
-    pub(super) fn new(tls: &Tls, contents: &Contents, needed: CertificateNeed) -> Result<Self, Vec<RunError>> {
+    pub(super) fn new(tls: &Tls, http: HttpVersion, contents: &Contents, needed: CertificateNeed) -> Result<Self, Vec<RunError>> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let algorithms = provider.signature_verification_algorithms;
         let versions = match tls.version {
@@ -90,9 +95,28 @@ impl Handshakes {
         if !errors.is_empty() {
             return Err(errors);
         }
-        config.resumption = Resumption::disabled();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { config: Arc::new(config) })
+        config.resumption = match tls.resumption {
+            Resumption::Off => client::Resumption::disabled(),
+            Resumption::On => client::Resumption::store(Arc::new(Sessions::default())),
+        };
+        config.alpn_protocols = match http {
+            HttpVersion::V1 => vec![b"http/1.1".to_vec()],
+            HttpVersion::V2 => vec![H2.to_vec()],
+            HttpVersion::Auto => vec![H2.to_vec(), b"http/1.1".to_vec()],
+        };
+        Ok(Self { config: Arc::new(config), resumption: tls.resumption })
+    }
+
+    /// The same with something else.
+    fn with(&self, change: impl FnOnce(&mut ClientConfig)) -> Self {
+        let mut config = ClientConfig::clone(&self.config);
+        change(&mut config);
+        Self { config: Arc::new(config), resumption: self.resumption }
+    }
+
+    /// The same for connections that become WebSocket, which speak HTTP/1.1 before.
+    pub(super) fn for_websocket(&self) -> Self {
+        self.with(|config| config.alpn_protocols = vec![b"http/1.1".to_vec()])
     }
 
     /// Makes the handshake, expecting a certificate for `name`. Has no time limit of its own.
@@ -101,20 +125,25 @@ impl Handshakes {
         handshake.into_fallible().await.map_err(|(error, transport)| failed(&error, name, transport.heard()))
     }
 
+    /// The same with sessions of its own, if any are resumed.
+    pub(super) fn of_another_worker(&self) -> Self {
+        match self.resumption {
+            Resumption::Off => self.clone(),
+            Resumption::On => self.with(|config| config.resumption = client::Resumption::store(Arc::new(Sessions::default()))),
+        }
+    }
+
     /// The same without naming the host (SNI).
     pub(super) fn unnamed(&self) -> Self {
-        let mut config = ClientConfig::clone(&self.config);
-        config.enable_sni = false;
-        Self { config: Arc::new(config) }
+        self.with(|config| config.enable_sni = false)
     }
 
     /// The same, and whether the server asks for a client certificate that is not there.
     pub(super) fn noticing_requests(&self) -> (Self, Arc<CertificateRequest>) {
         let asked =
             Arc::new(CertificateRequest { ours: Arc::clone(&self.config.client_auth_cert_resolver), unmet: AtomicBool::new(false) });
-        let mut config = ClientConfig::clone(&self.config);
-        config.client_auth_cert_resolver = Arc::clone(&asked) as Arc<dyn ResolvesClientCert>;
-        (Self { config: Arc::new(config) }, asked)
+        let noticing = self.with(|config| config.client_auth_cert_resolver = Arc::clone(&asked) as Arc<dyn ResolvesClientCert>);
+        (noticing, asked)
     }
 }
 

@@ -8,6 +8,28 @@
 //! Invariant: a request begins with its method, its target and its version on one line, followed by a line for each header, an empty
 //! one, and the body.
 
+use plan::EXPECT_CONTINUE;
+
+/// What is done on a connection of WebSocket; a request of HTTP knows nothing of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Act {
+    /// The body is sent as a message and answered by one; the connection is opened if it is not.
+    #[default]
+    Exchange,
+    /// The connection is opened; one that stands is closed before.
+    Open,
+    /// The body is sent as a message and answered by one, on a connection that stands, as all that follows.
+    Ask,
+    /// The body is sent as a message, and nobody waits for an answer.
+    Tell,
+    /// A message is waited for.
+    Hear,
+    /// A ping is sent, and its pong waited for.
+    Ping,
+    /// The connection is closed with the code and reason that the body is, as it stands in a frame.
+    Close,
+}
+
 /// Where the parts of a request stand in its buffer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Layout {
@@ -15,6 +37,7 @@ pub struct Layout {
     /// How long the method is.
     method: u16,
     is_head: bool,
+    act: Act,
 }
 
 impl Layout {
@@ -23,7 +46,21 @@ impl Layout {
     #[must_use]
     pub fn new(method: impl AsRef<[u8]>, body: usize) -> Self {
         let method = method.as_ref();
-        Self { body: body as u32, method: u16::try_from(method.len()).unwrap_or(u16::MAX), is_head: method == b"HEAD" }
+        Self { body: body as u32, method: u16::try_from(method.len()).unwrap_or(u16::MAX), is_head: method == b"HEAD", act: Act::Exchange }
+    }
+
+    /// The same, of which that is done over WebSocket.
+    #[inline]
+    #[must_use]
+    pub const fn for_act(self, act: Act) -> Self {
+        Self { act, ..self }
+    }
+
+    /// What is done where WebSocket is spoken.
+    #[inline]
+    #[must_use]
+    pub const fn act(self) -> Act {
+        self.act
     }
 
     /// The same, with a body that begins there.
@@ -114,19 +151,39 @@ impl<'a> EncodedRef<'a> {
     /// # Errors
     /// A line that is no header.
     pub fn headers(&self) -> Result<Vec<(&'a str, &'a [u8])>, &'a [u8]> {
+        self.header_lines().collect()
+    }
+
+    /// The same one by one; a line that is no header as an error.
+    pub(crate) fn header_lines(&self) -> impl Iterator<Item = Result<(&'a str, &'a [u8]), &'a [u8]>> {
         let lines = self.bytes.get(self.line()..self.layout.body()).unwrap_or_default();
         let lines = lines.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         let header = |line: &'a [u8]| {
             let (name, value) = line.split_at(line.iter().position(|byte| *byte == b':')?);
             Some((std::str::from_utf8(name).ok()?, &value[1..]))
         };
-        lines.filter(|line| !line.is_empty()).map(|line| header(line).ok_or(line)).collect()
+        lines.filter(|line| !line.is_empty()).map(move |line| header(line).ok_or(line))
     }
 
     /// Its body.
     #[must_use]
     pub fn body(&self) -> &'a [u8] {
         self.bytes.get(self.layout.body()..).unwrap_or_default()
+    }
+
+    /// Its head alone.
+    #[must_use]
+    pub(crate) fn without_body(&self) -> Self {
+        Self { bytes: self.bytes.get(..self.layout.body()).unwrap_or(self.bytes), ..*self }
+    }
+
+    /// Whether its body waits until the server says that it wants it (RFC 9110 §10.1.1).
+    #[must_use]
+    pub(crate) fn expects_continue(&self) -> bool {
+        let (name, word) = EXPECT_CONTINUE;
+        let is_it =
+            |(known, value): (&str, &[u8])| known.eq_ignore_ascii_case(name) && value.trim_ascii().eq_ignore_ascii_case(word.as_bytes());
+        !self.body().is_empty() && self.header_lines().flatten().any(is_it)
     }
 
     /// Where its first line ends.
@@ -197,6 +254,16 @@ mod tests {
             assert_eq!((request.method(), request.target(), request.layout().is_head()), (method, target, is_head));
             assert_eq!((request.headers(), request.body()), (Ok(Vec::new()), &b""[..]));
         }
+    }
+
+    #[test]
+    fn a_body_waits_where_its_head_says_so() {
+        let expects = |head: &str| EncodedRef::read(format!("POST / HTTP/1.1\r\n{head}\r\nx").as_bytes()).expects_continue();
+        assert!(expects("Host: a\r\nexpect: 100-Continue\r\n"));
+        assert!(!expects("Host: a\r\n") && !expects("Expect: more\r\n") && !expects("X-Expect: 100-continue\r\n"));
+        let without_body = EncodedRef::read(b"GET / HTTP/1.1\r\nExpect: 100-continue\r\n\r\n");
+        assert!(!without_body.expects_continue());
+        assert_eq!(EncodedRef::read(POST).without_body().bytes(), &POST[..POST.len() - 6]);
     }
 
     #[test]

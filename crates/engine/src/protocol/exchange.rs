@@ -11,10 +11,14 @@ use measure::{Failure, Quirks};
 use plan::Nanos;
 
 use super::{EncodedRef, ResponseSink};
+use crate::net;
 use crate::slot::Slot;
 
 /// Large enough that a small answer is always a short read.
 pub(crate) const READ_BUFFER_BYTES: usize = 64 * 1024;
+
+/// After so many full buffers a connection lets the others have their turn.
+pub(crate) const READS_A_TURN: u32 = 4;
 
 /// So much of an answer is shown as the example of a failure.
 pub(crate) const EXAMPLE_BYTES: usize = 256;
@@ -52,6 +56,15 @@ impl<S> Exchange<S> {
             0 => Failure::RecvIdleTimeout,
             _ => Failure::RecvTotalTimeout,
         }
+    }
+}
+
+/// The class of a request that could not be written.
+pub(crate) fn write_failure(error: &io::Error) -> Failure {
+    match error.kind() {
+        _ if net::tls_broken(error).is_some() => Failure::TlsAlert,
+        io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected | io::ErrorKind::WriteZero => Failure::SendClosed,
+        _ => Failure::SendReset,
     }
 }
 

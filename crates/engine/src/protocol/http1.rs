@@ -15,7 +15,7 @@
 
 #[doc(hidden)]
 pub mod cases;
-mod chunks;
+pub(super) mod chunks;
 mod connection;
 mod fields;
 mod head;
@@ -24,7 +24,7 @@ mod opening;
 mod reply;
 pub mod request;
 
-pub(crate) use connection::Http1;
+pub(crate) use connection::{Connection, State};
 pub use known::KnownHead;
 pub use opening::Opening;
 pub use reply::{Finished, Progress, Reply, ResponseFraming, is_blank};

@@ -9,13 +9,34 @@
 
 use std::task::{Context, Poll};
 
-use measure::{Closer, Failure, Quirks};
+use measure::{Closer, Failure, Quirks, Unasked};
 use plan::{Nanos, Plan, Target};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::encoded::EncodedRef;
 use super::exchange::{Answer, Answers, Exchange, FailureSample, Past, Surroundings};
 use crate::clock::Clock;
+use crate::net::Version;
+
+/// Whether two ways lead to the same origin: `None` is to the plan's target.
+pub(crate) fn same_origin(one: Option<&Target>, other: Option<&Target>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => one.same_origin(other),
+        _ => false,
+    }
+}
+
+/// What a server has said of an exchange before its answer was complete.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Interim (1xx) heads.
+    pub(crate) interims: u8,
+    /// Of these, those with status 100.
+    pub(crate) continues: u8,
+    /// Whether the final head has come.
+    pub(crate) is_final: bool,
+}
 
 /// What is spoken on the connections of a worker.
 pub trait Protocol: 'static {
@@ -31,12 +52,15 @@ pub trait Place: Sized + 'static {
     /// What the connection is read from and written to.
     type Stream;
     /// What the connections of one worker share: what was learned from answers, and which places are free.
-    type Memory: Default;
+    type Memory;
     /// What the protocol itself has to know of an exchange under way.
     type State: Default;
 
-    /// The first place on a connection that was opened, to another origin than the plan's target if one is named.
-    fn open(stream: Self::Stream, memory: &Self::Memory, to: Option<&Target>) -> Self;
+    /// What the connections of a worker of this plan share.
+    fn memory(plan: &Plan) -> Self::Memory;
+
+    /// The first place on a connection that was opened and on which that is spoken, to another origin than the plan's target if one is named.
+    fn open(stream: Self::Stream, version: Version, memory: &Self::Memory, to: Option<&Target>) -> Self;
 
     /// A free place on a connection that is open; `None` if one has to be opened. Pending while somebody opens one that will have a
     /// place for this Lane.
@@ -61,6 +85,24 @@ pub trait Place: Sized + 'static {
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>>;
 
+    /// The same without the body, which waits for the server's word.
+    fn poll_head<C: Clock, A: Answers>(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: EncodedRef<'_>,
+        exchange: &mut Exchange<Self::State>,
+        around: &Surroundings<'_, C, Self::Memory>,
+        answers: &mut A,
+        sample: &mut FailureSample,
+    ) -> Poll<Result<Answer, Failure>> {
+        self.poll_exchange(cx, request, exchange, around, answers, sample)
+    }
+
+    /// What the server has said so far in the exchange under way.
+    fn said(&self) -> Said {
+        Said::default()
+    }
+
     /// The exchange has ended.
     ///
     /// # Errors
@@ -82,8 +124,13 @@ pub trait Place: Sized + 'static {
     /// Looks at what carries the connection.
     fn look<R>(&self, at: impl FnOnce(&Self::Stream) -> R) -> R;
 
+    /// What came without being asked for since it was last asked, if anything did.
+    fn take_unasked(_memory: &Self::Memory) -> Option<Unasked> {
+        None
+    }
+
     /// Gives the place up, as far as is counted; whether its connection is closed with it.
-    fn release(&mut self) -> bool {
+    fn release(&mut self, _memory: &Self::Memory) -> bool {
         true
     }
 }

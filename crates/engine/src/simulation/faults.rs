@@ -11,20 +11,13 @@ use plan::{Draft, Nanos};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::sleep;
 
+use super::told::{count, quirk};
 use super::{Simulation, answer, given, plan, read_request};
 use crate::Stop;
 use crate::net::DialFailed;
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
-}
-
-fn count(summary: &Summary, failure: Failure) -> u64 {
-    summary.failures.iter().find(|count| count.class == failure).map_or(0, |count| count.count)
-}
-
-fn quirk(summary: &Summary, quirk: Quirk) -> u64 {
-    summary.quirks.iter().find(|count| count.quirk == quirk.code()).map_or(0, |count| count.count)
 }
 
 fn conserved(summary: &Summary) {

@@ -14,6 +14,7 @@ use plan::{Draft, Nanos};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::sleep;
 
+use super::told::{count, quirk};
 use super::{Simulation, given, plan, read_request};
 use crate::protocol::http1::ResponseFraming;
 use crate::protocol::http1::cases::{Case, Expected, Then, cases};
@@ -137,14 +138,6 @@ fn one_user(case: &Case, times: u64, timeout: &str) -> impl FnOnce(&mut Draft) {
         draft.timeout = given(&timeout);
         draft.method = head.then(|| "HEAD".to_owned());
     }
-}
-
-fn count(summary: &Summary, failure: Failure) -> u64 {
-    summary.failures.iter().find(|count| count.class == failure).map_or(0, |count| count.count)
-}
-
-fn quirk(summary: &Summary, quirk: Quirk) -> u64 {
-    summary.quirks.iter().find(|count| count.quirk == quirk.code()).map_or(0, |count| count.count)
 }
 
 fn status(summary: &Summary, status: u16) -> u64 {

@@ -12,18 +12,17 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use measure::{Closer, Connections, Failure, Outcome, Quirks, Summary};
+use measure::{Closer, Failure, Quirks, Summary};
 use plan::{Keepalive, Nanos, Plan, Share, Target};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream, ReadBuf};
 use tokio::time::{Instant, sleep};
 
+use super::told::{Heard, Numbering, of};
 use super::{Simulation, given, plan};
 use crate::clock::Clock;
-use crate::net::DialFailed;
-use crate::protocol::{Answer, Answers, EncodedRef, Exchange, FailureSample, Layout, Past, Place, Protocol, ResponseSink, Surroundings};
+use crate::net::{DialFailed, Version};
+use crate::protocol::{Answer, Answers, EncodedRef, Exchange, FailureSample, Past, Place, Protocol, ResponseSink, Surroundings};
 use crate::slot::GiveUp;
-use crate::transport::Transport;
-use crate::worker::{Behaviour, Client, End, Request};
 
 enum Lines {}
 
@@ -155,7 +154,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Half<S> {
     type Memory = Open<S>;
     type State = ();
 
-    fn open(stream: S, memory: &Self::Memory, to: Option<&Target>) -> Self {
+    fn memory(_plan: &Plan) -> Self::Memory {
+        Open::default()
+    }
+
+    fn open(stream: S, _version: Version, memory: &Self::Memory, to: Option<&Target>) -> Self {
         let connection = Rc::new(Shared {
             stream: RefCell::new(stream),
             to: to.cloned(),
@@ -263,51 +266,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Half<S> {
         at(&self.connection.stream.borrow())
     }
 
-    fn release(&mut self) -> bool {
+    fn release(&mut self, _memory: &Self::Memory) -> bool {
         let connection = &self.connection;
         if std::mem::take(&mut self.is_held) {
             connection.held.set(connection.held.get() - 1);
         }
         connection.wake();
         (connection.held.get() == 0 || connection.is_broken.get()) && !connection.is_counted.replace(true)
-    }
-}
-
-type Heard = Rc<RefCell<Vec<String>>>;
-
-/// Sends its user's number again and again, and writes down what comes back.
-struct Numbering {
-    heard: Heard,
-    pause: Nanos,
-}
-
-#[derive(Default)]
-struct Text(Vec<u8>);
-
-impl ResponseSink for Text {
-    fn body(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-    }
-}
-
-impl Behaviour for Numbering {
-    type User = u64;
-
-    fn user(&self, number: u64) -> u64 {
-        number
-    }
-
-    async fn iterate<T: Transport>(&self, user: &mut u64, client: &mut Client<'_, T>) -> Result<(), End> {
-        let mut text = Text::default();
-        client.turn(self.pause).await?;
-        let path = format!("/{user}");
-        let outcome: Outcome = client.fetch(&Request::new(EncodedRef::new(path.as_bytes(), Layout::default())), &mut text).await?;
-        self.heard.borrow_mut().push(match outcome.result {
-            Ok(status) => format!("{path} {status} {}", String::from_utf8_lossy(&text.0)),
-            Err(failure) => format!("{path} {}", failure.code()),
-        });
-        client.record(&outcome);
-        Ok(())
     }
 }
 
@@ -337,17 +302,13 @@ async fn crosswise(mut stream: DuplexStream, _number: u64) {
 
 fn run(server: &Simulation, plan: &Plan, pause: Nanos) -> (Summary, Vec<String>) {
     let heard = Heard::default();
-    let summary = server.speaking::<Lines, _>(plan, |_: Share| Numbering { heard: heard.clone(), pause });
+    let summary = server.speaking::<Lines, _>(plan, |_: Share| Numbering { heard: heard.clone(), pause, request: str::to_owned });
     let heard = heard.take();
     (summary, heard)
 }
 
 fn closed(users: &str, requests: &str) -> Plan {
     plan(|draft| (draft.connections, draft.requests) = (given(users), given(requests)))
-}
-
-fn of(opened: u64, closed_by_server: u64, closed_by_us: u64) -> Connections {
-    Connections { opened, closed_by_server, closed_by_us }
 }
 
 #[test]

@@ -9,6 +9,7 @@
 mod branches;
 mod chain;
 mod ends;
+mod watched;
 
 use std::task::{Context, Poll};
 
@@ -51,6 +52,8 @@ pub struct Request<'a> {
     pub(super) closes: bool,
     /// Never, if it has none of its own.
     limit: Nanos,
+    /// The same of how long its answer is listened to that streams.
+    stream_for: Nanos,
 }
 
 impl<'a> Request<'a> {
@@ -58,7 +61,7 @@ impl<'a> Request<'a> {
     #[inline]
     #[must_use]
     pub const fn new(encoded: EncodedRef<'a>) -> Self {
-        Self { encoded, to: None, is_judged: false, closes: false, limit: Nanos::NEVER }
+        Self { encoded, to: None, is_judged: false, closes: false, limit: Nanos::NEVER, stream_for: Nanos::NEVER }
     }
 
     /// To the server of this target.
@@ -94,6 +97,13 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn within(self, limit: Option<Nanos>) -> Self {
         Self { limit: limit.unwrap_or(Nanos::NEVER), ..self }
+    }
+
+    /// How long its answer is listened to if it streams; `None`: as long as the plan says.
+    #[inline]
+    #[must_use]
+    pub fn listening(self, time: Option<Nanos>) -> Self {
+        Self { stream_for: time.unwrap_or(Nanos::NEVER), ..self }
     }
 
     #[inline]
@@ -364,9 +374,23 @@ impl<'w, T: Transport> Client<'w, T> {
     ///
     /// # Errors
     /// [`End::Over`] if nothing more is sent.
-    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
     #[inline]
     pub fn fetch<S: ResponseSink>(&mut self, request: &Request<'_>, sink: &mut S) -> impl Future<Output = Result<Outcome, End>> {
+        self.fetch_of(request, sink, || None)
+    }
+
+    /// The same, where a Step by its place is part of the request: asked for only where something is counted for it before its end.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    #[expect(clippy::manual_async_fn, reason = "an async fn keeps its arguments twice, in every idle user")]
+    #[inline]
+    pub fn fetch_of<S: ResponseSink>(
+        &mut self,
+        request: &Request<'_>,
+        sink: &mut S,
+        step: impl FnOnce() -> Option<usize>,
+    ) -> impl Future<Output = Result<Outcome, End>> {
         async move {
             if !self.has_turn {
                 if self.owed > Nanos::ZERO {
@@ -377,8 +401,8 @@ impl<'w, T: Transport> Client<'w, T> {
                 }
             }
             self.begin(request.limit());
-            if self.shared.task.follow > 0 && request.to.is_none() {
-                return Ok(Box::pin(self.follow(request, sink)).await);
+            if self.shared.task.follow > 0 && request.to.is_none() || self.watches_answers() {
+                return Ok(Box::pin(self.fetch_looking(request, sink, step())).await);
             }
             Ok(self.exchange(request, sink).await)
         }
@@ -405,6 +429,24 @@ impl<'w, T: Transport> Client<'w, T> {
     #[inline]
     fn exchange_from<S: ResponseSink>(&mut self, request: &Request<'_>, sink: &mut S, ready: Nanos) -> impl Future<Output = Outcome> {
         self.lane.send(self.shared, request, One(sink), self.due, ready)
+    }
+
+    /// Whether answers are looked through, for events or for how they are packed: [`exchange`](Self::exchange) leaves that to whoever gives
+    /// it a sink, for the sake of loads in which they are not.
+    #[inline]
+    #[must_use]
+    pub fn watches_answers(&self) -> bool {
+        self.shared.task.watches_answers
+    }
+
+    /// A request that may be redirected, or whose answer is looked through.
+    async fn fetch_looking<S: ResponseSink>(&mut self, request: &Request<'_>, sink: &mut S, step: Option<usize>) -> Outcome {
+        if self.shared.task.follow == 0 || request.to.is_some() {
+            return self.watch(None, request, sink, step).await;
+        }
+        let mut watched = self.watched(request, sink, step);
+        let outcome = self.follow(request, &mut watched).await;
+        self.reopen(outcome, request, &mut watched).await
     }
 
     /// Another exchange of the request so far, which could begin when the one before had ended. All of them are one: it was sent when
@@ -567,7 +609,7 @@ impl<'w, T: Transport> Client<'w, T> {
         (1..count).for_each(|_| shared.fell_due(self.due));
         self.begin(request.limit());
         let (lane, due, mut ready, mut wrong) = (self.lane.place, self.due, self.free_at, None);
-        match self.lane.acquire(shared, None).await {
+        match self.lane.acquire(shared, request.encoded, None).await {
             Ok(Acquired::Kept) => {}
             Ok(Acquired::New) => ready = shared.clock.now(),
             Err((failure, text)) => {

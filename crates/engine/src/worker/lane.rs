@@ -7,20 +7,23 @@
 //! Between two requests of the plain path a Lane allocates, locks and formats nothing. What is rare (opening a
 //! connection, describing a failure) is boxed out of the way, so that an idle Lane stays small.
 
+mod expect;
+
 use std::future::poll_fn;
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use measure::{Closer, Failure, Outcome, Status};
+use measure::{Closer, Failure, Outcome, Quirk, Status};
 use plan::{Keepalive, Nanos, Secrets, Target};
 use tokio::time::Sleep;
 
 use super::client::Request;
 use super::shared::Shared;
 use crate::clock::Clock;
-use crate::net::{Dial, DialFailed, Dialed};
-use crate::protocol::{Answer, Answers, Exchange, FailureSample, Past, Place as _, ResponseSink};
+use crate::net::{Dial, DialFailed, Dialed, Version};
+use crate::protocol::{Act, Answer, Answers, EncodedRef, Exchange, FailureSample, Past, Place as _, ResponseSink, websocket};
 use crate::slot::{GiveUp, Slot};
 use crate::transport::{Place, State, Stream, Transport};
 
@@ -30,21 +33,59 @@ pub(super) struct Lane<T: Transport> {
     pub(super) place: u32,
     /// To the plan's target.
     home: Option<Place<T>>,
-    /// To other origins, the one used last on top.
-    others: Vec<(Target, Place<T>)>,
+    /// To other origins.
+    others: Others<Place<T>>,
     /// What pauses are waited for with, made by the first of them.
     timer: Option<Pin<Box<Sleep>>>,
     /// Whether it is used for a teardown, which goes on when the load is over.
     pub(super) is_in_teardown: bool,
+    /// How often the request under way was sent again.
+    again: u8,
+}
+
+/// Places on connections to other origins than the plan's, the one used last at the end. Few Lanes have any, so all of it is boxed.
+#[expect(clippy::box_collection, reason = "an idle user that has none keeps a pointer, not three words")]
+struct Others<P>(Option<Box<Vec<(Target, P)>>>);
+
+impl<P> Others<P> {
+    fn push(&mut self, to: &Target, place: P) {
+        self.0.get_or_insert_default().push((to.clone(), place));
+    }
+
+    fn pop(&mut self) -> Option<P> {
+        self.0.as_mut()?.pop().map(|(_, place)| place)
+    }
+
+    /// The one that was not used for longest; there must be one.
+    fn take_first(&mut self) -> P {
+        self.0.get_or_insert_default().remove(0).1
+    }
+}
+
+impl<P> Deref for Others<P> {
+    type Target = [(Target, P)];
+
+    fn deref(&self) -> &Self::Target {
+        self.0.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<P> DerefMut for Others<P> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0.as_deref_mut().map_or(&mut [], Vec::as_mut_slice)
+    }
 }
 
 /// So many origins beside the plan's a Lane keeps connections to.
 const OTHERS_MAX: usize = 8;
 
+/// So often a request is sent again that a server does not take up.
+const AGAIN_MAX: u8 = 3;
+
 impl<T: Transport> Lane<T> {
     pub(super) fn new(shared: &Shared<T>) -> Self {
         let (place, slot) = shared.take_slot();
-        Self { slot, place, home: None, others: Vec::new(), timer: None, is_in_teardown: false }
+        Self { slot, place, home: None, others: Others(None), timer: None, is_in_teardown: false, again: 0 }
     }
 
     /// Closes what is open and gives the place back, and those of its user's branches.
@@ -72,7 +113,7 @@ impl<T: Transport> Lane<T> {
     pub(super) fn close_all(&mut self, shared: &Shared<T>) {
         self.release_all(shared);
         self.home = None;
-        self.others.clear();
+        self.others = Others(None);
     }
 
     /// Whether no connection is open.
@@ -86,7 +127,7 @@ impl<T: Transport> Lane<T> {
     }
 
     fn close(&mut self, shared: &Shared<T>, to: Option<&Target>, by: Closer) {
-        let place = if to.is_none() { self.home.take() } else { self.others.pop().map(|(_, place)| place) };
+        let place = if to.is_none() { self.home.take() } else { self.others.pop() };
         if let Some(mut place) = place {
             release(shared, &mut place, by);
         }
@@ -114,7 +155,7 @@ impl<T: Transport> Lane<T> {
             let mut ready = free_at;
             let to = request.to.filter(|to| !to.same_origin(shared.task.plan.target()));
             if to.is_some() || self.home.is_none() {
-                match Box::pin(self.acquire(shared, to)).await {
+                match Box::pin(self.acquire(shared, request.encoded, to)).await {
                     Ok(Acquired::Kept) => {}
                     Ok(Acquired::New) => ready = shared.clock.now(),
                     Err((failure, text)) => return self.unsent(shared, due, failure, text),
@@ -130,7 +171,13 @@ impl<T: Transport> Lane<T> {
                 shared.left(exchange.sent);
             }
             let mut sample = FailureSample::Nothing;
-            let result = poll_fn(|cx| place.poll_exchange(cx, request.encoded, &mut exchange, &around, &mut answers, &mut sample)).await;
+            let result = if shared.task.expects_continue && request.encoded.expects_continue() {
+                let looked_at = (&mut answers, &mut sample);
+                Box::pin(expect::exchange(shared, place, request.encoded, &mut exchange, &around, looked_at)).await
+            } else {
+                poll_fn(|cx| place.poll_exchange(cx, request.encoded, &mut exchange, &around, &mut answers, &mut sample)).await
+            };
+            let cut_off = result.err().filter(|failure| failure.is_timeout()).and_then(|_| answers.sink().cut_off());
             // When the exchange ended: with its last byte, exactly at its limit, or now.
             let done = match result {
                 Ok(_) => {
@@ -138,10 +185,24 @@ impl<T: Transport> Lane<T> {
                     answers.sink().spoken(|| place.look(T::Dial::spoken));
                     exchange.last_byte
                 }
+                Err(Failure::Http2Refused) if exchange.first_byte.is_none() && self.again < AGAIN_MAX => {
+                    self.count_sent_again(shared, (request, to), &exchange);
+                    let outcome = Box::pin(self.send(shared, request, answers, due, free_at)).await;
+                    self.again = 0;
+                    return outcome;
+                }
+                // Its user goes on when it was ended, which is a moment after its time: that is no lag of the next request.
+                Err(_) if cut_off.is_some() => {
+                    answers.sink().complete();
+                    shared.clock.now()
+                }
                 Err(_) => self.ended_at(shared),
             };
             shared.came_back(done);
-            self.judge(shared, (request, to), &exchange, result, &sample, done);
+            match cut_off {
+                None => self.judge(shared, (request, to), &exchange, result, &sample, done),
+                Some(_) => self.leave_unread(shared, (request, to), &exchange, result, done),
+            }
             Outcome {
                 due,
                 ready: ready.min(exchange.sent),
@@ -150,19 +211,47 @@ impl<T: Transport> Lane<T> {
                 done,
                 bytes_out: u32::try_from(exchange.written).unwrap_or(u32::MAX),
                 bytes_in: exchange.received,
-                result: result.map(|answer| answer.status),
+                result: cut_off.map_or(result.map(|answer| answer.status), Ok),
             }
         }
     }
 
+    /// Ends an exchange of whose answer no more was wanted: with HTTP/1.1 its connection ends as well.
+    #[cold]
+    fn leave_unread(
+        &mut self,
+        shared: &Shared<T>,
+        (request, to): (&Request<'_>, Option<&Target>),
+        exchange: &Exchange<State<T>>,
+        result: Result<Answer, Failure>,
+        done: Nanos,
+    ) {
+        shared.quirks(exchange.quirks);
+        match self.place_on(to).end(request.encoded, exchange, result, done) {
+            Ok(()) if shared.task.keepalive == Keepalive::Reuse && !request.closes => {}
+            Ok(()) => self.close(shared, to, Closer::Us),
+            Err(closer) => self.close(shared, to, closer),
+        }
+    }
+
     /// Makes a place on a connection to the origin the one that is used: one that is kept, one that is free, or the first on a new one.
-    pub(super) async fn acquire(&mut self, shared: &Shared<T>, to: Option<&Target>) -> Result<Acquired, (Failure, String)> {
+    pub(super) async fn acquire(
+        &mut self,
+        shared: &Shared<T>,
+        request: EncodedRef<'_>,
+        to: Option<&Target>,
+    ) -> Result<Acquired, (Failure, String)> {
         let is_kept = match to {
             None => self.home.is_some(),
             Some(to) => self.recall(shared, to).await,
         };
-        if is_kept {
-            return Ok(Acquired::Kept);
+        match request.layout().act() {
+            Act::Open if is_kept => self.close(shared, to, Closer::Us),
+            _ if is_kept => return Ok(Acquired::Kept),
+            Act::Exchange | Act::Open => {}
+            Act::Ask | Act::Tell | Act::Hear | Act::Ping | Act::Close => {
+                return Err((Failure::WebSocketClosed, "it is not open: nothing has connected it, or it was closed since".to_owned()));
+            }
         }
         let free = if shared.task.keepalive == Keepalive::Reuse {
             self.slot.unless_given_up(poll_fn(|cx| Place::<T>::poll_free(cx, &shared.memory, to))).await
@@ -171,9 +260,12 @@ impl<T: Transport> Lane<T> {
         };
         let place = match free {
             Ok(Some(place)) => place,
-            Ok(None) => match self.dial(shared, to).await {
+            Ok(None) => match self.dial(shared, request, to).await {
                 Ok(dialed) => {
-                    let took = dialed.connect.plus(dialed.tls.unwrap_or(Nanos::ZERO));
+                    let mut took = dialed.connect.plus(dialed.tls.unwrap_or(Nanos::ZERO));
+                    if let Version::WebSocket { handshake, .. } = dialed.version {
+                        took = took.plus(handshake);
+                    }
                     shared.recorder.borrow_mut().connected(self.place, took);
                     opened(shared, dialed, to)
                 }
@@ -188,27 +280,44 @@ impl<T: Transport> Lane<T> {
             None => self.home = Some(place),
             Some(to) => {
                 if self.others.len() == OTHERS_MAX {
-                    release(shared, &mut self.others.remove(0).1, Closer::Us);
+                    release(shared, &mut self.others.take_first(), Closer::Us);
                 }
-                self.others.push((to.clone(), place));
+                self.others.push(to, place);
             }
         }
         Ok(Acquired::New)
     }
 
-    async fn dial(&self, shared: &Shared<T>, to: Option<&Target>) -> Result<Dialed<Stream<T>>, (Failure, String)> {
+    async fn dial(&self, shared: &Shared<T>, request: EncodedRef<'_>, to: Option<&Target>) -> Result<Dialed<Stream<T>>, (Failure, String)> {
         let number = shared.next_dial();
         let dialed = match to {
             None => self.slot.unless_given_up(shared.dial.dial(number)).await,
             Some(to) => self.slot.unless_given_up(shared.dial.dial_other(to, number)).await,
         };
-        dialed.map_err(unopened)?.map_err(|DialFailed { failure, text }| (failure, text))
+        let mut dialed = dialed.map_err(unopened)?;
+        if to.unwrap_or(shared.task.plan.target()).scheme().is_websocket()
+            && let Ok(opened) = dialed
+        {
+            let plan = &shared.task.plan;
+            let upgrade = websocket::upgrade(
+                opened,
+                request,
+                (plan.seed(), number),
+                (shared.task.connect_timeout, plan.connection().message_deflate),
+            );
+            dialed = self.slot.unless_given_up(upgrade).await.map_err(unopened)?;
+        }
+        dialed.map_err(|DialFailed { failure, text }| (failure, text))
     }
 
     /// Puts the place that is kept to an origin on top, unless there is none or the server has closed its connection meanwhile.
     async fn recall(&mut self, shared: &Shared<T>, to: &Target) -> bool {
         let Some(at) = self.others.iter().position(|(other, _)| other.same_origin(to)) else { return false };
         self.others[at..].rotate_left(1);
+        if to.scheme().is_websocket() {
+            // What has come there may be what is waited for now; that it is closed shows then.
+            return true;
+        }
         let lost = poll_fn(|cx| {
             let around = shared.around(&self.slot);
             let idle = self.others.last_mut().map(|(_, place)| place.poll_idle(cx, &around));
@@ -249,6 +358,21 @@ impl<T: Transport> Lane<T> {
             _ => Closer::Us,
         };
         self.close(shared, to, closer);
+    }
+
+    /// A request that the server has surely not begun with is sent again (RFC 9113 §8.7).
+    #[cold]
+    fn count_sent_again(&mut self, shared: &Shared<T>, (request, to): (&Request<'_>, Option<&Target>), exchange: &Exchange<State<T>>) {
+        self.again += 1;
+        let done = shared.clock.now();
+        shared.came_back(done);
+        let mut quirks = exchange.quirks;
+        quirks.insert(Quirk::SentAgain);
+        shared.quirks(quirks);
+        shared.recorder.borrow_mut().sent_again(exchange.sent, done);
+        if let Err(closer) = self.place_on(to).end(request.encoded, exchange, Err(Failure::Http2Refused), done) {
+            self.close(shared, to, closer);
+        }
     }
 
     /// When a request ended that has no answer.
@@ -327,11 +451,25 @@ impl<T: Transport> Lane<T> {
 
     /// Lets go of an idle place on a connection that the server closed or sent something on that nobody asked for.
     pub(super) fn poll_lost(&mut self, cx: &mut Context<'_>, shared: &Shared<T>) {
+        self.poll_messages(cx, shared);
         let Some(place) = &mut self.home else { return };
         if let Poll::Ready(quirks) = place.poll_idle(cx, &shared.around(&self.slot)) {
             shared.quirks(quirks);
             self.close(shared, None, if quirks.is_empty() { Closer::Server } else { Closer::Us });
         }
+    }
+
+    /// Meets what comes over WebSocket to other origins, and lets go of what was closed there.
+    fn poll_messages(&mut self, cx: &mut Context<'_>, shared: &Shared<T>) {
+        let Some(others) = &mut self.others.0 else { return };
+        let around = shared.around(&self.slot);
+        others.retain_mut(|(to, place)| {
+            let is_lost = to.scheme().is_websocket() && place.poll_idle(cx, &around).is_ready();
+            if is_lost {
+                release(shared, place, Closer::Server);
+            }
+            !is_lost
+        });
     }
 }
 
@@ -342,13 +480,23 @@ pub(super) enum Acquired {
 }
 
 fn opened<T: Transport>(shared: &Shared<T>, dialed: Dialed<Stream<T>>, to: Option<&Target>) -> Place<T> {
-    shared.count_connection(|recorder| recorder.opened(dialed.connect, dialed.tls));
-    Place::<T>::open(dialed.stream, &shared.memory, to)
+    shared.count_connection(|recorder| {
+        recorder.opened(dialed.connect, dialed.tls);
+        match dialed.version {
+            Version::Http1 => {}
+            Version::Http2 => recorder.opened_http2(),
+            Version::WebSocket { handshake, deflates, .. } => recorder.opened_websocket(handshake, deflates),
+        }
+        if dialed.resumed {
+            recorder.resumed();
+        }
+    });
+    Place::<T>::open(dialed.stream, dialed.version, &shared.memory, to)
 }
 
 /// Gives a place up, and counts the connection that is closed with it, if one is.
 fn release<T: Transport>(shared: &Shared<T>, place: &mut Place<T>, by: Closer) {
-    if place.release() {
+    if place.release(&shared.memory) {
         shared.closed(by);
     }
 }

@@ -18,10 +18,10 @@ use super::lane::Lane;
 use super::teardown::Mute;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
-use crate::protocol::{READ_BUFFER_BYTES, Surroundings};
+use crate::protocol::{Place as _, READ_BUFFER_BYTES, Surroundings};
 use crate::slot::Slot;
 use crate::task::Task;
-use crate::transport::{Memory, Transport};
+use crate::transport::{Memory, Place, Transport};
 use crate::{Stop, Urgency};
 
 /// Counts are handed over this often.
@@ -116,7 +116,7 @@ impl<T: Transport> Shared<T> {
             cpu: Cell::new(clock.cpu()),
             heartbeat: Heartbeat::new(&clock),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice()),
-            memory: Memory::<T>::default(),
+            memory: Place::<T>::memory(&task.plan),
             slots: RefCell::default(),
             vacant: RefCell::default(),
             branches: RefCell::default(),
@@ -134,7 +134,7 @@ impl<T: Transport> Shared<T> {
             last_done: Cell::new(Nanos::ZERO),
             mute: Mute::default(),
             pause,
-            limit_min: task.timeout.min(task.connect_timeout).min(limit_min.unwrap_or(Nanos::NEVER)),
+            limit_min: [limit_min, task.plan.stream_for()].into_iter().flatten().fold(task.timeout.min(task.connect_timeout), Nanos::min),
             task,
             share,
             of_run,
@@ -366,6 +366,9 @@ impl<T: Transport> Shared<T> {
         recorder.cpu(cpu.since(self.cpu.get()));
         self.cpu.set(cpu);
         recorder.interval_ends(self.interval_end.get());
+        if let Some(unasked) = Place::<T>::take_unasked(&self.memory) {
+            recorder.unasked(&unasked);
+        }
         let answers = recorder.answers();
         let full = recorder.swap(Snapshot::empty(next));
         self.answers.set(self.answers.get() + answers);

@@ -5,7 +5,7 @@
 //! over. All others are told, since a request without its client certificate is another request.
 
 use base64::Engine as _;
-use plan::setting::{CONNECT_TO, CONNECTIONS, RATE, SOURCE_IP, TLS_VERSION};
+use plan::setting::{CONNECT_TO, CONNECTIONS, HTTP, RATE, SOURCE_IP, TLS_VERSION};
 use plan::template::{Template, Value};
 use plan::work::{Auth, AwsKeys, Body, Field, FieldValue};
 use plan::{FILE_TYPE, FORM_TYPE, Wording, percent_decoded, percent_encoded};
@@ -59,6 +59,8 @@ enum Word {
     Timeout,
     ConnectTimeout,
     Proxy,
+    Socks,
+    SocksNames,
     Socket,
     ConnectTo,
     Issuers,
@@ -104,6 +106,8 @@ const OPTIONS: &[(&str, &str, Does)] = &[
     ("m", "max-time", Takes(Word::Timeout)),
     ("", "connect-timeout", Takes(Word::ConnectTimeout)),
     ("x", "proxy", Takes(Word::Proxy)),
+    ("", "socks5", Takes(Word::Socks)),
+    ("", "socks5-hostname", Takes(Word::SocksNames)),
     ("", "unix-socket", Takes(Word::Socket)),
     ("", "connect-to", Takes(Word::ConnectTo)),
     ("", "cacert", Takes(Word::Issuers)),
@@ -179,8 +183,6 @@ const OPTIONS: &[(&str, &str, Does)] = &[
     ("", "proxy-header", Left { value: true }),
     ("U", "proxy-user", Left { value: true }),
     ("", "noproxy", Left { value: true }),
-    ("", "socks5", Left { value: true }),
-    ("", "socks5-hostname", Left { value: true }),
     ("", "preproxy", Left { value: true }),
     ("", "doh-url", Left { value: true }),
     ("", "dns-servers", Left { value: true }),
@@ -225,7 +227,20 @@ pub(super) fn read(text: &str) -> Result<Collection, ReadError> {
         };
         command_line(words, &place, &mut collection);
     }
+    settle_packing(&mut collection);
     Ok(collection)
+}
+
+/// A load asks for packed answers with all of its requests or with none: where commands differ, it is left to the headers of those that do.
+fn settle_packing(collection: &mut Collection) {
+    if collection.requests.iter().all(|request| request.connection.compressed) {
+        return;
+    }
+    for request in &mut collection.requests {
+        if std::mem::take(&mut request.connection.compressed) {
+            request.header_if_none("Accept-Encoding", "deflate, gzip, br, zstd");
+        }
+    }
 }
 
 /// Reads one command that a shell has taken apart.
@@ -234,6 +249,7 @@ pub(super) fn of_words(words: &[String]) -> Result<Collection, ReadError> {
     let command = Command { words, line: 1, unread: Vec::new() };
     let mut collection = Collection::new(Kind::Curl);
     command_line(after_curl(&command).unwrap_or(&command.words), "the command line", &mut collection);
+    settle_packing(&mut collection);
     Ok(collection)
 }
 
@@ -371,7 +387,8 @@ fn done(
 fn left_because(shown: &str) -> Wording {
     let why = match shown {
         "-K" | "--config" | "--url-file" => "no file is read for what stands in it; write its options out",
-        "--http2" | "--http2-prior-knowledge" | "--http3" | "--http3-only" | "-0" | "--http1.0" => "loadline speaks HTTP/1.1",
+        "--http2" | "--http2-prior-knowledge" => return format!("give {HTTP:#} 2").into(),
+        "--http3" | "--http3-only" | "-0" | "--http1.0" => "loadline speaks HTTP/1.1 and HTTP/2",
         "-Z" | "--parallel" | "--limit-rate" | "--rate" | "-Y" | "-y" | "--speed-limit" | "--speed-time" => {
             return format!("how much is sent at once is said by {CONNECTIONS} and {RATE} of loadline run").into();
         }
@@ -457,11 +474,18 @@ impl CurlRequest {
             Word::ConnectTimeout => self.connection.connect_timeout = seconds(&plain()),
             Word::Proxy => {
                 let text = plain();
-                if text.starts_with("socks") {
-                    collection.leave_out("the SOCKS proxy", place, "loadline speaks to HTTP proxies");
+                if text.starts_with("socks4") {
+                    collection.leave_out("the SOCKS proxy", place, "loadline speaks SOCKS 5 alone");
                 } else {
+                    let text = if text.starts_with("socks://") { text.replacen("socks", "socks5", 1) } else { text };
                     self.connection.proxy = Some(if text.contains("://") { text } else { format!("http://{text}") });
                 }
+            }
+            Word::Socks | Word::SocksNames => {
+                let text = plain();
+                let at = text.split_once("://").map_or(text.as_str(), |(_, at)| at);
+                let scheme = if word == Word::Socks { "socks5" } else { "socks5h" };
+                self.connection.proxy = Some(format!("{scheme}://{at}"));
             }
             Word::Socket => self.connection.unix_socket = Some(plain()),
             Word::ConnectTo => {
@@ -631,9 +655,7 @@ impl CurlRequest {
                 request.take_header(&name, value);
             }
         }
-        if self.compressed {
-            request.header_if_none("Accept-Encoding", "deflate, gzip, br, zstd");
-        }
+        request.connection.compressed = self.compressed;
         if self.json {
             request.header_if_none("Accept", "application/json");
         }
@@ -807,7 +829,6 @@ mod tests {
                 "x-note: it's mine",
                 "Cookie: sid=abc; theme=dark",
                 "user-agent: Mozilla/5.0 (X11; Linux x86_64)",
-                "Accept-Encoding: deflate, gzip, br, zstd",
             ]
         );
         assert_eq!(request.body, Body::Text(Template::fixed("{\"item\":\"café!\",\"n\":2}")));
@@ -862,7 +883,7 @@ mod tests {
         let read = collection("\ncurl --retry 3 --http2 --frobnicate -b cookies.txt --proxy-user me:hunter22 http://h/");
         let told: Vec<String> = read.left_out.iter().map(|left| left.wording().spelt(plan::Spelling::Flags)).collect();
         assert_eq!(told[0], "line 2: the option --retry 3: a load test counts a failure as one");
-        assert_eq!(told[1], "line 2: the option --http2: loadline speaks HTTP/1.1");
+        assert_eq!(told[1], "line 2: the option --http2: give --http 2");
         assert_eq!(told[2], "line 2: the option --frobnicate: it is not known here");
         assert!(told[3].contains("the file of cookies 'cookies.txt'"));
         assert!(!told.concat().contains("hunter22"));
@@ -901,6 +922,30 @@ mod tests {
             read.left_out[0].wording().spelt(plan::Spelling::Flags),
             "line 1: --url-query of the file 'file': give its text instead"
         );
+    }
+
+    #[test]
+    fn packed_answers_are_asked_for_by_the_load_where_all_commands_do() {
+        let read = collection("curl --compressed http://h/a\ncurl http://h/b --compressed\n");
+        assert!(read.requests.iter().all(|request| request.connection.compressed && request.header("accept-encoding").is_none()));
+        let read = collection("curl --compressed http://h/a\ncurl http://h/b\n");
+        assert!(read.requests.iter().all(|request| !request.connection.compressed));
+        let asked: Vec<Option<String>> =
+            read.requests.iter().map(|request| request.header("accept-encoding").map(ToString::to_string)).collect();
+        assert_eq!(asked, [Some("deflate, gzip, br, zstd".to_owned()), None]);
+    }
+
+    #[test]
+    fn proxies_of_socks_are_carried_over() {
+        for (line, proxy) in [
+            ("-x socks5://me:pw@p:9", Some("socks5://me:pw@p:9")),
+            ("-x socks5h://p", Some("socks5h://p")),
+            ("--socks5 p:9", Some("socks5://p:9")),
+            ("--socks5-hostname p", Some("socks5h://p")),
+            ("-x socks4://p", None),
+        ] {
+            assert_eq!(collection(&format!("curl {line} http://h/")).requests[0].connection.proxy.as_deref(), proxy, "{line}");
+        }
     }
 
     #[test]

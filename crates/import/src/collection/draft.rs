@@ -28,6 +28,9 @@ impl Collection {
     pub fn draft(&self, request: &Request) -> Result<Draft, Unfit> {
         let fill = |text: &Template| filled(text, &self.variables);
         let unfit = |what: Wording, help: &str| Unfit { what, help: help.into() };
+        if request.talk.is_some() {
+            return Err(unfit("it is a part of a conversation over WebSocket".into(), "run the whole file"));
+        }
         let (target, path) = origin(&fill(&request.url)).map_err(|why| unfit(why, "give the whole URL"))?;
         let mut draft = Draft {
             url: Some(format!("{}{path}", target.absolute().trim_end_matches('/'))),
@@ -106,6 +109,7 @@ impl Connection {
     /// Puts what is said of it into settings; redirects are the request's.
     pub(super) fn settle(&self, draft: &mut Draft) {
         draft.insecure = self.insecure;
+        draft.compressed = self.compressed;
         draft.timeout = self.timeout.as_ref().and_then(|time| time.parse().ok());
         draft.connect_timeout = self.connect_timeout.as_ref().and_then(|time| time.parse().ok());
         draft.proxy.clone_from(&self.proxy);

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::curl::{basic, credentials_apart};
+use super::recorded_talk::{self, RecordedMessage};
 use super::{Collection, Kind, ReadError, Request, is_method, shortened};
 use crate::har::is_missing;
 use crate::multipart::{self, Part};
@@ -36,6 +37,8 @@ struct Page {
 #[derive(Deserialize)]
 struct Entry {
     request: RecordedRequest,
+    #[serde(default, rename = "_webSocketMessages")]
+    messages: Option<Vec<RecordedMessage>>,
 }
 
 #[derive(Deserialize)]
@@ -85,7 +88,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
     let document: Result<Document, _> =
         serde_json::from_slice(bytes).or_else(|why| match serde_json::from_slice::<RecordedRequest>(bytes) {
             // A request alone, without the recording around it.
-            Ok(request) if !request.url.is_empty() => Ok(Document { log: Log { pages: Vec::new(), entries: vec![Entry { request }] } }),
+            Ok(request) if !request.url.is_empty() => {
+                Ok(Document { log: Log { pages: Vec::new(), entries: vec![Entry { request, messages: None }] } })
+            }
             _ => Err(why),
         });
     let document = document.map_err(|why| {
@@ -96,7 +101,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
     let mut collection = Collection::new(Kind::Har);
     collection.name = document.log.pages.into_iter().map(|page| page.title).next().unwrap_or_default();
     for (number, entry) in (1..).zip(document.log.entries) {
-        let sent = entry.request;
+        let mut sent = entry.request;
+        // A handshake is one over HTTP, however it is written down.
+        let is_websocket = sent.url.starts_with("ws://") || sent.url.starts_with("wss://");
+        if is_websocket {
+            sent.url = sent.url.replacen("ws", "http", 1);
+        }
         let place = format!("entry {number}");
         if !sent.url.starts_with("http://") && !sent.url.starts_with("https://") {
             collection.leave_out(format!("'{}'", shortened(&sent.url)), &place, "it is not HTTP");
@@ -128,8 +138,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Collection, ReadError> {
                 sent.cookies.into_iter().map(|cookie| format!("{}={}", cookie.name, cookie.value.unwrap_or_default())).collect();
             request.headers.push(("Cookie".to_owned(), Template::fixed(pairs.join("; "))));
         }
-        if request.header("upgrade").is_some() || request.header("sec-websocket-key").is_some() {
-            collection.leave_out(format!("the WebSocket '{}'", shortened(&request.url.to_string())), &place, "loadline speaks HTTP");
+        if is_websocket || request.header("sec-websocket-key").is_some() {
+            const OF_THE_HANDSHAKE: [&str; 3] = ["sec-websocket-key", "sec-websocket-version", "sec-websocket-extensions"];
+            request.headers.retain(|(name, _)| !OF_THE_HANDSHAKE.contains(&name.to_ascii_lowercase().as_str()));
+            credentials_apart(&mut request);
+            recorded_talk::read(request, entry.messages.as_deref(), &mut collection);
             continue;
         }
         let posted = sent.post_data.unwrap_or_default();
@@ -233,6 +246,7 @@ fn form(params: &[Pair], media: &str, place: &str, request: &mut Request, collec
 mod tests {
     use super::*;
     use crate::collection::Wishes;
+    use plan::work::{Reply, Talk};
 
     const RECORDING: &str = r#"{"log": {"version": "1.2", "creator": {"name": "Firefox", "version": "140.0"},
       "pages": [{"startedDateTime": "2026-03-01T10:00:00.000+01:00", "id": "page_1", "title": "Shop", "pageTimings": {}}],
@@ -250,7 +264,10 @@ mod tests {
         {"request": {"method": "POST", "url": "https://shop.example.com/photo", "headers": [{"name": "Content-Type", "value": "multipart/form-data; boundary=x"}],
            "postData": {"mimeType": "multipart/form-data; boundary=x", "params": [{"name": "title", "value": "it"}, {"name": "file", "fileName": "a.png", "contentType": "image/png"}]}},
          "response": {}},
-        {"request": {"method": "GET", "url": "wss://shop.example.com/live"}},
+        {"request": {"method": "GET", "url": "wss://shop.example.com/live"}, "_resourceType": "websocket", "_webSocketMessages": [
+           {"type": "receive", "time": 1.5, "opcode": 1, "data": "welcome"}, {"type": "send", "time": 2, "opcode": 1, "data": "{\"n\":{{1}}}"},
+           {"type": "receive", "time": 2.1, "opcode": 1, "data": "ok"}, {"type": "receive", "time": 2.2, "opcode": 1, "data": "news"},
+           {"type": "send", "time": 3, "opcode": 1, "data": "bye"}, {"type": "send", "time": 4, "opcode": 2, "data": "AAE="}]},
         {"request": {"method": "GET", "url": "https://shop.example.com/live", "headers": [{"name": "Sec-WebSocket-Key", "value": "x"}]}}
       ]}}"#;
 
@@ -259,7 +276,15 @@ mod tests {
         let read = Collection::read(Kind::Har, RECORDING.as_bytes(), &Wishes::default()).unwrap();
         assert_eq!(read.name, "Shop");
         let told: Vec<String> = read.requests.iter().map(|request| request.name.clone()).collect();
-        assert_eq!(told, ["GET /", "POST /login", "POST /photo"]);
+        let talk = ["connect /live", "send to /live", "send to /live", "close /live"];
+        let all = ["GET /", "POST /login", "POST /photo"].into_iter().chain(talk).chain(["connect /live", "close /live"]);
+        assert_eq!(told, all.collect::<Vec<_>>());
+        let talks: Vec<_> = read.requests[3..7].iter().map(|request| request.talk.clone().unwrap()).collect();
+        assert_eq!(talks, [Talk::Connect, Talk::Send(Reply::Next), Talk::Send(Reply::Nothing), Talk::Close(1000)]);
+        assert_eq!(
+            (read.requests[4].body.clone(), read.requests[4].url.to_string()),
+            (Body::Text(Template::fixed(r#"{"n":{{1}}}"#)), "https://shop.example.com/live".to_owned())
+        );
         let names: Vec<&str> = read.requests[0].headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["Accept", "Cookie"]);
         assert_eq!(read.requests[1].body, Body::Text("user=me&password=hunter22".into()));
@@ -267,14 +292,7 @@ mod tests {
         assert_eq!(fields.len(), 2);
         assert!(read.requests[2].header("content-type").is_none(), "the boundary is made anew");
         let left: Vec<String> = read.left_out.iter().map(|left| format!("{}: {}", left.place, left.what)).collect();
-        assert_eq!(
-            left,
-            [
-                "entry 3: what was in the file 'a.png'",
-                "entry 4: 'wss://shop.example.com/live'",
-                "entry 5: the WebSocket 'https://shop.example.com/live'"
-            ]
-        );
+        assert_eq!(left, ["entry 3: what was in the file 'a.png'", "entry 4: 1 binary messages", "entry 5: the messages of a WebSocket"]);
     }
 
     /// Forms as browsers and proxies write them down: by their fields, with what was in a file, and not at all.

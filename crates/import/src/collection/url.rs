@@ -167,6 +167,9 @@ pub(crate) fn origin(url: &Template) -> Result<(Target, Template), Wording> {
     }
     let end = end.unwrap_or(text.len());
     let target: Target = text[..end].parse().map_err(|why| Wording::from(format!("the URL {why}")))?;
+    if target.scheme().is_websocket() {
+        return Err("it is over WebSocket; write it as steps that connect and send (docs/guide/websocket.md)".into());
+    }
     let mut path = Template::default();
     if !text[end..].starts_with('/') {
         path.push("/");

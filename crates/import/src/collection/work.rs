@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
 use plan::work::{AnswerCheck, Body, Field, FieldValue, Item, Journey, Notes, Script, Step, Subject, Variable, Work};
-use plan::{DataFile, Draft, FORM_TYPE, PopulationDraft, Spelling, Target};
+use plan::{DataFile, Draft, FORM_TYPE, HttpVersion, PopulationDraft, Scheme, Setting, Spelling, Target};
 
 use super::course::{self, Course};
 use super::url::{filled, origin};
@@ -50,6 +50,8 @@ impl Collection {
             let work = self.directed(course, &common);
             let placed = |data: &DataFile| DataFile { path: beside(file, &data.path), ..data.clone() }.to_string();
             settings.data_file = course.data.iter().map(placed).collect();
+            // JMeter speaks nothing else, and the server is to see what it saw.
+            settings.http = (common.target.scheme() == Scheme::Https).then_some(Setting::Value(HttpVersion::V1));
             if course.ends_by_itself && course.endless.is_empty() {
                 settings.duration = UNTIL_THROUGH.parse().ok();
             }
@@ -217,6 +219,7 @@ impl<'a> Common<'a> {
             checks,
             redirects: request.connection.follow.unwrap_or(0),
             resources: request.resources.clone(),
+            talk: request.talk.clone(),
             ..Step::new(name, request.method.clone(), whole)
         }
     }

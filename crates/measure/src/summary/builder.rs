@@ -15,7 +15,7 @@ use super::{Bytes, End, Ending, Generator, QuirkCount, Resolution, SCHEMA, Summa
 use crate::warmup::Early;
 use crate::{
     Example, Failure, FailureCount, Machine, PopulationRow, Quirk, ReplayComparison, Requests, RunProfile, Scenario, ServerObservation,
-    Snapshot, StepRow, Tick, WarmUp,
+    Snapshot, StepRow, StreamRow, Tick, WarmUp,
 };
 
 /// A measured run that may still be completed; [`close`](Self::close) makes the [`Summary`] of it.
@@ -148,6 +148,7 @@ impl SummaryBuilder {
         record.own_delay = rest.own_delay;
         record.generator.gaps = rest.generator.gaps;
         record.timeline = rest.timeline;
+        record.streams = rest.streams;
         record.scenario = rest.scenario;
         record.urls = rest.urls;
         record.populations = rest.populations;
@@ -199,6 +200,8 @@ impl SummaryRecord {
             urls: if totals.tally.journeys.is_empty() { StepRow::all_of(&totals.tally, &conceal, &a_second) } else { Vec::new() },
             populations: totals.tally.populations.iter().map(|counts| PopulationRow::of(counts, &a_second)).collect(),
             scenario: Scenario::of(&totals.tally, totals.answered, tps_offered, &conceal, &a_second),
+            streams: StreamRow::of_some(totals.streams.as_deref(), &a_second),
+            websockets: totals.websockets.clone(),
             schema: SCHEMA.to_owned(),
             machine: Machine::default(),
             started: String::new(),
@@ -229,6 +232,8 @@ impl SummaryRecord {
             lag: totals.lag.clone(),
             own_delay: totals.own_delay.clone(),
             connections: totals.connections,
+            packed: totals.packed,
+            awaited: totals.awaited,
             redirects: totals.redirects,
             quirks: Quirk::ALL
                 .iter()

@@ -6,6 +6,7 @@
 //! Invariant: counts and histograms are the sums of those of the runs.
 
 use super::Summary;
+use crate::StreamRow;
 
 impl Summary {
     /// Several runs of one load as one: counts and histograms added up, rates over the time of
@@ -26,6 +27,8 @@ impl Summary {
             }
             all.urls.iter_mut().zip(&run.urls).for_each(|(row, more)| row.add(more, weights));
             all.populations.iter_mut().zip(&run.populations).for_each(|(row, more)| row.add(more, weights));
+            StreamRow::add_some(&mut all.streams, run.streams.as_deref(), weights);
+            crate::websockets::add(&mut all.websockets, run.websockets.as_deref());
             answered += run.qps * run.duration_s;
             well += run.qps_succeeded * run.duration_s;
             all.duration_s += run.duration_s;

@@ -284,3 +284,63 @@ fn mistakes_in_templates_and_data_are_told_with_their_setting() {
         );
     }
 }
+
+#[test]
+fn how_streams_are_listened_to_and_what_tokens_are_says_the_user() {
+    let all = plan("http://h/~--stream~sse~--event-data~$.a~--tokens~words~--stream-for~30s");
+    assert_eq!((all.tokens(), all.stream_for()), (Some(&TokenCount::Words), Some(Nanos::from_secs(30))));
+    let said = plan("http://h/~--stream~auto~--tokens~usage");
+    assert_eq!(said.tokens().map(ToString::to_string).as_deref(), Some("$['usage']['completion_tokens']"));
+    assert_eq!(plan("http://h/~--stream~auto~--tokens~events").tokens(), None, "as without it");
+    for plan in [all, said] {
+        assert_eq!(Plan::try_from(LoadRecord::from(plan.clone())).unwrap(), plan);
+    }
+    for (line, wrong) in [
+        ("http://h/~--tokens~usage", "--tokens is about answers that stream"),
+        ("http://h/~--stream-for~1s", "--stream-for is about answers that stream"),
+        ("http://h/~--stream~sse~--stream-for~0s", "--stream-for is zero"),
+        ("http://h/~--stream~sse~--tokens~words", "--tokens words counts words of a text, and no --event-data says where it is"),
+        ("http://h/~--stream~sse~--tokens~letters", "is none of events, words, usage and a path"),
+    ] {
+        let told = errors(line);
+        let said = told.0[0].message.spelt(Spelling::Flags);
+        assert!(told.0.len() == 1 && said.contains(wrong), "{line}: {said}");
+    }
+}
+
+#[test]
+fn what_goes_over_the_wire_otherwise_is_in_the_headers_unless_they_say_so_themselves() {
+    let header = |line: &str, name: &str| {
+        let plan = plan(line);
+        assert_eq!(Plan::try_from(LoadRecord::from(plan.clone())).unwrap(), plan, "{line}");
+        plan.request().headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone())
+    };
+    let packed = Some("gzip, br, zstd, deflate".to_owned());
+    assert_eq!(header("http://a.test/~--compressed", "accept-encoding"), packed);
+    assert_eq!(header("http://a.test/~--compressed~-H~accept-encoding: br", "accept-encoding"), Some("br".to_owned()));
+    assert_eq!(header("http://a.test/~--compressed~-H~Accept-Encoding:", "accept-encoding"), None);
+    assert_eq!(header("http://a.test/", "accept-encoding"), None);
+    assert_eq!(header("http://a.test/~--expect-continue~--data~x", "expect"), Some("100-continue".to_owned()));
+    assert_eq!(header("http://a.test/~--expect-continue~--data~x~-H~Expect:", "expect"), None);
+    for (line, setting) in [
+        ("http://a.test/~--expect-continue", "expect-continue"),
+        ("http://a.test/~--http2-stream-window~1MiB", "http2-stream-window"),
+        ("https://a.test/~--http2-connection-window~9", "http2-connection-window"),
+        ("http://a.test/~--tls-resumption~on", "tls-resumption"),
+        ("https://a.test/~--tls-resumption~maybe", "tls-resumption"),
+        ("http://a.test/~--script~a.lua~--compressed", "compressed"),
+        ("http://a.test/~--http~2~--proxy~http://p:1", "http"),
+    ] {
+        assert_eq!(errors(line).0.iter().map(|error| error.setting).collect::<Vec<_>>(), [setting], "{line}");
+    }
+    let plan =
+        plan("https://a.test/~--http2-stream-window~1MiB~--http2-connection-window~70000~--tls-resumption~on~--proxy~socks5h://me:p%40w@p");
+    let connection = plan.connection();
+    assert_eq!((connection.stream_window.bytes(), connection.connection_window.bytes()), (1 << 20, 70_000));
+    assert_eq!(connection.tls.resumption, Resumption::On);
+    let saved = serde_json::to_value(&plan).unwrap();
+    assert_eq!((&saved["proxy"], &saved["tls_resumption"]), (&"socks5h://***@p:1080".into(), &"on".into()));
+    assert_eq!(Plan::decode(&plan.encode(), Contents::default()).unwrap(), plan);
+    // Over a tunnel it is spoken as without one.
+    assert!(Plan::try_from(draft("http://a.test/~--http~2~--proxy~socks5://p:1")).is_ok());
+}

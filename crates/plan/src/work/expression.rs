@@ -174,10 +174,12 @@ pub enum Function {
     Next,
     /// What a regular expression finds in a text, as a JSON array: of each match its first group, or what a third value writes of it.
     Find,
+    /// A text in which each match of a regular expression is written otherwise, with its groups as `$1`.
+    Rewrite,
 }
 
 /// Names, how many values they take, which of these are numbers, and an example.
-const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 22] = [
+const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 23] = [
     ("length", Function::Length, 1, 1, Numbers::None, "length({{name}})"),
     ("lower", Function::Lower, 1, 1, Numbers::None, "lower({{name}})"),
     ("upper", Function::Upper, 1, 1, Numbers::None, "upper({{name}})"),
@@ -200,6 +202,7 @@ const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 22] = [
     ("if", Function::If, 3, 3, Numbers::None, "if({{n}} > 9, many, few)"),
     ("next", Function::Next, 1, 1, Numbers::None, "next(orders)"),
     ("find", Function::Find, 2, 3, Numbers::None, "find({{page}}, \"id=(\\d+)\")"),
+    ("rewrite", Function::Rewrite, 3, 3, Numbers::None, "rewrite({{page}}, \"id=(\\d+)\", \"<$1>\")"),
 ];
 
 /// How a text may be written for others: in a URL (RFC 3986), as forms write it, in base64, in a page, in XML, in a regular expression that
@@ -314,8 +317,8 @@ impl Expression {
         }
     }
 
-    /// Every regular expression in it that is [looked for](Function::Find) in a text, with what is written of a match, where they are always
-    /// the same.
+    /// Every regular expression in it that is [looked for](Function::Find) in a text, or [rewritten](Function::Rewrite), with what is written of a
+    /// match, where they are always the same.
     #[must_use]
     pub fn finds(&self) -> Vec<(String, Option<String>)> {
         match self {
@@ -327,7 +330,8 @@ impl Expression {
                     Some(Self::Text(text)) if text.is_fixed() => Some(text.fixed_text()),
                     _ => None,
                 };
-                let own = if *function == Function::Find { fixed(1).map(|pattern| (pattern, fixed(2))) } else { None };
+                let looks = matches!(function, Function::Find | Function::Rewrite);
+                let own = if looks { fixed(1).map(|pattern| (pattern, fixed(2))) } else { None };
                 values.iter().flat_map(Self::finds).chain(own).collect()
             }
         }

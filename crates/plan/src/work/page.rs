@@ -34,6 +34,8 @@ pub struct Cache {
     pub always_ask: bool,
     /// Whether requests of all methods ask whether what is known of their URL has changed, and not those of GET and HEAD alone.
     pub all_methods: bool,
+    /// Which of a user's caches it is, from 1: each knows its own answers.
+    pub number: u16,
 }
 
 impl Cache {
@@ -43,6 +45,6 @@ impl Cache {
 
 impl Default for Cache {
     fn default() -> Self {
-        Self { at_most: Self::AT_MOST, always_ask: false, all_methods: false }
+        Self { at_most: Self::AT_MOST, always_ask: false, all_methods: false, number: 1 }
     }
 }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::percent_encoded;
 use crate::{Replay, Speed};
 
 /// What a secret is made of, so that it is found wherever it stands.
@@ -113,7 +114,7 @@ fn loads() -> impl Strategy<Value = Resolved> {
                 let sources = Sources {
                     scenario_name: text("shop"),
                     scenario_sha256: text("bb"),
-                    connections_each: std::num::NonZeroU32::new(6),
+                    connections_each: NonZeroU32::new(6),
                     environment: text("test"),
                     variable_names: vec!["token".to_owned()],
                     populations: populations.to_vec(),

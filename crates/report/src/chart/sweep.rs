@@ -9,7 +9,7 @@
 //! axis its curve would lie on the floor, and multiplied to fit it would be a second QPS. So journeys have a strip of their own below,
 //! over the same levels, with how many requests one has.
 
-use analysis::{Level, LevelJourneys, quantity};
+use analysis::{Level, LevelEvents, LevelJourneys, quantity};
 
 use super::font::{Typeface, Weight};
 use super::ticks::{self, Growth};
@@ -121,6 +121,8 @@ pub struct SweepPoint {
     pub success_percent: f64,
     /// Of a scenario, its journeys.
     pub journeys: Option<JourneyLevel>,
+    /// Of answers that stream, their events.
+    pub events: Option<LevelEvents>,
     /// Whether the load generator was the limit, and the server might have done more.
     pub generator_limited: bool,
 }
@@ -135,6 +137,7 @@ impl From<&DatRow> for SweepPoint {
             // Old files count errors against requests, and can fall below nothing.
             success_percent: row.success_percent.max(0.0),
             journeys: None,
+            events: None,
             generator_limited: false,
         }
     }

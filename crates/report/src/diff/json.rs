@@ -9,7 +9,7 @@ use analysis::compare::{CapacityChange, Verdicts, capacity_change};
 use analysis::found::CapacityReport;
 use analysis::search::Capacity;
 use analysis::{Level, Standing, Sweep, Validity};
-use measure::{QUANTILES, Summary};
+use measure::{Histogram, QUANTILES, StreamRow, Summary};
 use serde::Serialize;
 
 use super::{levels, repeated};
@@ -84,9 +84,37 @@ struct Runs {
     mean_ns: Both,
     quantiles: Vec<Quantile>,
     success_percent: Both,
+    /// Absent unless both streamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Events>,
 }
 
-/// A percentile of the response time.
+/// Of answers that stream.
+#[derive(Serialize)]
+struct Events {
+    per_second: Both,
+    per_second_each: Both,
+    first_event: Vec<Quantile>,
+    between_events: Vec<Quantile>,
+}
+
+impl Events {
+    fn of(a: Option<&StreamRow>, b: Option<&StreamRow>) -> Option<Self> {
+        let (a, b) = a.zip(b)?;
+        let quantiles = |a: &Histogram, b: &Histogram| {
+            let at = |times: &Histogram, q: f64| times.known_quantile(q).map(|time| time.0 as f64);
+            QUANTILES.iter().map(|q| Quantile { q: *q, ns: both(at(a, *q), at(b, *q)) }).collect()
+        };
+        Some(Self {
+            per_second: both(Some(a.events_per_second), Some(b.events_per_second)),
+            per_second_each: both(a.events_per_second_each, b.events_per_second_each),
+            first_event: quantiles(&a.first_event, &b.first_event),
+            between_events: quantiles(&a.between_events, &b.between_events),
+        })
+    }
+}
+
+/// A percentile of times.
 #[derive(Serialize)]
 struct Quantile {
     q: f64,
@@ -107,12 +135,13 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary), out: &mut dyn io::Write) -
         kind: "runs",
         a: Side::of_run(a.0, from),
         b: Side::of_run(b.0, to),
-        unlike: [unlike::plans(&from.plan, &to.plan, &[]), unlike::machines(&from.machine, &to.machine)].concat(),
+        unlike: unlike::runs(from, to, &[]),
         body: Runs {
             qps: both(Some(from.qps_succeeded), Some(to.qps_succeeded)),
             mean_ns: both(from.response_time.mean(), to.response_time.mean()),
             quantiles: QUANTILES.iter().map(|q| Quantile { q: *q, ns: both(quantile(from, *q), quantile(to, *q)) }).collect(),
             success_percent: both(success(from), success(to)),
+            events: Events::of(from.streams.as_deref(), to.streams.as_deref()),
         },
     };
     write_json(&written, out)
@@ -165,6 +194,13 @@ struct Row {
     /// Of scenarios; absent where neither side has journeys.
     #[serde(skip_serializing_if = "Option::is_none")]
     tps: Option<Both>,
+    /// Of answers that stream; absent where neither side has events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events_per_second: Option<Both>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_event_p95_ns: Option<Both>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    between_events_p99_ns: Option<Both>,
     ttlb_mean_ns: Both,
     success_percent: Both,
     generator_limited: Pair<bool>,
@@ -211,6 +247,7 @@ fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (
     let figure = |of: fn(&SweepPoint) -> Option<f64>| both(a.as_ref().and_then(of), b.as_ref().and_then(of));
     let counts = |ladder: Ladder, point: Option<SweepPoint>| point.map(|_| ladder.key());
     let limited = |point: Option<SweepPoint>| point.map(|point| point.generator_limited);
+    let streams = [a, b].iter().flatten().any(|point| point.events.is_some());
     Row {
         level,
         counts: Pair { a: counts(ladder_a, a), b: counts(ladder_b, b) },
@@ -220,6 +257,9 @@ fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (
             .flatten()
             .any(|point| point.journeys.is_some())
             .then(|| figure(|point| point.journeys.map(|journeys| journeys.tps))),
+        events_per_second: streams.then(|| figure(|point| Some(point.events?.events_per_second))),
+        first_event_p95_ns: streams.then(|| figure(|point| Some(point.events?.first_event_p95?.0 as f64))),
+        between_events_p99_ns: streams.then(|| figure(|point| Some(point.events?.between_events_p99?.0 as f64))),
         ttlb_mean_ns: figure(|point| point.ttlb_ms.map(|ms| ms * 1e6)),
         success_percent: figure(|point| Some(point.success_percent)),
         generator_limited: Pair { a: limited(a), b: limited(b) },
@@ -249,6 +289,11 @@ mod tests {
         assert_eq!((told["qps"]["change"].as_f64(), told["mean_ns"]["change"].as_f64()), (Some(-0.5), Some(0.0)));
         assert_eq!(told["quantiles"].as_array().unwrap().len(), QUANTILES.len());
         assert_eq!(told["unlike"], Value::Array(Vec::new()));
+        assert!(told.get("events").is_none(), "nothing streamed");
+        let (_, streamed) = all.iter().find(|(name, _)| *name == "answers_that_streamed").unwrap();
+        let told = read(|out| runs(("before", streamed), ("after", streamed), out));
+        assert_eq!(told["events"]["per_second"]["change"].as_f64(), Some(0.0));
+        assert!(told["events"]["first_event"][3]["a"].as_f64().unwrap() > 250e6, "{}", told["events"]);
         let other = read(|out| runs(("a", run), ("b", &all[1].1), out));
         assert!(!other["unlike"].as_array().unwrap().is_empty());
     }
@@ -269,6 +314,7 @@ mod tests {
                     ttlb_ms: Some(2.0),
                     success_percent: 100.0,
                     journeys: None,
+                    events: None,
                     generator_limited: false,
                 })
                 .collect(),

@@ -9,7 +9,7 @@ use plan::{Nanos, Random};
 use super::{paragraph, side_line};
 use crate::columns::{Columns, wrapped};
 use crate::server_side;
-use crate::{Style, requests_of, unlike, visible};
+use crate::{Style, requests_of, streamed, unlike, visible};
 use analysis::comparison::apart;
 
 /// The quantiles of the table.
@@ -43,6 +43,8 @@ pub fn runs(a: (&str, &Summary), b: (&str, &Summary), style: &Style) -> String {
     }
     let failed = |run: &Summary| Some(100.0 - run.requests.success_percent());
     row("failed".to_owned(), failed(from), failed(to), &|share| format!("{} %", percent(share)));
+    let events = streamed::side_by_side(from.streams.as_deref(), to.streams.as_deref());
+    events.iter().for_each(|row| columns.row(row));
     text.push('\n');
     for line in columns.within(room - 2, &[]) {
         text.push_str(&format!("  {line}\n"));
@@ -79,7 +81,7 @@ pub fn runs_unlike(a: &Summary, b: &Summary) -> Vec<String> {
         let tool = |run: &Summary| visible(run.measured_by.as_deref().unwrap_or("loadline"));
         return vec![format!("A was measured by {} and B by {}: their times do not begin at the same moment", tool(a), tool(b))];
     }
-    [unlike::plans(&a.plan, &b.plan, &[]), unlike::machines(&a.machine, &b.machine)].concat()
+    unlike::runs(a, b, &[])
 }
 
 fn changed(ratio: f64) -> String {
@@ -106,6 +108,10 @@ mod tests {
         let watched = all.iter().find(|(name, _)| *name == "a_server_that_was_watched").map(|(_, run)| run).unwrap();
         let both = runs(("before", watched), ("after", watched), &Style::PLAIN);
         assert!(both.contains("The server's side: A: app (812)") && both.contains("in B: as much."), "{both}");
+        let streamed = all.iter().find(|(name, _)| *name == "answers_that_streamed").map(|(_, run)| run).unwrap();
+        let both = runs(("before", streamed), ("after", streamed), &Style::PLAIN);
+        assert!(both.contains("  first event 95 %") && both.contains("  between events 99 %"), "{both}");
+        assert!(!runs(("a", streamed), ("b", run), &Style::PLAIN).contains("first event"), "only one streamed");
         let other = runs(("a", run), ("b", &all[1].1), &Style::PLAIN);
         assert!(other.contains("Not measured alike: ") && other.contains("rate"), "{other}");
     }

@@ -117,8 +117,7 @@ pub fn searches_unlike(a: &CapacityReport, b: &CapacityReport) -> Vec<String> {
     }
     if let Some((from, to)) = a.trials.first().zip(b.trials.first()) {
         // A search chooses these by itself, and they follow what it finds.
-        said.extend(unlike::plans(&from.summary.plan, &to.summary.plan, &["connections", "duration", "rate", "threads", "warmup"]));
-        said.extend(unlike::machines(&from.summary.machine, &to.summary.machine));
+        said.extend(unlike::runs(&from.summary, &to.summary, &["connections", "duration", "rate", "threads", "warmup"]));
     }
     said
 }

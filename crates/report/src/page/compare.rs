@@ -183,6 +183,11 @@ fn tables(compared: &Comparison) -> Vec<Table> {
                 .noted("Change from A to B with its interval of at least 95 %. A and B lie as far apart as the change, around the middle of both sides' medians over the pairs that count."),
         );
     }
+    let events = compare::events(compared);
+    if !events.is_empty() {
+        let heads = ["", "#A", "#B", "#change"];
+        tables.push(Table::new("events", "Events", &heads, events.into_iter().map(Vec::from).collect()).noted(compare::EVENTS_NOTE));
+    }
     if let Some(transactions) = compare::steps::transactions(compared) {
         for both in compare::steps::both(compared) {
             let heads: Vec<String> =

@@ -8,7 +8,7 @@ use super::sweep::{Point, top};
 use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, View, written};
 use crate::Style;
 use crate::chart::sweep::{Ladder, SweepCurve, times_count};
-use crate::diff::{DiffVerdict, heads, judged, legend, level_cells, table};
+use crate::diff::{DiffVerdict, events, heads, judged, legend, level_cells, level_head, table};
 use crate::visible::visible;
 
 /// What the charts draw of both.
@@ -46,11 +46,21 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
         answers: answers(&sides, &judged, ladder),
         remarks: Vec::new(),
         figures: figures(&sides, [&a.name, &b.name]),
-        tables: vec![Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b))],
+        tables: std::iter::once(Table::new("levels", "Level by level", &heads, level_cells(a, b)).noted(legend(a, b)))
+            .chain(event_table(a, b))
+            .collect(),
         text: table(a, b, &Style::PLAIN) + &judged.to_string(),
         measured_by: String::new(),
         data: Data { levels: ladder.key(), sides },
     }
+}
+
+/// The events of both, where either has some.
+fn event_table(a: &SweepCurve, b: &SweepCurve) -> Option<Table> {
+    let rows = events::rows(a, b);
+    let heads: Vec<String> = events::heads(level_head(a, b)).into_iter().map(|head| format!("#{head}")).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    (!rows.is_empty()).then(|| Table::new("events", "Events", &heads, rows).noted(events::LEGEND))
 }
 
 fn named(curve: &SweepCurve) -> String {
@@ -70,6 +80,7 @@ fn drawn(name: &str, curve: &SweepCurve) -> Drawn {
             success_percent: point.success_percent,
             tps: point.journeys.map(|journeys| journeys.tps),
             requests_per_journey: point.journeys.and_then(|journeys| journeys.requests_each),
+            events: point.events,
             generator_limited: point.generator_limited,
         })
         .collect();

@@ -9,18 +9,18 @@ use analysis::quantity::{self, NONE, bytes, count, counted, nanos, percent, shar
 use analysis::server_side::{Now, ServerSide};
 use analysis::{Reading, Standing, What, capitalised, disturbances, processor_share_is_known};
 use measure::{Failure, Histogram, QUANTILES, RowKind, RowsSoFar, Summary, Tick};
-use plan::{Plan, Scheme};
+use plan::Plan;
 use serde::Serialize;
 
-use super::checks;
 use super::profiled::{self, Flame, SECTIONS};
 use super::times::{Times, times};
 use super::watched::{self, ChartSeries};
 use super::{Answer, Badge, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, View, written};
+use super::{checks, events};
 use crate::machines::{first_of_machines, other_machines};
 use crate::text::{UNSENT, began, connections, cores_used, lateness, measured_on, side_named};
 use crate::visible::{excerpt, visible};
-use crate::{Format, Style, journeys, story};
+use crate::{Format, Style, journeys, story, websockets, wire};
 use measure::reason;
 
 /// A page for a browser.
@@ -69,7 +69,7 @@ pub fn begun(plan: &Plan) -> RenderedPage {
             offered_qps: None,
             load_until_ns: if plan.duration().is_some() { plan.end().0 } else { 0 },
             threads: plan.threads().get(),
-            timeline: Timeline::default(),
+            timeline: Timeline { streams: plan.stream().map(|_| Vec::new()), ..Timeline::default() },
             times: Vec::new(),
             observed: Vec::new(),
             profiles: Vec::new(),
@@ -110,6 +110,9 @@ pub fn tick(tick: &Tick, server: Option<&Now>) -> String {
     });
     if let Some(journeys) = &tick.journeys {
         written["journeys"] = serde_json::json!(journeys);
+    }
+    if let Some(interval) = events::Interval::of(tick) {
+        written["streams"] = serde_json::json!(interval);
     }
     if let Some(server) = server {
         written["server"] = serde_json::json!({
@@ -158,6 +161,9 @@ pub(super) struct Timeline {
     p90_ns: Vec<Option<u64>>,
     p99_ns: Vec<Option<u64>>,
     max_ns: Vec<Option<u64>>,
+    /// Of a run whose answers streamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streams: Option<Vec<events::Interval>>,
 }
 
 impl Timeline {
@@ -169,6 +175,9 @@ impl Timeline {
         for class in classes {
             let counts = ticks.iter().map(|tick| tick.failures.get(&class).copied().unwrap_or(0)).collect();
             all.failures.insert(class.code(), counts);
+        }
+        if summary.streams.is_some() {
+            all.streams = Some(ticks.iter().map(|tick| events::Interval::of(tick).unwrap_or_default()).collect());
         }
         for tick in ticks {
             let times = &tick.response_time;
@@ -381,7 +390,7 @@ fn figures(reading: &Reading<'_>) -> Vec<Figure> {
         summary.qps_offered.map_or_else(|| "requests a second".to_owned(), |rate| format!("of {} a second asked for", story::rate(rate)));
     let requests = &summary.requests;
     let bad = requests.failed + requests.unsent;
-    vec![
+    let mut figures = vec![
         Figure::new("QPS", story::rate(summary.qps), offered),
         Figure::new("p50", at(0.5), sure(0.5)),
         Figure::new("p99", at(0.99), sure(0.99)),
@@ -392,7 +401,9 @@ fn figures(reading: &Reading<'_>) -> Vec<Figure> {
             if bad == 0 { format!("all of {}", count(requests.due)) } else { format!("{} of {} did not", count(bad), count(requests.due)) },
         ),
         Figure::new("in flight", story::rate(summary.in_flight_mean), "on average"),
-    ]
+    ];
+    figures.extend(events::figures(summary));
+    figures
 }
 
 fn measured_by(summary: &Summary) -> String {
@@ -421,6 +432,7 @@ fn tables(reading: &Reading<'_>) -> Vec<Table> {
     tables.extend(watched::told(summary));
     tables.extend(summary.profiles.iter().zip(SECTIONS).map(|(it, section)| profiled::table(section, summary, it)));
     tables.extend(phases(summary));
+    tables.extend(events::table(summary));
     tables.push(account(reading));
     if summary.measured_by.is_none() {
         tables.extend([plan(summary), machine(summary)]);
@@ -588,13 +600,17 @@ fn phases(summary: &Summary) -> Option<Table> {
         return (!summary.ttfb.is_empty()).then(|| Table::new("connecting", "First byte", &heads, vec![first_byte]));
     }
     let mut rows = vec![first_byte, row("connect", &summary.connect)];
-    if summary.plan.target().scheme() == Scheme::Https {
+    if summary.plan.target().scheme().is_tls() {
         rows.push(row("TLS handshake", &summary.tls));
+    }
+    if let Some(websockets) = &summary.websockets {
+        rows.push(row("WebSocket handshake", &websockets.handshake));
     }
     let lookup =
         summary.resolution.took.map_or_else(String::new, |took| format!("Name lookup: {}, once before the load. ", nanos(Some(took))));
+    let unasked = websockets::unasked(summary).map(|unasked| format!(" Unasked: {unasked}."));
     let at_once = summary.timeline.iter().map(|tick| tick.connections).max().unwrap_or(summary.concurrency);
-    let note = format!("{lookup}{}; {} open at once at most.", connections(summary), count(at_once));
+    let note = format!("{lookup}{}; {} open at once at most.{}", connections(summary), count(at_once), unasked.unwrap_or_default());
     Some(Table::new("connecting", "Connecting", &heads, rows).noted(note))
 }
 
@@ -612,6 +628,20 @@ fn account(reading: &Reading<'_>) -> Table {
     ];
     if summary.redirects > 0 {
         rows.push(pair("redirects followed", count(summary.redirects)));
+    }
+    if summary.plan.compressed() {
+        let packed = &summary.packed;
+        rows.push(pair("answers packed", count(packed.answers())));
+        rows.extend(
+            packed.by_packing().filter(|(_, answers)| *answers > 0).map(|(name, answers)| pair(&format!("packed: {name}"), count(answers))),
+        );
+        rows.extend(wire::unpacked(packed).map(|said| pair("unpacked", said)));
+    }
+    if summary.plan.expects_continue() {
+        let came = &summary.awaited;
+        rows.push(pair("bodies sent after 100 Continue", count(came.continued)));
+        rows.push(pair("bodies sent after 1 s without it", count(came.ran_out)));
+        rows.push(pair("bodies not sent: answered first", count(came.answered_first)));
     }
     if summary.excluded.duration_s > 0.0 {
         rows.push(pair(

@@ -5,7 +5,7 @@ use analysis::curve_words::parameters;
 use analysis::gate::{Check, Verdict};
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
-use analysis::{LevelRow, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
+use analysis::{LevelEvents, LevelRow, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
 use serde::Serialize;
 
 use super::profiled::{self, Flame};
@@ -44,6 +44,9 @@ pub(super) struct Point {
     pub(super) tps: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) requests_per_journey: Option<f64>,
+    /// Of answers that stream.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) events: Option<LevelEvents>,
     pub(super) generator_limited: bool,
 }
 
@@ -107,6 +110,7 @@ fn view(sweep: &Sweep) -> View<Data> {
             success_percent: row.success_percent,
             tps: row.journeys.as_ref().map(|journeys| journeys.tps),
             requests_per_journey: row.journeys.as_ref().and_then(|journeys| journeys.requests_per_journey),
+            events: row.events,
             generator_limited: row.generator_limit.is_some(),
         })
         .collect();
@@ -193,16 +197,18 @@ fn answers(said: &[(Topic, String)], curve: bool, findings: &[Finding]) -> Vec<A
     let carries = about(Topic::Carries).join(" ");
     // The sentence stands alone here, and not after the one about the peak.
     let knee = about(Topic::Knee).join(" ").replacen("That is also", "The peak is also", 1);
+    let events = about(Topic::Events).join(" ");
     let failures = about(Topic::Failures);
     let failing = failures.iter().any(|sentence| !sentence.starts_with("No request failed"));
     let shape = about(Topic::Curve).into_iter().next();
     let limit = shape.into_iter().chain(about(Topic::Generator)).collect::<Vec<_>>().join(" ");
     vec![
         Answer::measured(Question::Carries, carries, "throughput"),
-        if knee.is_empty() {
-            Answer::not_measured(Question::Knee, "These levels do not show a knee")
-        } else {
-            Answer::measured(Question::Knee, knee, "throughput")
+        match (knee.is_empty(), events.is_empty()) {
+            (true, true) => Answer::not_measured(Question::Knee, "These levels do not show a knee"),
+            (false, true) => Answer::measured(Question::Knee, knee, "throughput"),
+            (true, false) => Answer::measured(Question::Knee, events, "events"),
+            (false, false) => Answer::measured(Question::Knee, format!("{knee} {events}"), "events"),
         },
         Answer::measured(Question::Fails, failures.join(" "), "success").toned(if failing { Tone::Caution } else { Tone::Plain }),
         match super::limits::answer(findings) {
@@ -230,6 +236,10 @@ fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
     if let Some((top, tps)) = travelled.max_by(|a, b| a.1.total_cmp(&b.1)) {
         let each = top.requests_per_journey.map_or_else(String::new, |each| format!(", {} requests a journey", figure(each)));
         figures.push(Figure::new("highest TPS", figure(tps), format!("at {}{each}", ladder.in_words(top.level))));
+    }
+    let streamed = points.iter().filter_map(|point| Some((point, point.events?.events_per_second)));
+    if let Some((top, a_second)) = streamed.reduce(|top, next| if next.1 > top.1 { next } else { top }) {
+        figures.push(Figure::new("most events a second", story::rate(a_second), format!("at {}", ladder.in_words(top.level))));
     }
     if let Some(point) = best.and_then(|best| points.iter().find(|point| point.level == best)) {
         figures.push(Figure::new("best level", ladder.in_words(point.level), format!("{} QPS", figure(point.qps))));

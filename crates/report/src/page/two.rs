@@ -13,7 +13,7 @@ use super::{Answer, Figure, Kind, Question, RenderedPage, SCHEMA, Table, Tone, V
 use crate::diff::{runs_unlike, side_of};
 use crate::server_side::{self, Rows};
 use crate::visible::visible;
-use crate::{Style, story};
+use crate::{Style, story, streamed};
 
 /// What the charts draw of both.
 #[derive(Debug, Serialize)]
@@ -120,6 +120,7 @@ fn table(a: &Summary, b: &Summary) -> Table {
         let said = from.zip(to).map_or_else(|| NONE.to_owned(), |(from, to)| format!("{} %", change(from.0 as f64, to.0 as f64)));
         rows.push(vec![analysis::quantity::quantile(q), nanos(from), nanos(to), said]);
     }
+    rows.extend(streamed::side_by_side(a.streams.as_deref(), b.streams.as_deref()).into_iter().map(Vec::from));
     Table::new("side-by-side", "Side by side", &["", "#A", "#B", "#change"], rows)
         .noted("Response time: from the moment a request was due to the last byte of its answer.")
 }

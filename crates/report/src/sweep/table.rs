@@ -5,9 +5,10 @@
 //! level carries most) is said afterwards in words.
 
 use analysis::gate::{Verdict, Why};
-use analysis::quantity::{NONE, count, counted, figure, percent, time};
-use analysis::{Level, LevelPart, LevelRow, Standing};
+use analysis::quantity::{NONE, count, counted, figure, nanos, percent, time};
+use analysis::{Level, LevelEvents, LevelPart, LevelRow, Standing};
 use measure::RowKind;
+use plan::Plan;
 
 use crate::chart::sweep::Ladder;
 use crate::columns::{Column, grown, remarked};
@@ -20,30 +21,42 @@ const COLUMNS: [Column; 7] = [
     Column::new("", 9, 0),
     Column::new("QPS", 10, 0),
     Column::new("±", 7, 3),
-    Column::new("latency", 10, 0),
+    Column::new(LATENCY, 10, 0),
     Column::new("p99", 9, 1),
     Column::new("success", 10, 2),
     Column::new("loadline CPU", 13, 4),
 ];
+const LATENCY: &str = "latency";
 /// Of journeys, behind the column of QPS.
 const TPS: Column = Column::new("TPS", 9, 0);
 /// So many columns stand before it.
 const BEFORE_TPS: usize = 2;
 
-/// What is counted at each level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CountUnit {
-    /// Requests.
-    Requests,
-    /// Requests, and the journeys they are part of.
-    Journeys,
+/// Of answers that stream, behind the columns of latency.
+const EVENTS: [Column; 3] = [Column::new("events/s", 10, 0), Column::new("first p95", 9, 0), Column::new("between p99", 11, 0)];
+/// So many columns stand before them, without that of journeys.
+const BEFORE_EVENTS: usize = 5;
+
+/// What is counted at each level besides requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CountUnit {
+    /// The journeys that they are part of.
+    pub journeys: bool,
+    /// The events of their answers.
+    pub events: bool,
 }
 
 impl CountUnit {
     /// Of a row.
     #[must_use]
     pub const fn of(row: &LevelRow) -> Self {
-        if row.journeys.is_some() { Self::Journeys } else { Self::Requests }
+        Self { journeys: row.journeys.is_some(), events: row.events.is_some() }
+    }
+
+    /// Of a level before it is measured.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        Self { journeys: plan.scenario().is_some(), events: plan.stream().is_some() }
     }
 }
 
@@ -56,8 +69,14 @@ pub fn heads(level: Level, counted: CountUnit) -> Vec<&'static str> {
 fn columns(level: Level, counted: CountUnit) -> Vec<Column> {
     let mut columns = COLUMNS.to_vec();
     columns[0].head = Ladder::of(Some(level)).head();
-    if counted == CountUnit::Journeys {
-        columns.insert(BEFORE_TPS, TPS);
+    // Of answers that stream, when the last byte came says least.
+    let spare = u8::from(counted.events);
+    if counted.events {
+        columns.iter_mut().filter(|column| column.spare > 0 || column.head == LATENCY).for_each(|column| column.spare += 1);
+        columns.splice(BEFORE_EVENTS..BEFORE_EVENTS, EVENTS);
+    }
+    if counted.journeys {
+        columns.insert(BEFORE_TPS, Column { spare, ..TPS });
     }
     columns
 }
@@ -88,6 +107,12 @@ pub fn legend(rows: &[LevelRow]) -> String {
     if rows.iter().any(|row| row.journeys.is_some()) {
         said.push_str(" TPS: journeys finished a second.");
     }
+    if rows.iter().any(|row| row.events.is_some()) {
+        said.push_str(
+            " events/s: events of all answers a second. first p95: 95 % of answers had their first event within this. between p99: 99 % of \
+             events came at most this after the one before.",
+        );
+    }
     if rows.iter().any(|row| matches!(row.level, Level::Journeys(_))) {
         said.push_str(" begun/s: journeys begun a second, whether or not the server keeps up.");
     }
@@ -98,7 +123,8 @@ pub fn legend(rows: &[LevelRow]) -> String {
     if let Some((row, doubt)) = degraded.and_then(|row| Some((row, row.doubt?))) {
         said.push_str(&format!(" DEGRADED, as at {}: {doubt}.", row.level));
     }
-    if rows.iter().any(|row| row.ttlb_p99.is_none()) {
+    let is_unsure = |events: &LevelEvents| events.first_event_p95.is_none() || events.between_events_p99.is_none();
+    if rows.iter().any(|row| row.ttlb_p99.is_none() || row.events.as_ref().is_some_and(is_unsure)) {
         said.push_str(" –: too few requests to tell.");
     }
     said
@@ -118,6 +144,10 @@ pub(crate) fn cells(row: &LevelRow) -> Vec<String> {
         format!("{} %", percent(row.success_percent)),
         format!("{:.2}", row.generator_cpu),
     ];
+    if let Some(events) = &row.events {
+        let cells_of = [story::rate(events.events_per_second), nanos(events.first_event_p95), nanos(events.between_events_p99)];
+        cells.splice(BEFORE_EVENTS..BEFORE_EVENTS, cells_of);
+    }
     if let Some(journeys) = &row.journeys {
         cells.insert(BEFORE_TPS, story::rate(journeys.tps));
     }

@@ -27,5 +27,8 @@ pub(super) fn cache(cache: &Cache) -> Value {
     if cache.all_methods {
         map.put("all_methods", Value::Bare("true".to_owned()));
     }
+    if cache.number != 1 {
+        map.put("number", Value::Bare(cache.number.to_string()));
+    }
     if *cache == Cache::default() { Value::Bare("true".to_owned()) } else { Value::Map(map) }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use plan::Draft;
 use plan::work::{Amount, AnswerCheck, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
+use plan::work::{Reply, Talk};
 use proptest::prelude::*;
 use step::Check;
 
@@ -255,6 +256,7 @@ fn step() -> impl Strategy<Value = Step> {
         at_most: NonZeroU32::new(most).unwrap(),
         always_ask,
         all_methods,
+        number: 1 + (most % 3) as u16,
     });
     let encoding = proptest::option::of(proptest::sample::select(&["latin1", "windows-1252", "shift_jis"][..]));
     let resources = (proptest::option::of(resources()), proptest::option::of(cache), encoding);
@@ -285,8 +287,10 @@ fn step() -> impl Strategy<Value = Step> {
             cookies: rest.4,
             closes: rest.4 && rest.2.is_some(),
             timeout: timeout.map(Nanos::from_millis),
+            stream_for: None,
             failure_ends: rest.2,
             may_fail: rest.3 && rest.2.is_none(),
+            talk: None,
         }
     })
 }
@@ -647,4 +651,37 @@ steps:
 # end
 ";
     assert_eq!(print(&scenario, &notes), expected);
+}
+
+#[test]
+fn what_talks_over_websocket_is_printed_as_it_was_read() {
+    let scenario = read(
+        "\
+target: http://127.0.0.1:8080
+defaults: {headers: {X-A: b}, timeout: 3s}
+variables: {mine: '{{sequence}}'}
+steps:
+  - connect: /chat?room={{random 1 9}}
+    headers: {Origin: 'http://a.test'}
+  - connect: wss://other.test/live
+    auth: {bearer: 't'}
+  - receive: next
+  - {send: {id: '{{mine}}', list: [1, x]}, answer: 'json $.id == {{mine}}', name: ask, extract: {known: json $.a}}
+  - {send: 'I am {{known}}', answer: [body contains x, json $.b exists], on: '/chat?room={{random 1 9}}', may_fail: true}
+  - {send: '{{known}}', answer: none, timeout: 1s}
+  - ping: true
+  - {close: 4001, on: '/chat?room={{random 1 9}}'}
+  - group: g
+    steps: [{receive: body == bye, must_succeed: true, checks: {time: < 1s}}, {close: true, name: leave}]
+",
+    );
+    let steps = scenario.work.steps();
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(names[..3], ["connect /chat?room={{random 1 9}}", "connect wss://other.test/live", "receive from wss://other.test/live"]);
+    assert_eq!(steps[8].name, "g / receive from wss://other.test/live");
+    assert!(matches!(&steps[3].body, Body::Json(_)) && matches!(&steps[4].body, Body::Text(_)) && matches!(&steps[5].body, Body::Text(_)));
+    assert_eq!(steps[5].talk, Some(Talk::Send(Reply::Nothing)));
+    assert_eq!(steps[3].elsewhere.as_ref().map(ToString::to_string).as_deref(), Some("wss://other.test/"));
+    let again = printed(&scenario);
+    assert_eq!(read(&again).work, scenario.work, "{again}");
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use plan::Timetable;
 use plan::template::is_templated;
 use plan::work::{Amount, Case, Duration, Expression, Item, Pace, PacedUsers, Pacing, Think, each_step};
-use plan::{Nanos, Timetable};
 
 use super::{Defaults, Entries, Reading};
 use crate::keys::CASE;
@@ -37,10 +37,10 @@ impl Reading<'_> {
         }
         let help = "write 10s, 120/m, exponential 120/m for random times at that rate, or a template such as '{{rate}}/m'";
         let is_staged = matches!(&node.value, Value::Scalar { text, .. } if text.contains(" for "));
-        let rates = is_staged.then(|| self.rates(node));
-        let pace = match &rates {
-            Some(_) => Some(Duration::Drawn(Think::Fixed(Nanos::ZERO))),
-            None => self.timed(node, "pace", |text| text.parse().map(|Pace(think)| think), help),
+        let paced = if is_staged {
+            self.rates(node).map(|rates| Pacing::at(rates, PacedUsers::Each))
+        } else {
+            self.timed(node, "pace", |text| text.parse().map(|Pace(think)| think), help).map(Pacing::each)
         };
         let of = entries.value("of").and_then(|node| {
             let of = self.plain(node)?.parse::<PacedUsers>().map_err(|why: String| {
@@ -66,14 +66,13 @@ impl Reading<'_> {
             }
             count
         });
-        if rates.is_some() && of == PacedUsers::Each {
+        if is_staged && of == PacedUsers::Each {
             let message = "a rate that changes over the load is kept by users together";
             self.wrong(node.spot, message, "write of: all users beside it, or of: population");
-        } else if rates.is_some() && together.is_some_and(|together| together > 1) {
+        } else if is_staged && together.is_some_and(|together| together > 1) {
             self.wrong(node.spot, "at a rate that changes over the load one user goes on at a time", "leave out 'together'");
         }
-        let (pace, rates) = (pace?, rates.map_or(Some(None), |rates| rates.map(Some))?);
-        Some(Item::Pacing(Pacing { pace, rates, of, catches_up, together: together.unwrap_or(1), name }))
+        Some(Item::Pacing(Pacing { of, catches_up, together: together.unwrap_or(1), name, ..paced? }))
     }
 
     /// A rate that changes over the load.

@@ -97,7 +97,7 @@ impl Reading<'_> {
 
 /// Settings that are times, or ranges of them, which other judges read.
 fn is_time(setting: &str) -> bool {
-    matches!(setting, "duration" | "warmup" | "pause" | "timeout" | "connect_timeout")
+    matches!(setting, "duration" | "warmup" | "pause" | "timeout" | "connect_timeout" | "stream_for")
 }
 
 /// Settings that may change over time.
@@ -107,5 +107,8 @@ fn is_in_stages(setting: &str) -> bool {
 
 /// Settings that mean nothing alone.
 fn is_about_others(flag: &str) -> bool {
-    matches!(flag, "cert" | "key" | "arrivals" | "pause")
+    matches!(
+        flag,
+        "cert" | "key" | "arrivals" | "pause" | "streams" | "event-data" | "tokens" | "stream-for" | "expect-continue" | "processes"
+    )
 }

@@ -59,7 +59,14 @@ impl Reading<'_> {
         });
         let [always_ask, all_methods] =
             ["always_ask", "all_methods"].map(|name| entries.value(name).and_then(|node| self.truth(node)).unwrap_or(false));
-        Some(Cache { at_most: at_most.unwrap_or(Cache::AT_MOST), always_ask, all_methods })
+        let number = entries.value("number").and_then(|node| {
+            let number = self.whole(node, u16::MAX.into())? as u16;
+            if number == 0 {
+                self.wrong(node.spot, "caches are numbered from 1", "write one or more, such as number: 2");
+            }
+            Some(number)
+        });
+        Some(Cache { at_most: at_most.unwrap_or(Cache::AT_MOST), always_ask, all_methods, number: number.unwrap_or(1) })
     }
 
     /// How letters are written, by the name of it; `Some(None)` is UTF-8.

@@ -41,35 +41,33 @@ impl Reading<'_> {
         };
         let typed = path.and_then(|node| self.plain(node)).unwrap_or_default();
         let place = path.and_then(|node| self.place_of(node));
+        if let (Some(node), Some((_, Some(elsewhere)))) = (path, &place)
+            && elsewhere.scheme().is_websocket()
+        {
+            self.wrong(node.spot, format!("'{typed}' is a URL of WebSocket"), "write - connect: URL, and what is sent in steps behind it");
+        }
         let name = entries.value("name").and_then(|node| self.plain(node)).unwrap_or_else(|| format!("{method} {typed}"));
         // It is in every report, whatever the path is a secret of.
         let name = plan::url_without_secrets(&name);
         let name = if group.is_empty() { name } else { format!("{group} / {name}") };
-        let (headers, shared_secrets) = self.headers(defaults.headers, entries.value("headers"));
-        let own_auth = entries.value("auth").map(|node| self.auth(node));
-        // What all steps send to say who the user is, is for the target alone.
-        let is_elsewhere = place.as_ref().is_some_and(|(_, elsewhere)| elsewhere.is_some());
-        let auth = own_auth.unwrap_or_else(|| defaults.auth.clone().filter(|_| !is_elsewhere));
+        let elsewhere = place.as_ref().and_then(|(_, elsewhere)| elsewhere.as_ref());
+        let (headers, shared_secrets, auth) = self.head(entries, defaults, elsewhere);
         let body = self.body(entries);
         self.known.extend(set);
         let redirects = entries.value("redirects").and_then(|node| self.whole(node, u8::MAX.into()));
         let resources = entries.value("resources").map_or_else(|| defaults.resources.clone(), |node| self.resources(node));
         let cache = entries.value("cache").map_or(defaults.cache, |node| self.cache(node));
         let encoding = entries.value("encoding").map_or(defaults.encoding, |node| self.encoding(node));
-        let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
         let closes = !entries.value("keep_alive").and_then(|node| self.truth(node)).unwrap_or(true);
-        let (failure_ends, may_fail) = self.on_failure(entries, (defaults.failure_ends, defaults.may_fail));
-        let timeout = entries.value("timeout").and_then(|node| self.timeout(node)).or(defaults.timeout);
-        let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
-        let (checks, judges_status) = entries.value("checks").map_or_else(|| (Vec::new(), false), |node| self.checks(node));
-        let extractions = entries.value("extract").map_or_else(Vec::new, |node| self.extractions(node));
-        for (spot, name) in std::mem::take(&mut self.checked) {
-            if !self.known.contains(&name) {
-                let help = "extract it in this step or one before it of the same journey, or give it one under variables";
-                self.wrong(spot, format!("the variable '{name}' has no value here"), help);
+        let stream_for = entries.value("stream_for").and_then(|node| {
+            let time = self.limit(node, "stream_for");
+            if time.is_some() && !self.streams {
+                let message = "stream_for is about answers that stream, and load does not say that any do";
+                self.wrong(node.spot, message, "write stream: auto under load");
             }
-        }
-        let after = entries.value("after").map_or_else(Vec::new, |node| self.scripts(node));
+            time
+        });
+        let common = self.common(entries, defaults);
         let (path, elsewhere) = place?;
         Some(Step {
             name,
@@ -80,37 +78,73 @@ impl Reading<'_> {
             shared_secrets,
             body,
             auth,
-            extractions,
-            checks,
             before,
-            after,
-            judges_status,
-            requests_max,
             redirects: redirects.map_or(defaults.redirects, |redirects| u8::try_from(redirects).unwrap_or(u8::MAX)),
             resources,
             cache,
             encoding,
-            cookies,
             closes,
-            timeout,
-            failure_ends,
-            may_fail,
+            stream_for,
+            ..common
         })
     }
 
+    /// Headers, the names of secrets among them that all steps send, and how the user says who it is.
+    pub(super) fn head(
+        &mut self,
+        entries: &mut Entries<'_>,
+        defaults: &Defaults<'_>,
+        elsewhere: Option<&Target>,
+    ) -> (Vec<(String, Template)>, Vec<String>, Option<Auth>) {
+        let (headers, shared_secrets) = self.headers(defaults.headers, entries.value("headers"));
+        let own_auth = entries.value("auth").map(|node| self.auth(node));
+        // What all steps send to say who the user is, is for the target alone.
+        let auth = own_auth.unwrap_or_else(|| defaults.auth.clone().filter(|_| elsewhere.is_none()));
+        (headers, shared_secrets, auth)
+    }
+
+    /// What steps of every kind say: their limits, what their failure means, and what is done with their answer.
+    pub(super) fn common(&mut self, entries: &mut Entries<'_>, defaults: &Defaults<'_>) -> Step {
+        let cookies = entries.value("cookies").and_then(|node| self.truth(node)).unwrap_or(true);
+        let (failure_ends, may_fail) = self.on_failure(entries, (defaults.failure_ends, defaults.may_fail));
+        let timeout = entries.value("timeout").and_then(|node| self.timeout(node)).or(defaults.timeout);
+        let requests_max = entries.value("maximum_requests").and_then(|node| self.whole(node, u64::MAX));
+        let (checks, judges_status) = entries.value("checks").map_or_else(|| (Vec::new(), false), |node| self.checks(node));
+        let extractions = entries.value("extract").map_or_else(Vec::new, |node| self.extractions(node));
+        self.judge_checked();
+        let after = entries.value("after").map_or_else(Vec::new, |node| self.scripts(node));
+        let nothing = Step::new(String::new(), String::new(), Template::default());
+        Step { cookies, failure_ends, may_fail, timeout, requests_max, checks, judges_status, extractions, after, ..nothing }
+    }
+
+    /// Complains of checks about variables that have no value, once those that are taken out of the answer are known.
+    fn judge_checked(&mut self) {
+        for (spot, name) in std::mem::take(&mut self.checked) {
+            if !self.known.contains(&name) {
+                let help = "extract it in this step or one before it of the same journey, or give it one under variables";
+                self.wrong(spot, format!("the variable '{name}' has no value here"), help);
+            }
+        }
+    }
+
     pub(super) fn timeout(&mut self, node: &Node) -> Option<Nanos> {
+        self.limit(node, "the timeout")
+    }
+
+    /// A time that is not 0, as errors call it.
+    fn limit(&mut self, node: &Node, what: &str) -> Option<Nanos> {
         let text = self.plain(node)?;
         let why = match Nanos::with_unit(&text) {
             Ok(Nanos::ZERO) => format!("'{}' gives no answer any time", text.escape_debug()),
             Ok(timeout) => return Some(timeout),
             Err(why) => why,
         };
-        self.wrong(node.spot, format!("the timeout {why}"), "write 2s or 500ms");
+        self.wrong(node.spot, format!("{what} {why}"), "write 2s or 500ms");
         None
     }
 
     /// A path, or a whole URL and its server.
-    fn place_of(&mut self, node: &Node) -> Option<(Template, Option<Target>)> {
+    pub(super) fn place_of(&mut self, node: &Node) -> Option<(Template, Option<Target>)> {
         let template = self.template(node)?;
         let Value::Scalar { text, .. } = &node.value else { return None };
         self.single_braces(node, text);
@@ -340,7 +374,7 @@ impl Reading<'_> {
         }
     }
 
-    fn checks(&mut self, node: &Node) -> (Vec<AnswerCheck>, bool) {
+    pub(super) fn checks(&mut self, node: &Node) -> (Vec<AnswerCheck>, bool) {
         let mut checks = Vec::new();
         let mut judges_status = false;
         let nodes = match &node.value {

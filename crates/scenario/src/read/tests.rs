@@ -1,7 +1,7 @@
 //! Scenarios that are read, and every mistake that is told.
 
-use plan::RowsAt;
 use plan::work::{AnswerCheck, Body, Expression, Operator, Step};
+use plan::{Plan, RowsAt};
 use proptest::prelude::*;
 use step::Check;
 
@@ -38,6 +38,31 @@ fn the_starter_is_sound() {
     );
     assert_eq!(scenario.work.steps().len(), 5);
     assert_eq!(scenario.work.names(), [STATUS, "basket", "id", "cards"]);
+}
+
+#[test]
+fn the_starter_for_language_models_counts_tokens() {
+    let scenario = good(crate::CHAT_COMPLETIONS);
+    let Body::Json(body) = &first(&scenario).body else { panic!("{:?}", first(&scenario).body) };
+    let body = body.to_string();
+    let plan = Plan::try_from(scenario.draft).unwrap();
+    assert_eq!(plan.stream(), Some(plan::StreamForm::Sse));
+    assert_eq!(plan.event_data().map(ToString::to_string).as_deref(), Some("$['choices'][0]['delta']['content']"));
+    assert_eq!(scenario.checks.len(), 3);
+    assert!(body.contains("\"stream\":true") && body.contains("\"max_tokens\":200"), "{body}");
+}
+
+#[test]
+fn a_step_says_how_long_its_stream_is_listened_to() {
+    let text = |load: &str| format!("target: http://a/\nload: {load}\nsteps:\n  - {{get: /events, stream_for: 30s}}\n  - get: /other\n");
+    let scenario = good(&text("{users: 1, stream: sse, stream_for: 5s, event_data: $.text, tokens: words}"));
+    assert_eq!(scenario.work.steps().iter().map(|step| step.stream_for).collect::<Vec<_>>(), [Some(Nanos::from_secs(30)), None]);
+    let plan = Plan::try_from(scenario.draft.clone()).unwrap();
+    assert_eq!((plan.stream_for(), plan.tokens()), (Some(Nanos::from_secs(5)), Some(&plan::TokenCount::Words)));
+    let printed = crate::print(&scenario, &plan::work::Notes::default());
+    assert!(printed.contains("stream_for: 30s"), "{printed}");
+    let told = mistakes(&text("{users: 1}"));
+    assert!(told.contains("stream_for is about answers that stream") && told.contains("write stream: auto under load"), "{told}");
 }
 
 #[test]
@@ -314,9 +339,13 @@ user_teardown:
 fn a_load_is_that_of_the_flags() {
     let scenario =
         good("load: {rate: [0/s to 50/s for 1m, 50/s for 5m], connections: 200, no_keepalive: true}\ntarget: http://a/\nsteps: [{get: /}]");
-    let plan = plan::Plan::try_from(Draft { scenario: Some("shop.yaml".to_owned()), ..scenario.draft }).unwrap();
+    let plan = Plan::try_from(Draft { scenario: Some("shop.yaml".to_owned()), ..scenario.draft }).unwrap();
     assert_eq!(plan.duration(), Some(Nanos::from_secs(360)));
     assert_eq!(plan.connections_max().get(), 200);
+    // A setting that means something beside another only.
+    let shared = good("load: {http: 2, streams: 4, users: 3, threads: 2, processes: 2}\ntarget: http://a/\nsteps: [{get: /}]");
+    let plan = Plan::try_from(Draft { scenario: Some("shop.yaml".to_owned()), ..shared.draft }).unwrap();
+    assert_eq!(plan.connection().streams, 4);
 }
 
 #[test]
@@ -555,11 +584,8 @@ fn holds_together(text: &str) {
     match read("x.yaml", text) {
         Ok(scenario) => {
             assert!(!scenario.work.steps().is_empty() || !scenario.work.journeys.is_empty());
-            let plan = plan::Plan::try_from(Draft {
-                scenario: Some("x.yaml".to_owned()),
-                url: Some("http://a.test/".to_owned()),
-                ..Draft::default()
-            });
+            let plan =
+                Plan::try_from(Draft { scenario: Some("x.yaml".to_owned()), url: Some("http://a.test/".to_owned()), ..Draft::default() });
             // Bodies that are files are looked for where the test runs, and told.
             let _ = crate::Ready::new(&plan.unwrap(), &scenario, &[]);
         }

@@ -61,6 +61,24 @@ steps:
 }
 
 #[test]
+fn a_user_has_caches_of_several_numbers_and_each_knows_its_own_answers() {
+    let asked = asked(
+        "\
+load: {duration: 1m}
+populations: [{name: one, users: 1, iterations: 2}]
+steps:
+  - {get: /page, cache: true}
+  - {get: /page, cache: {number: 2}}
+  - {get: /page, cache: {number: 2}}
+  - {get: /fresh, cache: {number: 2}}
+  - {get: /fresh, cache: {number: 3}}
+",
+    );
+    let expected = ["GET /page", "GET /page", "GET /page \"1\"", "GET /fresh", "GET /fresh"];
+    assert_eq!(asked, [&expected[..], &["GET /page \"1\""; 3]].concat());
+}
+
+#[test]
 fn a_step_whose_answer_is_fresh_is_passed_over_and_its_pauses_are_not() {
     let (server, log) = serving(kept);
     let text = "load: {duration: 1m}\npopulations: [{name: one, users: 1, iterations: 7}]\ndefaults: {cache: true}\nsteps: [{get: /fresh}, {get: /five, pause: 2s}]\n";

@@ -25,7 +25,7 @@ steps:
     assert!(query.starts_with("GET /%E4?q=%DF&n=J%FCrgen%20%3F&c=K%F6ln&u="), "{query}");
     assert!(query.ends_with("&r=J%C3%BCrgen%20%E2%82%AC"), "{query}");
     let bodies: Vec<&str> = log[2..].iter().map(|seen| seen.body.as_str()).collect();
-    let expected = ["%FC=%DF+J%FCrgen%20%3F&b=SsO8cmdlbiDigqw%3D", "c=K%C3%B6ln", "ASCII K?ln only", "{\"n\":\"J?rgen ?\",\"q\":\"'\"}"];
+    let expected = ["%FC=%DF+J%FCrgen+%3F&b=SsO8cmdlbiDigqw%3D", "c=K%C3%B6ln", "ASCII K?ln only", "{\"n\":\"J?rgen ?\",\"q\":\"'\"}"];
     assert_eq!(bodies, expected);
     assert!(log[2].header("content-type") == "application/x-www-form-urlencoded");
 }

@@ -32,6 +32,22 @@ const ORDER: &[u8] = br#"{"id": 7, "token": "t-42", "none": null, "items": [{"sk
 const PAGE: &[u8] = b"<title> Shop </title><form><input name=csrf value='c-1'><a href=/1>One</a><a href=/2>Two</a>";
 
 #[test]
+fn what_is_looked_for_may_change_with_each_answer_and_come_again() {
+    let mut extractor = Extractor::compile(Kind::Regex, "x(.)").unwrap();
+    let reading = reading(b"x1 y2 z3");
+    for (text, value) in [("x(.)", "1"), (" y(.) ", "2"), ("x(.)", "1"), ("z(.)", "3"), ("y(.)", "2")] {
+        extractor.seek(text).unwrap();
+        assert_eq!(extractor.of(&reading), Ok(json!(value)), "{text}");
+    }
+    assert!(extractor.seek("(").is_err());
+    assert_eq!(extractor.of(&reading), Ok(json!("2")), "it looks for what it looked for");
+    for number in 0..100 {
+        extractor.seek(&format!("x(.)|{number}")).unwrap();
+    }
+    assert_eq!((extractor.of(&reading), extractor.before.len()), (Ok(json!("1")), BEFORE_MAX));
+}
+
+#[test]
 fn values_are_found_in_every_part_of_an_answer() {
     use Kind::{Body, Cookie, Css, Digest, Header, JmesPath, JsonPath, Regex, Status, XPath};
     let cases: [(Kind, &str, &[u8], Value); 35] = [

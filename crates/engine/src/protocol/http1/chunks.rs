@@ -15,7 +15,7 @@ use crate::protocol::ResponseSink;
 
 /// Where in a chunked body the next byte stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Chunks {
+pub(in crate::protocol) struct Chunks {
     /// The size being read, then the data bytes still to come.
     left: u64,
     /// Bytes of size lines and of line ends after data.
@@ -48,12 +48,12 @@ enum Step {
 }
 
 impl Chunks {
-    pub(super) const fn new() -> Self {
+    pub(in crate::protocol) const fn new() -> Self {
         Self { left: 0, overhead: 0, extension_bytes: 0, trailer_bytes: 0, digits: 0, step: Step::Size }
     }
 
     /// Reads on. Returns what is left of `bytes` when the body ended in them, `None` when all of them belong to it.
-    pub(super) fn take<'bytes, O: ResponseSink>(
+    pub(in crate::protocol) fn take<'bytes, O: ResponseSink>(
         &mut self,
         bytes: &'bytes [u8],
         data_bytes: &mut u64,

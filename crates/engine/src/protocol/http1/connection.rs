@@ -9,30 +9,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use measure::{Closer, Failure, Quirk, Quirks, Status};
-use plan::{Nanos, Plan, Target};
+use plan::Nanos;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{Finished, KnownHead, Progress, Reply, ResponseFraming, is_blank};
 use crate::clock::Clock;
 use crate::net;
 use crate::protocol::{
-    Answer, Answered, Answers, EXAMPLE_BYTES, EncodedRef, Exchange, FailureSample, Past, Place, Protocol, ResponseSink, Surroundings,
+    Answer, Answered, Answers, EXAMPLE_BYTES, EncodedRef, Exchange, FailureSample, Past, READS_A_TURN, ResponseSink, Said, Surroundings,
+    write_failure,
 };
 use crate::slot::GiveUp;
-
-/// After so many full buffers a connection lets the others have their turn.
-const READS_A_TURN: u32 = 4;
-
-/// HTTP/1.1.
-pub(crate) enum Http1 {}
-
-impl Protocol for Http1 {
-    type Place<S: AsyncRead + AsyncWrite + Unpin + 'static> = Connection<S>;
-
-    fn places(_plan: &Plan) -> u64 {
-        1
-    }
-}
 
 /// One connection, and what it can tell about itself.
 #[derive(Debug)]
@@ -49,32 +36,34 @@ pub struct Connection<S> {
 #[derive(Debug, Default)]
 pub struct State {
     heads: u8,
-    flushed: bool,
+    /// So much of the request was flushed.
+    flushed: usize,
     /// Whether the server lets the connection be used again.
     reusable: bool,
     write_failed: Option<Failure>,
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
-    type Stream = S;
-    type Memory = RefCell<KnownHead>;
-    type State = State;
-
-    fn open(stream: S, _memory: &Self::Memory, _to: Option<&Target>) -> Self {
+impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
+    /// One that was opened.
+    pub(crate) fn open(stream: S) -> Self {
         Self { stream, reply: Reply::new(), served: 0, idle_since: Nanos::ZERO }
     }
 
+    /// An exchange begins.
     #[inline]
-    fn begin(&mut self, request: EncodedRef<'_>) {
+    pub(crate) fn begin(&mut self, request: EncodedRef<'_>) {
         self.reply.begin(framing(request));
     }
 
-    fn poll_exchange<C: Clock, A: Answers>(
+    /// Drives the exchange. The path of every request: whoever drives it seldom calls it through a function of its own.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called from more than one place it would be a call for each read of the plain path")]
+    pub(crate) fn poll_exchange<C: Clock, M, A: Answers>(
         &mut self,
         cx: &mut Context<'_>,
         request: EncodedRef<'_>,
         exchange: &mut Exchange<State>,
-        around: &Surroundings<'_, C, Self::Memory>,
+        (around, known): (&Surroundings<'_, C, M>, &RefCell<KnownHead>),
         answers: &mut A,
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
@@ -118,7 +107,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
                     }
                     exchange.received += bytes.len() as u64;
                     exchange.last_byte = now;
-                    let progress = self.read(bytes, request, exchange, answers, &mut around.memory.borrow_mut());
+                    answers.sink().read_at(now);
+                    let progress = self.read(bytes, request, exchange, answers, &mut known.borrow_mut());
                     if self.reply.heads() != exchange.state.heads {
                         exchange.state.heads = self.reply.heads();
                         exchange.first_byte = Some(now);
@@ -144,7 +134,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
         Poll::Pending
     }
 
-    fn end(
+    /// The exchange has ended.
+    ///
+    /// # Errors
+    /// Who ended the connection, if it carries no other.
+    pub(crate) fn end(
         &mut self,
         request: EncodedRef<'_>,
         exchange: &Exchange<State>,
@@ -162,13 +156,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
         }
     }
 
-    fn past(&self) -> Past {
+    /// What the server has said so far.
+    pub(crate) fn said(&self) -> Said {
+        let reply = &self.reply;
+        Said { interims: reply.interims(), continues: reply.continues(), is_final: reply.status().is_some() }
+    }
+
+    /// What it had been through when the exchange began.
+    pub(crate) fn past(&self) -> Past {
         Past { served: self.served, idle_since: self.idle_since }
     }
 
-    fn poll_idle<C: Clock>(&mut self, cx: &mut Context<'_>, around: &Surroundings<'_, C, Self::Memory>) -> Poll<Quirks> {
+    /// Watches it without an exchange: ready when it cannot be used any more, with what was odd.
+    pub(crate) fn poll_idle(&mut self, cx: &mut Context<'_>, buffer: &RefCell<Box<[u8]>>) -> Poll<Quirks> {
         let mut quirks = Quirks::default();
-        let mut buffer = around.buffer.borrow_mut();
+        let mut buffer = buffer.borrow_mut();
         loop {
             let mut read = ReadBuf::new(&mut buffer);
             match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
@@ -183,12 +185,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Connection<S> {
         }
     }
 
-    fn look<R>(&self, at: impl FnOnce(&S) -> R) -> R {
+    /// Looks at what carries it.
+    pub(crate) fn look<R>(&self, at: impl FnOnce(&S) -> R) -> R {
         at(&self.stream)
     }
-}
 
-impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
     /// Takes the bytes just read. `Done` is about the last answer.
     #[inline]
     fn read<A: Answers>(
@@ -235,20 +236,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                 Poll::Ready(Ok(0)) => exchange.state.write_failed = Some(Failure::SendClosed),
                 Poll::Ready(Ok(count)) => exchange.written += count,
                 Poll::Ready(Err(error)) => {
-                    exchange.state.write_failed = Some(match error.kind() {
-                        _ if net::tls_broken(&error).is_some() => Failure::TlsAlert,
-                        io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected | io::ErrorKind::WriteZero => Failure::SendClosed,
-                        _ => Failure::SendReset,
-                    });
+                    exchange.state.write_failed = Some(write_failure(&error));
                     *sample = FailureSample::System(error);
                 }
                 Poll::Pending => return,
             }
         }
         // TLS keeps what it could not write; a plain socket has nothing to flush.
-        if exchange.state.write_failed.is_none() && !exchange.state.flushed {
+        if exchange.state.write_failed.is_none() && exchange.state.flushed < request.len() {
             match Pin::new(&mut self.stream).poll_flush(cx) {
-                Poll::Ready(Ok(())) => exchange.state.flushed = true,
+                Poll::Ready(Ok(())) => exchange.state.flushed = request.len(),
                 Poll::Ready(Err(error)) => {
                     exchange.state.write_failed = Some(Failure::SendReset);
                     *sample = FailureSample::System(error);

@@ -20,7 +20,7 @@ pub enum ResponseFraming {
     Head,
     /// CONNECT: after a 2xx head the connection is a tunnel.
     Connect,
-    /// Any other method. Upgrades are never asked for.
+    /// Any other method. Upgrades are not asked for here.
     #[default]
     Other,
 }
@@ -126,6 +126,8 @@ pub struct Reply {
     ending: Ending,
     heads: u8,
     interims: u8,
+    /// Of these, those with status 100.
+    continues: u8,
     /// Whether the head at hand is counted in `heads`.
     begun: bool,
     reusable: bool,
@@ -162,6 +164,7 @@ impl Reply {
             ending: Ending::Framed,
             heads: 0,
             interims: 0,
+            continues: 0,
             begun: false,
             reusable: false,
         }
@@ -246,6 +249,12 @@ impl Reply {
     #[must_use]
     pub const fn interims(&self) -> u8 {
         self.interims
+    }
+
+    /// How many of these said 100 Continue.
+    #[must_use]
+    pub(crate) const fn continues(&self) -> u8 {
+        self.continues
     }
 
     /// What was odd so far.
@@ -464,6 +473,7 @@ impl Reply {
         }
         self.quirks.insert(Quirk::Interim);
         self.interims = self.interims.saturating_add(1);
+        self.continues = self.continues.saturating_add(u8::from(status == 100));
         self.begun = false;
         if self.interims > INTERIMS_MAX { Err(Failure::LimitInterim) } else { Ok(()) }
     }

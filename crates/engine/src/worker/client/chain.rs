@@ -1,7 +1,7 @@
 //! What is seen of an answer that may lead on to another.
 
 use measure::Failure;
-use plan::{Bounds, Target};
+use plan::{Bounds, Nanos, Target};
 
 use crate::protocol::{Header, ResponseSink};
 use crate::redirect::{self, Hops, RedirectError};
@@ -50,8 +50,16 @@ impl<E: ResponseSink> ResponseSink for Chained<'_, E> {
         self.sink.head(status, headers);
     }
 
+    fn read_at(&mut self, at: Nanos) {
+        self.sink.read_at(at);
+    }
+
     fn body(&mut self, bytes: &[u8]) {
         self.sink.body(bytes);
+    }
+
+    fn cut_off(&mut self) -> Option<u16> {
+        self.sink.cut_off()
     }
 
     fn complete(&mut self) {

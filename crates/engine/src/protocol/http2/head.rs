@@ -1,0 +1,113 @@
+//! The head of an answer as its fields come (RFC 9113 §8.2 and §8.3): what is asked for taken out, the rules held, the rest kept for who
+//! looks.
+
+use measure::Failure;
+
+use super::hpack::OF_A_CONNECTION;
+use super::{HEAD_BYTES_MAX, HEADERS_MAX};
+
+/// Headers, for who looks.
+#[derive(Default)]
+pub(super) struct Fields {
+    /// Names and values, one behind the other.
+    bytes: Vec<u8>,
+    lengths: Vec<(u32, u32)>,
+}
+
+impl Fields {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.lengths.clear();
+    }
+
+    fn push(&mut self, name: &[u8], value: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        self.bytes.extend_from_slice(value);
+        self.lengths.push((name.len() as u32, value.len() as u32));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// Names and values.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let mut rest = &self.bytes[..];
+        self.lengths.iter().map(move |(name, value)| {
+            let (name, after) = rest.split_at(*name as usize);
+            let (value, after) = after.split_at(*value as usize);
+            rest = after;
+            (name, value)
+        })
+    }
+}
+
+/// A head as it is read.
+#[derive(Default)]
+pub(super) struct Head<'a> {
+    /// 0 if it has none.
+    pub(super) status: u16,
+    pub(super) length: Option<u64>,
+    is_behind_status: bool,
+    count: usize,
+    bytes: usize,
+    /// Where its fields are kept, if somebody looks.
+    kept: Option<&'a mut Fields>,
+    /// The first thing that breaks a rule.
+    pub(super) wrong: Option<(Failure, &'static str)>,
+}
+
+impl<'a> Head<'a> {
+    /// One that begins, whose fields are kept there.
+    pub(super) fn of(kept: Option<&'a mut Fields>) -> Self {
+        Self { kept, ..Self::default() }
+    }
+
+    /// Takes the next field.
+    pub(super) fn field(&mut self, name: &[u8], value: &[u8]) {
+        self.count += 1;
+        self.bytes += name.len() + value.len();
+        if self.bytes > HEAD_BYTES_MAX {
+            self.wrong.get_or_insert((Failure::LimitHeadBytes, "a head larger than 64 KiB"));
+        } else if self.count > HEADERS_MAX {
+            self.wrong.get_or_insert((Failure::LimitHeaderCount, "more than 256 headers"));
+        } else if let Some(wrong) = self.judge(name, value) {
+            self.wrong.get_or_insert(wrong);
+        } else if let Some(fields) = self.kept.as_mut().filter(|_| self.wrong.is_none() && name[0] != b':') {
+            fields.push(name, value);
+        }
+    }
+
+    /// Takes what is asked for out of a field; says what is wrong with it (RFC 9113 §8.2 and §8.3).
+    fn judge(&mut self, name: &[u8], value: &[u8]) -> Option<(Failure, &'static str)> {
+        if name.first() == Some(&b':') {
+            let status = if let [hundreds @ b'1'..=b'9', tens @ b'0'..=b'9', ones @ b'0'..=b'9'] = *value {
+                u16::from(hundreds - b'0') * 100 + u16::from(tens - b'0') * 10 + u16::from(ones - b'0')
+            } else {
+                0
+            };
+            if name != b":status" || self.status != 0 || self.is_behind_status || status == 0 {
+                return Some((Failure::ProtoStatusLine, "a head with a wrong, doubled or late status"));
+            }
+            self.status = status;
+            return None;
+        }
+        self.is_behind_status = true;
+        let is_token = |byte: &u8| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase() && *byte != b':';
+        let is_value = |byte: &u8| !matches!(byte, 0 | b'\r' | b'\n');
+        if name.is_empty() || !name.iter().all(is_token) || !value.iter().all(is_value) {
+            return Some((Failure::ProtoHeader, "a malformed header"));
+        }
+        if OF_A_CONNECTION.iter().any(|of_it| *of_it != "host" && of_it.as_bytes() == name) {
+            return Some((Failure::ProtoHeader, "a header that HTTP/2 does not have"));
+        }
+        if name == b"content-length" {
+            let length = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+            match length.and_then(|text| text.parse().ok()) {
+                Some(length) if self.length.is_none_or(|before| before == length) => self.length = Some(length),
+                _ => return Some((Failure::ProtoLength, "an invalid or contradicting content-length")),
+            }
+        }
+        None
+    }
+}

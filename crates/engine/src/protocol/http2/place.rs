@@ -1,0 +1,536 @@
+//! A place on a connection that speaks HTTP/2, and the connection that carries it.
+//!
+//! A socket wakes one task, so one has to read for all: each connection has a task of its own, which writes what its places have
+//! put into the buffer since, in one write, reads, and wakes those whose answers have come. The alternative, in which whoever is polled
+//! reads for the others, wakes all places for each answer, or hands the reading over with each.
+//!
+//! Invariant: the task ends with the last place, or when the connection is broken; until then somebody reads, however idle all are.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, Waker};
+
+use measure::{Closer, Failure, Quirk, Quirks, Status};
+use plan::{Nanos, Plan, Target};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::head::Fields;
+use super::session::Session;
+use super::written::WrittenHead;
+use super::{HEADERS_MAX, Windows};
+use crate::clock::Clock;
+use crate::net;
+use crate::protocol::http1::chunks::Chunks;
+use crate::protocol::{
+    Answer, Answers, EMPTY_HEADER, EXAMPLE_BYTES, EncodedRef, Exchange, FailureSample, Header, Past, READ_BUFFER_BYTES, READS_A_TURN,
+    ResponseSink, Said, Surroundings, same_origin, write_failure,
+};
+use crate::slot::GiveUp;
+
+/// The connections of a worker, and what they share.
+pub(crate) struct Connections<S> {
+    open: RefCell<Vec<Weak<Connection<S>>>>,
+    /// Where somebody opens one: `None` is the plan's target.
+    opening: RefCell<Vec<Option<Target>>>,
+    /// Who waits for that, or for a server to say how many streams it takes.
+    waiting: Rc<RefCell<Vec<Waker>>>,
+    buffer: Rc<RefCell<Vec<u8>>>,
+    /// The head that was written last.
+    written: RefCell<WrittenHead>,
+    target: Target,
+    streams: u32,
+    windows: Windows,
+}
+
+impl<S> Connections<S> {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self {
+            open: RefCell::default(),
+            opening: RefCell::default(),
+            waiting: Rc::default(),
+            buffer: Rc::default(),
+            written: RefCell::default(),
+            target: plan.target().clone(),
+            streams: plan.connection().streams,
+            windows: Windows::new(plan.connection().stream_window, plan.connection().connection_window),
+        }
+    }
+
+    /// A connection to there was opened, or could not be.
+    pub(crate) fn opened(&self, to: Option<&Target>) {
+        self.opening.borrow_mut().retain(|origin| !same_origin(origin.as_ref(), to));
+        wake_all(&self.waiting);
+    }
+}
+
+fn wake_all(waiting: &RefCell<Vec<Waker>>) {
+    waiting.take().into_iter().for_each(Waker::wake);
+}
+
+/// A connection, as all of its places have it.
+struct Connection<S> {
+    stream: RefCell<S>,
+    session: RefCell<Session>,
+    /// Where it leads, if not to the plan's target.
+    to: Option<Target>,
+    /// The task that reads and writes; `None` before it began.
+    task: RefCell<Option<Waker>>,
+    has_task: Cell<bool>,
+    /// How many places there are.
+    taken: Cell<u32>,
+    /// How many of them are not yet counted as given up.
+    held: Cell<u32>,
+    is_counted: Cell<bool>,
+    is_closing: Cell<bool>,
+    waiting: Rc<RefCell<Vec<Waker>>>,
+    buffer: Rc<RefCell<Vec<u8>>>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
+    /// Something is to be written.
+    fn wake(&self) {
+        if let Some(task) = &*self.task.borrow() {
+            task.wake_by_ref();
+        }
+    }
+
+    fn begin_task<C: Clock>(self: &Rc<Self>, clock: &C) {
+        if !self.has_task.replace(true) {
+            let (connection, clock) = (self.clone(), clock.clone());
+            tokio::task::spawn_local(async move {
+                std::future::poll_fn(|cx| connection.poll(cx, &clock)).await;
+                // Nobody is left who could wait for it in vain.
+                connection.session.borrow_mut().breaks(Failure::RecvEofBeforeResponse, "closed");
+                wake_all(&connection.waiting);
+            });
+        }
+    }
+
+    /// Writes and reads what can be; ready when nothing comes any more, or nobody is left.
+    fn poll<C: Clock>(&self, cx: &mut Context<'_>, clock: &C) -> Poll<()> {
+        let mut session = self.session.borrow_mut();
+        let mut stream = self.stream.borrow_mut();
+        let mut task = self.task.borrow_mut();
+        if !task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
+            *task = Some(cx.waker().clone());
+        }
+        let mut buffer = self.buffer.borrow_mut();
+        if buffer.is_empty() {
+            buffer.resize(READ_BUFFER_BYTES, 0);
+        }
+        for _ in 0..READS_A_TURN {
+            if session.can_write() {
+                write(&mut session, &mut *stream, cx);
+            }
+            if self.is_closing.get() {
+                // Whether our farewell can be written or not.
+                let _ = Pin::new(&mut *stream).poll_shutdown(cx);
+                return Poll::Ready(());
+            }
+            if session.is_broken() {
+                return Poll::Ready(());
+            }
+            let mut read = ReadBuf::new(&mut buffer);
+            match Pin::new(&mut *stream).poll_read(cx, &mut read) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) if !read.filled().is_empty() => {
+                    let had_settings = session.has_settings();
+                    session.read(read.filled(), clock.now());
+                    if !had_settings && session.has_settings() {
+                        wake_all(&self.waiting);
+                    }
+                }
+                Poll::Ready(Ok(())) => session.breaks(Failure::RecvEofBeforeResponse, ""),
+                Poll::Ready(Err(error)) => {
+                    let failure = match net::tls_broken(&error) {
+                        Some(broken) => broken.failure,
+                        None if error.kind() == io::ErrorKind::UnexpectedEof => Failure::RecvEofBeforeResponse,
+                        None => Failure::RecvReset,
+                    };
+                    session.breaks(failure, &error.to_string());
+                }
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+fn write<S: AsyncWrite + Unpin>(session: &mut Session, stream: &mut S, cx: &mut Context<'_>) {
+    let mut written = 0;
+    while written < session.out.len() {
+        match Pin::new(&mut *stream).poll_write(cx, &session.out[written..]) {
+            Poll::Ready(Ok(0)) => return session.cannot_write(Failure::SendClosed),
+            Poll::Ready(Ok(count)) => written += count,
+            Poll::Ready(Err(error)) => return session.cannot_write(write_failure(&error)),
+            Poll::Pending => break,
+        }
+    }
+    if written > 0 {
+        session.wrote(written);
+    }
+    // TLS keeps what it could not write.
+    if let Poll::Ready(Err(error)) = Pin::new(stream).poll_flush(cx) {
+        session.cannot_write(write_failure(&error));
+    }
+}
+
+/// A place on a connection: it carries one exchange at a time.
+pub(crate) struct Place<S: AsyncRead + AsyncWrite + Unpin + 'static> {
+    connection: Rc<Connection<S>>,
+    seat: u32,
+    past: Past,
+    /// Whether its exchange has begun.
+    is_begun: bool,
+    /// The body without its chunks, if it comes in some.
+    unframed: Option<Vec<u8>>,
+    /// How much of the body was handed over to be sent.
+    body_sent: usize,
+    /// Whether the body waits for the server's word.
+    withholds: bool,
+    is_held: bool,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
+    fn on(connection: Rc<Connection<S>>) -> Self {
+        connection.taken.set(connection.taken.get() + 1);
+        connection.held.set(connection.held.get() + 1);
+        let seat = connection.session.borrow_mut().sit();
+        let past = Past { served: 0, idle_since: Nanos::ZERO };
+        Self { connection, seat, past, is_begun: false, unframed: None, body_sent: 0, withholds: false, is_held: true }
+    }
+
+    /// The first place on a connection that was opened.
+    pub(crate) fn open(stream: S, memory: &Connections<S>, to: Option<&Target>) -> Self {
+        let connection = Rc::new(Connection {
+            stream: RefCell::new(stream),
+            session: RefCell::new(Session::new(memory.windows)),
+            to: to.cloned(),
+            task: RefCell::default(),
+            has_task: Cell::new(false),
+            taken: Cell::new(0),
+            held: Cell::new(0),
+            is_counted: Cell::new(false),
+            is_closing: Cell::new(false),
+            waiting: memory.waiting.clone(),
+            buffer: memory.buffer.clone(),
+        });
+        if memory.streams > 1 {
+            memory.open.borrow_mut().push(Rc::downgrade(&connection));
+        }
+        let place = Self::on(connection);
+        memory.opened(to);
+        place
+    }
+
+    /// A free place on a connection that is open; `None` if one has to be opened.
+    pub(crate) fn poll_free(cx: &mut Context<'_>, memory: &Connections<S>, to: Option<&Target>) -> Poll<Option<Self>> {
+        if memory.streams == 1 {
+            return Poll::Ready(None);
+        }
+        let mut best: Option<Rc<Connection<S>>> = None;
+        let mut waits = memory.opening.borrow().iter().any(|origin| same_origin(origin.as_ref(), to));
+        memory.open.borrow_mut().retain(|connection| {
+            let Some(connection) = connection.upgrade() else { return false };
+            let session = connection.session.borrow();
+            if session.is_over() || connection.is_counted.get() {
+                return false;
+            }
+            let leads_there = same_origin(connection.to.as_ref(), to);
+            if leads_there && !session.has_settings() {
+                waits = true;
+            } else if leads_there
+                && connection.taken.get() < memory.streams.min(session.streams_max().max(1))
+                && best.as_ref().is_none_or(|best| best.taken.get() > connection.taken.get())
+            {
+                drop(session);
+                best = Some(connection);
+            }
+            true
+        });
+        if let Some(connection) = best {
+            return Poll::Ready(Some(Self::on(connection)));
+        }
+        if waits {
+            memory.waiting.borrow_mut().push(cx.waker().clone());
+            return Poll::Pending;
+        }
+        memory.opening.borrow_mut().push(to.cloned());
+        Poll::Ready(None)
+    }
+
+    /// An exchange begins.
+    #[inline(never)]
+    pub(crate) fn begin(&mut self) {
+        let (served, idle_since) = self.connection.session.borrow().past();
+        self.past = Past { served, idle_since };
+        (self.is_begun, self.unframed, self.body_sent) = (false, None, 0);
+    }
+
+    /// The body as it is sent.
+    fn body<'a>(&'a self, request: EncodedRef<'a>) -> &'a [u8] {
+        self.unframed.as_deref().unwrap_or_else(|| request.body())
+    }
+
+    /// Writes the head, if the server takes another stream now.
+    fn begins(
+        &mut self,
+        cx: &Context<'_>,
+        request: EncodedRef<'_>,
+        exchange: &mut Exchange<impl Sized>,
+        memory: &Connections<S>,
+        looks: bool,
+    ) -> bool {
+        let mut written = memory.written.borrow_mut();
+        written.write(request, self.connection.to.as_ref().unwrap_or(&memory.target));
+        if written.is_chunked && self.unframed.is_none() {
+            self.unframed = Some(unframed(request.body()));
+        }
+        let mut session = self.connection.session.borrow_mut();
+        let kind = (!self.body(request).is_empty(), request.layout().is_head(), looks);
+        let Some(bytes) = session.begin(self.seat, &written, kind, cx) else { return false };
+        exchange.written += bytes;
+        self.is_begun = true;
+        true
+    }
+
+    /// Drives the exchange.
+    #[inline(never)]
+    pub(crate) fn poll_exchange<C: Clock, M, A: Answers>(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: EncodedRef<'_>,
+        exchange: &mut Exchange<impl Sized>,
+        (around, memory): (&Surroundings<'_, C, M>, &Connections<S>),
+        answers: &mut A,
+        sample: &mut FailureSample,
+    ) -> Poll<Result<Answer, Failure>> {
+        if let Some(give_up) = around.slot.give_up() {
+            return Poll::Ready(Err(match give_up {
+                GiveUp::Aborted => Failure::ClientInterrupted,
+                GiveUp::Expired => self.timeout(request, exchange),
+            }));
+        }
+        around.slot.waits(cx);
+        self.connection.begin_task(around.clock);
+        if !self.is_begun {
+            if self.connection.session.borrow().is_over() {
+                let (failure, words) = self.connection.session.borrow().refusal();
+                *sample = told(around.buffer, words.as_bytes());
+                return Poll::Ready(Err(failure));
+            }
+            if !self.begins(cx, request, exchange, memory, answers.sink().wants_head()) {
+                return Poll::Pending;
+            }
+            self.connection.wake();
+        }
+        let mut session = self.connection.session.borrow_mut();
+        session.waits(self.seat, cx);
+        let rest = if self.withholds { &[] } else { &self.body(request)[self.body_sent..] };
+        if !rest.is_empty() && session.seat(self.seat).ended.is_none() {
+            let (sent, bytes) = session.send_body(self.seat, rest);
+            self.body_sent += sent;
+            exchange.written += bytes;
+            if sent > 0 {
+                self.connection.wake();
+            }
+        }
+        let seat = session.seat(self.seat);
+        exchange.received = seat.received;
+        if seat.status == 0 && seat.ended.is_none() {
+            return Poll::Pending;
+        }
+        if seat.received > 0 {
+            exchange.last_byte = seat.last_byte;
+        }
+        if exchange.last_byte >= around.slot.deadline() {
+            // The warden has not looked yet: what comes too late is late all the same.
+            around.slot.expire(exchange.last_byte);
+            drop(session);
+            return Poll::Ready(Err(self.timeout(request, exchange)));
+        }
+        if seat.status != 0 {
+            if exchange.first_byte.is_none() {
+                exchange.first_byte = Some(seat.first_byte);
+                if answers.sink().wants_head() {
+                    show_head(seat.status, &seat.fields, answers.sink());
+                }
+            }
+            if answers.sink().wants_head() && !seat.body.is_empty() {
+                answers.sink().read_at(exchange.last_byte);
+                answers.sink().received(&seat.body);
+                answers.sink().body(&seat.body);
+                if sample_is_wanted(seat.status, sample) {
+                    *sample = example(around.buffer, seat.status, &seat.body);
+                }
+                session.looked_at(self.seat);
+                if !session.is_flushed() {
+                    self.connection.wake();
+                }
+            }
+        }
+        let seat = session.seat(self.seat);
+        match seat.ended {
+            None => Poll::Pending,
+            Some(Ok(())) => {
+                if sample_is_wanted(seat.status, sample) {
+                    *sample = example(around.buffer, seat.status, &seat.body);
+                }
+                let mut quirks = Quirks::NONE;
+                if seat.interims > 0 {
+                    quirks.insert(Quirk::Interim);
+                }
+                Poll::Ready(Ok(Answer { status: seat.status, quirks }))
+            }
+            Some(Err(failure)) => {
+                *sample = told(around.buffer, seat.words.as_bytes());
+                Poll::Ready(Err(failure))
+            }
+        }
+    }
+
+    /// What is said of an exchange when its time is over.
+    fn timeout(&self, request: EncodedRef<'_>, exchange: &Exchange<impl Sized>) -> Failure {
+        match exchange.received {
+            0 if !self.is_begun
+                || !self.withholds && self.body_sent < self.body(request).len()
+                || !self.connection.session.borrow().is_written(self.seat) =>
+            {
+                Failure::SendTimeout
+            }
+            0 => Failure::RecvIdleTimeout,
+            _ => Failure::RecvTotalTimeout,
+        }
+    }
+
+    /// Whether the body of the exchange under way waits for the server's word.
+    pub(crate) fn withhold_body(&mut self, withholds: bool) {
+        self.withholds = withholds;
+    }
+
+    /// What the server has said so far.
+    pub(crate) fn said(&self) -> Said {
+        let mut session = self.connection.session.borrow_mut();
+        let seat = session.seat(self.seat);
+        Said { interims: seat.interims, continues: seat.continues, is_final: seat.status != 0 }
+    }
+
+    /// The exchange has ended.
+    ///
+    /// # Errors
+    /// Who ended the connection, if the place carries no other.
+    #[inline(never)]
+    pub(crate) fn end(&mut self, request: EncodedRef<'_>, at: Nanos) -> Result<(), Closer> {
+        let mut session = self.connection.session.borrow_mut();
+        if self.is_begun && self.body_sent < self.body(request).len() && session.seat(self.seat).ended == Some(Ok(())) {
+            session.stop_sending(self.seat);
+        }
+        session.end(self.seat, at);
+        if !session.is_flushed() {
+            self.connection.wake();
+        }
+        match (session.is_over(), session.is_ended_by_server()) {
+            (false, _) => Ok(()),
+            (true, true) => Err(Closer::Server),
+            (true, false) => Err(Closer::Us),
+        }
+    }
+
+    pub(crate) fn past(&self) -> Past {
+        self.past
+    }
+
+    /// Watches a place without an exchange: ready when it cannot be used any more.
+    pub(crate) fn poll_idle<C: Clock>(&mut self, cx: &mut Context<'_>, clock: &C) -> Poll<Quirks> {
+        self.connection.begin_task(clock);
+        let mut session = self.connection.session.borrow_mut();
+        session.waits(self.seat, cx);
+        if session.is_over() { Poll::Ready(Quirks::NONE) } else { Poll::Pending }
+    }
+
+    pub(crate) fn look<R>(&self, at: impl FnOnce(&S) -> R) -> R {
+        at(&self.connection.stream.borrow())
+    }
+
+    /// Gives the place up, as far as is counted; whether its connection is closed with it.
+    pub(crate) fn release(&mut self) -> bool {
+        let connection = &self.connection;
+        if std::mem::take(&mut self.is_held) {
+            connection.held.set(connection.held.get() - 1);
+        }
+        (connection.held.get() == 0 || connection.session.borrow().is_broken()) && !connection.is_counted.replace(true)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Drop for Place<S> {
+    fn drop(&mut self) {
+        let connection = &self.connection;
+        connection.taken.set(connection.taken.get() - 1);
+        let mut session = connection.session.borrow_mut();
+        session.leave(self.seat);
+        if connection.taken.get() == 0 {
+            session.close();
+            connection.is_closing.set(true);
+        }
+        drop(session);
+        connection.wake();
+        // Whoever waits for a place may have this one.
+        wake_all(&connection.waiting);
+    }
+}
+
+/// What is in chunks. Whoever says that a body is has framed it, so it is taken as far as it can be read.
+fn unframed(body: &[u8]) -> Vec<u8> {
+    struct Content(Vec<u8>);
+    impl ResponseSink for Content {
+        fn body(&mut self, bytes: &[u8]) {
+            self.0.extend_from_slice(bytes);
+        }
+    }
+    let mut content = Content(Vec::with_capacity(body.len()));
+    let mut quirks = Quirks::NONE;
+    let _ = Chunks::new().take(body, &mut 0, &mut quirks, &mut content);
+    content.0
+}
+
+/// Whether there is to be an example of an answer.
+fn sample_is_wanted(status: u16, sample: &FailureSample) -> bool {
+    !Status(status).is_success() && matches!(sample, FailureSample::Nothing)
+}
+
+/// Most heads have no more headers.
+const HEADERS_USUAL: usize = 32;
+
+fn show_head(status: u16, fields: &Fields, sink: &mut impl ResponseSink) {
+    if fields.len() <= HEADERS_USUAL {
+        show_headers(status, fields, &mut [EMPTY_HEADER; HEADERS_USUAL], sink);
+    } else {
+        show_headers(status, fields, &mut [EMPTY_HEADER; HEADERS_MAX], sink);
+    }
+}
+
+fn show_headers<'a>(status: u16, fields: &'a Fields, room: &mut [Header<'a>], sink: &mut impl ResponseSink) {
+    let digits = [status / 100, status / 10 % 10, status % 10].map(|digit| b'0' + digit as u8);
+    [&b"HTTP/2 "[..], &digits, b"\r\n"].into_iter().for_each(|piece| sink.received(piece));
+    for ((name, value), header) in fields.iter().zip(&mut *room) {
+        [name, b": ", value, b"\r\n"].into_iter().for_each(|piece| sink.received(piece));
+        *header = Header { name: std::str::from_utf8(name).unwrap_or_default(), value };
+    }
+    sink.received(b"\r\n");
+    sink.head(status, &room[..fields.len()]);
+}
+
+/// What an answer with an error status looked like.
+fn example(buffer: &RefCell<Box<[u8]>>, status: u16, body: &[u8]) -> FailureSample {
+    told(buffer, &[format!("HTTP/2 {status}\r\n\r\n").as_bytes(), &body[..body.len().min(EXAMPLE_BYTES)]].concat())
+}
+
+/// Words as an example shows them: in the worker's buffer.
+fn told(buffer: &RefCell<Box<[u8]>>, words: &[u8]) -> FailureSample {
+    let mut buffer = buffer.borrow_mut();
+    let count = words.len().min(EXAMPLE_BYTES).min(buffer.len());
+    buffer[..count].copy_from_slice(&words[..count]);
+    FailureSample::Bytes(count)
+}
