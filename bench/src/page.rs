@@ -86,6 +86,9 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
     }
     let _ = writeln!(page, "\n## {connections} connections in cleartext, one request at a time on each: HTTP/1.1 (loadline) and HTTP/2\n");
     page += &levels(&findings.one_stream);
+    page += "\nnginx takes longer for a request of HTTP/2, so that a generator sleeps and wakes up more often, as above; so here is the same once more\nwithout that.\n";
+    let _ = writeln!(page, "\n## The same, the generator's core shared with a busy loop\n");
+    page += &levels(&findings.one_stream_crowded);
     let _ = writeln!(page, "\n## {connections_many} keep-alive connections, http\n");
     page += &levels(&findings.many);
     let _ = writeln!(
@@ -114,6 +117,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
         encrypted_crowded,
         multiplexed,
         one_stream,
+        one_stream_crowded,
         many,
         scripted,
         templated,
@@ -149,6 +153,8 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     rows.extend(ratio(format!("{one}, of its own over HTTP/1.1"), own, Some(Bar::AtMost(1.3))));
     let of = of_two(one_stream, Tool::LoadlineHttp2(1), Tool::H2loadHttp2(1), cpu);
     rows.extend(ratio(format!("{one}, of h2load's"), of, None));
+    let own = of_two(one_stream_crowded, Tool::LoadlineHttp2(1), Tool::Loadline, cpu);
+    rows.extend(ratio(format!("{one}, the generator's core shared with a busy loop, of its own over HTTP/1.1"), own, None));
     rows.extend(scripts(scripted));
     let travelled = Some(Spread::of_ratios(&templated[2].cpu_us, &templated[0].cpu_us));
     let what = "CPU time per request, a journey of five steps with two extractions and three checks, of a plain request's";

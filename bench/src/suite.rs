@@ -225,6 +225,8 @@ pub struct Findings {
     pub multiplexed: [Vec<Level>; 2],
     /// HTTP/1.1 on nginx, and HTTP/2 with one request at a time on each connection.
     pub one_stream: Vec<Level>,
+    /// The same with the generator's core shared.
+    pub one_stream_crowded: Vec<Level>,
     /// Keep-alive connections over http, with wrk's scripts.
     pub scripted: Vec<Scripted>,
     /// loadline over http with the plain URL, with one that is a template, and with a journey of five steps: in turns.
@@ -273,13 +275,11 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
             suite.closed("https, generator's core shared", &with_floor, &nginx.https(), extent.connections, Some(&nginx.certificate()))?
         },
         multiplexed: suite.multiplexed(&installed(&[Tool::LoadlineHttp2(STREAMS), Tool::H2loadHttp2(STREAMS)]))?,
-        one_stream: suite.closed_at(
-            "one stream a connection",
-            &installed(&[Tool::Loadline, Tool::LoadlineHttp2(1), Tool::H2loadHttp2(1)]),
-            |tool| if tool == Tool::Loadline { nginx.http() } else { nginx.http2() },
-            extent.connections,
-            None,
-        )?,
+        one_stream: suite.one_stream("one stream a connection", &installed)?,
+        one_stream_crowded: {
+            let _busy = Busy::on(machine.generator_core());
+            suite.one_stream("one stream a connection, generator's core shared", &installed)?
+        },
         scripted: suite.scripted(&installed)?,
         templated: suite.templated()?,
         travelling: suite.travelling()?,
@@ -342,6 +342,13 @@ impl Suite<'_> {
             self.closed("HTTP/2", tools, &nghttpd.http(), connections, None)?,
             self.closed("HTTP/2 over TLS", tools, &nghttpd.https(), connections, Some(&nghttpd.certificate()))?,
         ])
+    }
+
+    /// HTTP/2 without its gain, beside HTTP/1.1.
+    fn one_stream(&self, what: &str, installed: &dyn Fn(&[Tool]) -> Vec<Tool>) -> Result<Vec<Level>> {
+        let tools = installed(&[Tool::Loadline, Tool::LoadlineHttp2(1), Tool::H2loadHttp2(1)]);
+        let url = |tool| if tool == Tool::Loadline { self.nginx.http() } else { self.nginx.http2() };
+        self.closed_at(what, &tools, url, self.extent.connections, None)
     }
 
     fn closed_at(
