@@ -11,15 +11,15 @@ use std::io::Read as _;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::ZlibDecoder;
+use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Deserializer as HdrReader, Serializer as HdrWriter, V2DeflateSerializer, V2Serializer};
 use plan::Nanos;
 use serde::{Deserialize, Serialize};
 
+use crate::buckets::{self, Buckets, DIGITS};
+
 /// The quantiles that reports show.
 pub const QUANTILES: [f64; 7] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999];
-
-/// Three digits: buckets at most 0.1 % wide, far below sampling error (docs/measurement.md §1.7).
-const DIGITS: u8 = 3;
 
 /// Fewer samples than this beyond a quantile say nothing about it (docs/measurement.md §1.5).
 const TAIL_SAMPLES_MIN: f64 = 10.0;
@@ -34,7 +34,7 @@ pub fn quantile_is_known(count: u64, q: f64) -> bool {
 /// Times in nanoseconds: counts by bucket, and exact count, sum, sum of squares, least and greatest.
 #[derive(Clone)]
 pub struct Histogram {
-    buckets: hdrhistogram::Histogram<u64>,
+    buckets: Buckets,
     sum: u128,
     squares: u128,
     min: u64,
@@ -51,16 +51,14 @@ impl Histogram {
     /// Empty. Grows with the greatest value, not with their number.
     #[must_use]
     pub fn new() -> Self {
-        let mut buckets = hdrhistogram::Histogram::new(DIGITS).expect("3 digits are allowed");
-        buckets.auto(true);
-        Self { buckets, sum: 0, squares: 0, min: u64::MAX, max: 0 }
+        Self { buckets: Buckets::default(), sum: 0, squares: 0, min: u64::MAX, max: 0 }
     }
 
     /// Adds one time.
     #[inline]
     pub fn record(&mut self, time: Nanos) {
         let value = time.0;
-        self.buckets.record(value).expect("the histogram grows with its values");
+        self.buckets.record(value);
         self.sum += u128::from(value);
         self.squares += u128::from(value) * u128::from(value);
         self.min = self.min.min(value);
@@ -73,7 +71,7 @@ impl Histogram {
             return;
         }
         let value = time.0;
-        self.buckets.record_n(value, count).expect("the histogram grows with its values");
+        self.buckets.record_many(value, count);
         self.sum += u128::from(value) * u128::from(count);
         self.squares += u128::from(value) * u128::from(value) * u128::from(count);
         self.min = self.min.min(value);
@@ -85,7 +83,7 @@ impl Histogram {
         if other.is_empty() {
             return;
         }
-        self.buckets.add(&other.buckets).expect("the histogram grows with its values");
+        self.buckets.add(&other.buckets);
         self.sum += other.sum;
         self.squares += other.squares;
         self.min = self.min.min(other.min);
@@ -95,7 +93,7 @@ impl Histogram {
     /// Forgets everything but keeps its memory.
     pub fn clear(&mut self) {
         if !self.is_empty() {
-            self.buckets.reset();
+            self.buckets.clear();
         }
         (self.sum, self.squares, self.min, self.max) = (0, 0, u64::MAX, 0);
     }
@@ -103,7 +101,7 @@ impl Histogram {
     /// How many times were recorded.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.buckets.len()
+        self.buckets.total()
     }
 
     /// Whether there is none.
@@ -153,7 +151,7 @@ impl Histogram {
     /// Whether it means anything at this count, [`quantile_is_known`] tells.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        (!self.is_empty()).then(|| Nanos(self.buckets.value_at_quantile(q).clamp(self.min, self.max)))
+        (!self.is_empty()).then(|| Nanos(self.buckets.at_quantile(q).clamp(self.min, self.max)))
     }
 
     /// As [`Histogram::quantile`], but `None` too where there are too few samples behind it.
@@ -164,7 +162,7 @@ impl Histogram {
 
     /// Every bucket with something in it, ascending: its greatest value, and how many.
     pub fn recorded(&self) -> impl Iterator<Item = (Nanos, u64)> {
-        self.buckets.iter_recorded().map(|bucket| (Nanos(bucket.value_iterated_to()), bucket.count_since_last_iteration()))
+        self.buckets.recorded().map(|(greatest, count)| (Nanos(greatest), count))
     }
 
     /// The value of the sample of that rank, counted from 1, within 0.1 %; `None` if there are fewer.
@@ -179,10 +177,10 @@ impl Histogram {
         self.recorded().filter(|(time, _)| is_such(*time)).map(|(_, count)| count).sum()
     }
 
-    /// The buckets of the underlying HdrHistogram, for formats that print them its way.
+    /// The same as an HdrHistogram, for formats that print it.
     #[must_use]
-    pub const fn buckets(&self) -> &hdrhistogram::Histogram<u64> {
-        &self.buckets
+    pub fn to_hdr(&self) -> Hdr<u64> {
+        self.buckets.to_hdr(self.max)
     }
 
     /// At rest: some hundred bytes for a typical second.
@@ -201,7 +199,7 @@ impl Histogram {
     pub(crate) fn of_buckets(buckets: &[(Nanos, u64)], (sum, squares): (u128, u128), bounds: Option<(Nanos, Nanos)>) -> Self {
         let mut histogram = Self::new();
         for (time, count) in buckets {
-            histogram.buckets.record_n(time.0, *count).expect("the histogram grows with its values");
+            histogram.buckets.record_many(time.0, *count);
         }
         let (min, max) = bounds.map_or((u64::MAX, 0), |(min, max)| (min.0, max.0));
         Self { sum, squares, min, max, ..histogram }
@@ -223,12 +221,7 @@ impl Histogram {
     fn written(&self, quantiles: &[f64]) -> HistogramInFile {
         let mut bytes = Vec::new();
         if !self.is_empty() {
-            // The encoding names the range, and that depends on the order in which a histogram grew: the range of the
-            // greatest value makes equal histograms equal bytes.
-            let mut fitted = hdrhistogram::Histogram::new_with_max(self.max.max(2), DIGITS).expect("the range is above 1");
-            fitted.auto(true);
-            fitted.add(&self.buckets).expect("the histogram grows with its values");
-            V2DeflateSerializer::new().serialize(&fitted, &mut bytes).expect("writing to memory does not fail");
+            V2DeflateSerializer::new().serialize(&self.to_hdr(), &mut bytes).expect("writing to memory does not fail");
         }
         HistogramInFile {
             count: self.count(),
@@ -244,13 +237,9 @@ impl Histogram {
     }
 }
 
-/// With three digits, every value below this has a bucket of its own; from here on they get twice as wide with each power of two.
-const VALUES_EXACT: u64 = 2048;
-
 /// The greatest time that is counted in the same bucket.
 pub(crate) const fn greatest_alike(time: Nanos) -> Nanos {
-    let width_bits = if time.0 < VALUES_EXACT { 0 } else { VALUES_EXACT.leading_zeros() + 1 - time.0.leading_zeros() };
-    Nanos(time.0 | ((1 << width_bits) - 1))
+    Nanos(buckets::greatest_alike(time.0))
 }
 
 /// As HdrHistogram counts ranks: from 1, the first whose share reaches `q`.
@@ -352,7 +341,7 @@ impl HistogramInFile {
         let bytes = BASE64_STANDARD.decode(&self.hdr).map_err(|why| format!("a histogram is not base64: {why}"))?;
         let mut histogram = Histogram::new();
         if let Some(buckets) = read_buckets(&bytes)? {
-            histogram.buckets.add(&buckets).map_err(|why| format!("a histogram cannot be read: {why}"))?;
+            histogram.buckets = buckets;
         }
         if histogram.count() != self.count {
             return Err(format!("a histogram holds {} samples, not the {} it says", histogram.count(), self.count));
@@ -382,10 +371,10 @@ struct HistogramOnWire {
 
 impl From<&Histogram> for HistogramOnWire {
     fn from(histogram: &Histogram) -> Self {
-        let Histogram { buckets, sum, squares, min, max } = histogram;
+        let Histogram { buckets: _, sum, squares, min, max } = histogram;
         let mut bytes = Vec::new();
         if !histogram.is_empty() {
-            V2Serializer::new().serialize(buckets, &mut bytes).expect("writing to memory does not fail");
+            V2Serializer::new().serialize(&histogram.to_hdr(), &mut bytes).expect("writing to memory does not fail");
         }
         let halves = |number: u128| ((number >> 64) as u64, number as u64);
         Self { count: histogram.count(), sum: halves(*sum), squares: halves(*squares), min: *min, max: *max, buckets: bytes }
@@ -409,20 +398,18 @@ impl TryFrom<HistogramOnWire> for Histogram {
 }
 
 /// The buckets of an HdrHistogram V2, compressed or not; none where there is nothing.
-fn read_buckets(bytes: &[u8]) -> Result<Option<hdrhistogram::Histogram<u64>>, String> {
+fn read_buckets(bytes: &[u8]) -> Result<Option<Buckets>, String> {
     if bytes.is_empty() {
         return Ok(None);
     }
     if payload_bytes(bytes).is_none_or(|said| said > PAYLOAD_BYTES_MAX) {
         return Err("a histogram cannot be read: the length that it says is none of a histogram".to_owned());
     }
-    let mut read: hdrhistogram::Histogram<u64> =
-        HdrReader::new().deserialize(&mut &*bytes).map_err(|why| format!("a histogram cannot be read: {why}"))?;
+    let read: Hdr<u64> = HdrReader::new().deserialize(&mut &*bytes).map_err(|why| format!("a histogram cannot be read: {why}"))?;
     if read.sigfig() != DIGITS {
         return Err(format!("a histogram has {} digits, not {DIGITS}", read.sigfig()));
     }
-    read.auto(true);
-    Ok(Some(read))
+    Ok(Some(Buckets::from(&read)))
 }
 
 /// All buckets that there are with three digits, each with its longest count: the reader makes room for as much as a file says.

@@ -5,6 +5,7 @@
 //! from many, nor a thread from a machine.
 
 mod awaited;
+mod buckets;
 mod collector;
 mod counted;
 mod cut_short;

@@ -28,7 +28,7 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
 fn distribution(times: &Histogram, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "{:>12} {:>14} {:>10} {:>14}\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)")?;
     let mut counted = 0;
-    for step in times.buckets().iter_quantiles(TICKS_PER_HALF_DISTANCE) {
+    for step in times.to_hdr().iter_quantiles(TICKS_PER_HALF_DISTANCE) {
         counted += step.count_since_last_iteration();
         let value = Nanos(step.value_iterated_to()).as_millis_f64();
         let level = step.quantile_iterated_to();

@@ -71,7 +71,7 @@ fn distribution(times: &Histogram) -> String {
     text += "\n  Detailed Percentile spectrum:\n";
     text += &format!("{:>12} {:>12} {:>12} {:>12}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
     let mut counted = 0;
-    for step in times.buckets().iter_quantiles(TICKS_PER_HALF_DISTANCE) {
+    for step in times.to_hdr().iter_quantiles(TICKS_PER_HALF_DISTANCE) {
         counted += step.count_since_last_iteration();
         let level = step.quantile_iterated_to();
         let value = step.value_iterated_to() as f64 / 1e6;
