@@ -89,6 +89,8 @@ function throughput(page: RunPage): Spec {
 function response(page: RunPage): Spec {
   const { timeline } = page.data;
   const x = middles(timeline);
+  // Of a few requests only mean and maximum are known.
+  const known = [timeline.p50_ns, timeline.p90_ns, timeline.p99_ns].some((times) => times.some((it) => it !== null));
   return course(page, {
     id: "response", title: "Response time", about: "Percentiles of each interval; a gap where too few requests were timed to tell.",
     left: { title: "response time", show: time, zero: true, switchable: true },
@@ -96,8 +98,8 @@ function response(page: RunPage): Spec {
       { name: "p50", ink: "a", kind: "line", x, y: timeline.p50_ns },
       { name: "p90", ink: "b", kind: "line", x, y: timeline.p90_ns },
       { name: "p99", ink: "d", kind: "line", x, y: timeline.p99_ns },
-      { name: "max", ink: "faint", kind: "line", x, y: timeline.max_ns, off: true },
-      { name: "mean", ink: "e", kind: "line", dashed: true, x, y: timeline.mean_ns, off: true },
+      { name: "max", ink: "faint", kind: "line", x, y: timeline.max_ns, off: known },
+      { name: "mean", ink: "e", kind: "line", dashed: true, x, y: timeline.mean_ns, off: known },
     ],
   });
 }
