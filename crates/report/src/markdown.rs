@@ -14,7 +14,7 @@ use measure::{Histogram, Summary};
 use plan::Nanos;
 
 use crate::machines::{first_of_machines, other_machines};
-use crate::{Format, Style, journeys, profiles, story, streamed, visible};
+use crate::{Format, Style, journeys, profiles, story, streamed, visible, websockets, wire};
 
 /// Markdown.
 pub const FORMAT: Format = Format { name: "markdown", about: "a short table for a pull request or a ticket", extension: "md", render };
@@ -39,6 +39,11 @@ fn render(reading: &Reading<'_>, _: &Style, out: &mut dyn io::Write) -> io::Resu
         times(reading, out)?;
     }
     events(summary, out)?;
+    for (name, said) in [("Packed", wire::packed(summary)), ("Bodies", wire::awaited(summary)), ("Unasked", websockets::unasked(summary))] {
+        if let Some(said) = said {
+            writeln!(out, "\n{name}: {}.", visible::markdown(&said))?;
+        }
+    }
     rows(summary, out)?;
     let requests = &summary.requests;
     if !summary.failures.is_empty() {
