@@ -74,6 +74,7 @@ enum Span {
     Wait,
     Connect,
     Tls,
+    BetweenMessages,
     FirstEvent,
     BetweenEvents,
     TimePerToken,
@@ -87,7 +88,7 @@ impl Span {
 }
 
 /// What is printed comes first of those that mean the same.
-const SPANS: [(&str, Span); 16] = [
+const SPANS: [(&str, Span); 18] = [
     ("response_time", Span::Response),
     ("service_time", Span::Service),
     ("first_byte", Span::FirstByte),
@@ -95,6 +96,8 @@ const SPANS: [(&str, Span); 16] = [
     ("wait", Span::Wait),
     ("connect", Span::Connect),
     ("tls", Span::Tls),
+    ("between_messages", Span::BetweenMessages),
+    ("between-messages", Span::BetweenMessages),
     ("first_event", Span::FirstEvent),
     ("first-event", Span::FirstEvent),
     ("ttft", Span::FirstEvent),
@@ -772,6 +775,10 @@ impl<'a> Times<'a> {
             Span::Wait => pure(&run.wait, run.requests.unsent),
             Span::Connect => pure(&run.connect, 0),
             Span::Tls => pure(&run.tls, 0),
+            Span::BetweenMessages => match run.websockets.as_deref() {
+                Some(websockets) => pure(&websockets.between_messages, 0),
+                None => Self { histogram: Cow::Owned(Histogram::new()), good: 0, all: 0 },
+            },
             Span::FirstEvent | Span::BetweenEvents | Span::TimePerToken => {
                 Self::of_streams(run.streams.as_deref(), span, (due, run.requests.failed + run.requests.unsent))
             }

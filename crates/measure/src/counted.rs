@@ -234,8 +234,9 @@ impl<H> SnapshotRecord<H> {
                 None => None,
             },
             websockets: match kept.websockets.map(|websockets| *websockets) {
-                Some(WebSocketCounts { handshake, deflates, unasked }) => {
-                    Some(Box::new(WebSocketCounts { handshake: times(handshake)?, deflates, unasked }))
+                Some(WebSocketCounts { handshake, deflates, between_messages, unasked }) => {
+                    let (handshake, between_messages) = (times(handshake)?, times(between_messages)?);
+                    Some(Box::new(WebSocketCounts { handshake, deflates, between_messages, unasked }))
                 }
                 None => None,
             },

@@ -13,7 +13,7 @@ use plan::Nanos;
 use crate::gap::{DELAY_MIN, Recent};
 use crate::{
     Awaited, Closer, Example, Failure, Histogram, JourneyCounts, JourneyEnd, Outcome, Packing, PopulationCounts, Quirks, RecordBuffer,
-    RequestSums, Snapshot, Status, StreamCounts, StreamEvent, StreamTokens, Tally, TransactionRecord, Unasked,
+    RequestSums, Snapshot, Status, StreamCounts, StreamEvent, StreamTokens, Tally, TransactionRecord, WebSocketCounts,
 };
 
 /// The measured part of a run: from the end of the warm-up to when the last request may fall due.
@@ -516,9 +516,12 @@ impl Recorder {
         counts.deflates += u64::from(deflates);
     }
 
-    /// This came over connections of WebSocket without being asked for.
-    pub fn unasked(&mut self, unasked: &Unasked) {
-        self.counts.websockets.get_or_insert_default().unasked.add(unasked);
+    /// This came over connections of WebSocket from then on. Of times in the warm-up none are kept.
+    pub fn came_over_websockets(&mut self, mut came: Box<WebSocketCounts>, from: Nanos) {
+        if from < self.span.from {
+            came.between_messages = Histogram::new();
+        }
+        self.counts.websockets.get_or_insert_default().add(&came);
     }
 
     /// The TLS handshake of the connection that was opened last resumed a session.

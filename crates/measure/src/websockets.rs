@@ -43,6 +43,8 @@ pub struct WebSocketCounts<H = Histogram> {
     /// Of these, those in which the server agreed to packed messages (permessage-deflate).
     #[serde(default)]
     pub deflates: u64,
+    /// From the end of one message of a server's to the end of its next on that connection, in the measured span.
+    pub between_messages: H,
     /// What came unasked.
     #[serde(flatten)]
     pub unasked: Unasked,
@@ -51,9 +53,11 @@ pub struct WebSocketCounts<H = Histogram> {
 impl WebSocketCounts {
     /// Adds another's counts.
     pub(crate) fn add(&mut self, other: &Self) {
-        let Self { handshake, deflates, unasked } = other;
+        // Taken apart without `..`, so that a count nobody adds does not compile.
+        let Self { handshake, deflates, between_messages, unasked } = other;
         self.handshake.add(handshake);
         self.deflates += deflates;
+        self.between_messages.add(between_messages);
         self.unasked.add(unasked);
     }
 }
@@ -64,7 +68,9 @@ impl<H> WebSocketCounts<H> {
     /// # Errors
     /// As `convert`.
     pub(crate) fn convert<'a, T>(&'a self, convert: impl Fn(&'a H) -> Result<T, String>) -> Result<Box<WebSocketCounts<T>>, String> {
-        Ok(Box::new(WebSocketCounts { handshake: convert(&self.handshake)?, deflates: self.deflates, unasked: self.unasked.clone() }))
+        let Self { handshake, deflates, between_messages, unasked } = self;
+        let (handshake, between_messages) = (convert(handshake)?, convert(between_messages)?);
+        Ok(Box::new(WebSocketCounts { handshake, deflates: *deflates, between_messages, unasked: unasked.clone() }))
     }
 }
 

@@ -409,6 +409,9 @@ fn phases(summary: &Summary, page: &mut Page) {
         }
         if let Some(websockets) = &summary.websockets {
             row("WebSocket handshake", &websockets.handshake);
+            if !websockets.between_messages.is_empty() {
+                row("between messages", &websockets.between_messages);
+            }
         }
     }
     page.table(&columns, &["count", "50 %"]);

@@ -296,6 +296,21 @@ fn unsent(number: u64) -> Summary {
 }
 
 #[test]
+fn what_came_over_websocket_is_told_in_every_format_for_people() {
+    let (_, mut run) = fixtures::summaries().remove(0);
+    let counts = run.edit_for_test().websockets.get_or_insert_default();
+    counts.unasked.messages = 3;
+    counts.between_messages.record(Nanos::from_millis(250));
+    for name in ["text", "markdown", "html"] {
+        let told = rendered(name, &run, &Style::PLAIN);
+        assert!(told.contains("3 messages that answered none of ours"), "{name}: {told}");
+        assert_eq!(told.contains("between messages"), name != "markdown", "{name}: {told}");
+    }
+    let alone = rendered("text", &fixture("closed_all_well"), &Style::PLAIN);
+    assert!(!alone.contains("between messages") && !alone.contains("unasked"), "{alone}");
+}
+
+#[test]
 fn requests_that_were_never_sent_are_among_those_that_failed() {
     let text = rendered("text", &unsent(700), &Style::PLAIN);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");

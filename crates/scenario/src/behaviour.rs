@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::protocol::{Encoded, EncodedRef};
+use engine::protocol::{Act, Encoded, EncodedRef};
 use engine::redirect::{self, Convention, Hop, Hops};
 use engine::{Behaviour, BehaviourError, Client, End, Request as Outgoing, Transport};
 use javascript::Thrown;
@@ -698,7 +698,7 @@ impl Journeys {
             None | Some(Talk::Connect) => None,
             // On a connection that stands there is no head, and what a close says is in the step.
             Some(Talk::Send(_)) => Some(user.sent.as_ref().body().to_vec()),
-            Some(Talk::Receive(_) | Talk::Ping | Talk::Close(_)) => Some(Vec::new()),
+            Some(Talk::Receive(_) | Talk::Listen(_) | Talk::Ping | Talk::Close(_)) => Some(Vec::new()),
         };
         let message = message.map(|bytes| Encoded { bytes, ..Encoded::default() });
         self.show_exchange(user, &step.name, message.as_ref().unwrap_or(&user.sent), sink, (result, took));
@@ -983,6 +983,9 @@ impl Journeys {
         let judges = self.judges(user, request);
         let conditions = self.conditions(user);
         let outgoing = Outgoing::new(user.sent.as_ref()).judged(judges).closing(request.step.closes).at(request.elsewhere.as_ref());
+        if request.layout.act() == Act::Listen {
+            return client.listen(&outgoing, &mut user.sink, user.step).await;
+        }
         if request.step.talk.is_some() {
             return client.exchange(&outgoing, &mut Awaited { sink: &mut user.sink, conditions: &conditions }).await;
         }

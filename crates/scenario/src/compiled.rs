@@ -932,7 +932,7 @@ impl Compiling<'_> {
             is_changed: !step.before.is_empty(),
             after: step.after.iter().map(|script| self.script(script, Some((step, "after")))).collect(),
             judges_status: step.judges_status || !step.after.is_empty(),
-            step: step.clone(),
+            step: Step { timeout: talk.and_then(Talk::listens).or(step.timeout), ..step.clone() },
         })
     }
 
@@ -1194,6 +1194,7 @@ fn act_of(talk: &Talk) -> Act {
         Talk::Send(Reply::Nothing) => Act::Tell,
         Talk::Send(_) => Act::Ask,
         Talk::Receive(_) => Act::Hear,
+        Talk::Listen(_) => Act::Listen,
         Talk::Ping => Act::Ping,
         Talk::Close(_) => Act::Close,
     }

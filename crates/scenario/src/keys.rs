@@ -354,6 +354,11 @@ pub static STEP: Shape = Shape {
             "which message is the answer: next, none, or the first for which these promises hold, such as 'json $.id == {{id}}'",
         ),
         key("receive", ANSWER_KIND, "wait for a message over WebSocket: next, or the first for which these promises hold"),
+        key(
+            "listen",
+            Kind::Text,
+            "take for this long what comes over WebSocket, such as 30s: each message is counted, and the time between them",
+        ),
         key("ping", Kind::Truth, "send a ping over WebSocket, and wait for its pong"),
         key("close", Kind::Either(&[Kind::Truth, Kind::Whole]), "close the WebSocket: true, or the code that says why, such as 4000"),
         key("on", Kind::Text, "which WebSocket, as its `connect` is written [default: the last that was opened above]"),

@@ -544,7 +544,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 36] = [
+        const KINDS: [&str; 37] = [
             "get",
             "post",
             "put",
@@ -579,6 +579,7 @@ impl<'a> Reading<'a> {
             "connect",
             "send",
             "receive",
+            "listen",
             "ping",
             "close",
         ];

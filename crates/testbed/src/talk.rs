@@ -44,6 +44,7 @@ pub struct Seen {
 /// | `/push` | sends one that nobody asked for, behind the answer |
 /// | `/ping` | pings, then sends it back |
 /// | `/news` | sends `{"type":"news"}` that nobody asked for, before the answer |
+/// | `/ticks?after=N&wait_ms=M` | sends N, each M behind the one before |
 /// | `/leave?after=N` | sends N back, then closes with 1013 and the reason `enough` |
 /// | `/drop` | ends the connection without a word |
 /// | `/refuse` | refuses the handshake with 403 |
@@ -169,6 +170,13 @@ impl Visit {
             }
             std::thread::sleep(Duration::from_millis(wait_ms));
             match path {
+                "/ticks" => {
+                    for number in 1..=after {
+                        self.note(|seen| seen.unasked += 1);
+                        socket.send(Message::text(number.to_string()))?;
+                        std::thread::sleep(Duration::from_millis(wait_ms));
+                    }
+                }
                 "/drop" => return Ok(()),
                 "/ping" => {
                     socket.send(Message::Ping("are you there".into()))?;

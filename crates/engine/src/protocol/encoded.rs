@@ -24,6 +24,8 @@ pub enum Act {
     Tell,
     /// A message is waited for.
     Hear,
+    /// Whatever messages come are taken, until the time of the exchange is over.
+    Listen,
     /// A ping is sent, and its pong waited for.
     Ping,
     /// The connection is closed with the code and reason that the body is, as it stands in a frame.

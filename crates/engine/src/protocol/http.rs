@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::task::{Context, Poll};
 
-use measure::{Closer, Failure, Quirks, Unasked};
+use measure::{Closer, Failure, Quirks, WebSocketCounts};
 use plan::{HttpVersion, Nanos, Plan, Target};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -189,7 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for HttpPlace<S> {
         match self {
             Self::One(place) => place.poll_idle(cx, around.buffer),
             Self::Two(place) => place.poll_idle(cx, around.clock),
-            Self::Messages(place) => place.poll_idle(cx, around.buffer, &around.memory.websockets),
+            Self::Messages(place) => place.poll_idle(cx, (around.buffer, around.clock), &around.memory.websockets),
         }
     }
 
@@ -201,8 +201,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for HttpPlace<S> {
         }
     }
 
-    fn take_unasked(memory: &Memory<S>) -> Option<Unasked> {
-        memory.websockets.take_unasked()
+    fn take_messages(memory: &Memory<S>) -> Option<Box<WebSocketCounts>> {
+        memory.websockets.take_messages()
     }
 
     fn release(&mut self, memory: &Memory<S>) -> bool {

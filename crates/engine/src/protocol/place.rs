@@ -9,7 +9,7 @@
 
 use std::task::{Context, Poll};
 
-use measure::{Closer, Failure, Quirks, Unasked};
+use measure::{Closer, Failure, Quirks, WebSocketCounts};
 use plan::{Nanos, Plan, Target};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -124,8 +124,8 @@ pub trait Place: Sized + 'static {
     /// Looks at what carries the connection.
     fn look<R>(&self, at: impl FnOnce(&Self::Stream) -> R) -> R;
 
-    /// What came without being asked for since it was last asked, if anything did.
-    fn take_unasked(_memory: &Self::Memory) -> Option<Unasked> {
+    /// What has come over WebSocket since this was last asked, if anything has.
+    fn take_messages(_memory: &Self::Memory) -> Option<Box<WebSocketCounts>> {
         None
     }
 

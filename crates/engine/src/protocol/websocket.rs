@@ -21,4 +21,4 @@ pub(crate) use handshake::upgrade;
 pub(crate) use place::{Memory, Place};
 
 /// What an exchange over WebSocket has as its status: 101, with which the server agreed to speak it.
-const STATUS: u16 = 101;
+pub(crate) const STATUS: u16 = 101;

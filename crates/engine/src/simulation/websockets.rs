@@ -106,6 +106,12 @@ fn a_message_and_its_answer_are_a_request() {
     assert_eq!((summary.bytes.sent, summary.bytes.received), (300 * 11, 300 * 7));
     assert_eq!((summary.connections.opened, summary.connections.websocket, told(&summary).handshake.count()), (3, 3, 3));
     assert!(told(&summary).unasked.is_nothing());
+    let between = &told(&summary).between_messages;
+    assert_eq!(
+        (between.count(), millis(between.min()), millis(between.max())),
+        (297, 10.0, 10.0),
+        "each connection's first has none before it"
+    );
 }
 
 #[test]
@@ -163,6 +169,9 @@ fn what_comes_unasked_is_counted_and_is_no_answer() {
     let unasked = &told(&summary).unasked;
     assert!((20..=22).contains(&unasked.messages), "{unasked:?}");
     assert_eq!(unasked.pings, 40);
+    let between = &told(&summary).between_messages;
+    // From an answer to the news behind it, and from those to the next answer.
+    assert_eq!((millis(between.min()), millis(between.max())), (1.0, 14.0));
 }
 
 #[test]

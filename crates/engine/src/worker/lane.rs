@@ -249,7 +249,7 @@ impl<T: Transport> Lane<T> {
             Act::Open if is_kept => self.close(shared, to, Closer::Us),
             _ if is_kept => return Ok(Acquired::Kept),
             Act::Exchange | Act::Open => {}
-            Act::Ask | Act::Tell | Act::Hear | Act::Ping | Act::Close => {
+            Act::Ask | Act::Tell | Act::Hear | Act::Listen | Act::Ping | Act::Close => {
                 return Err((Failure::WebSocketClosed, "it is not open: nothing has connected it, or it was closed since".to_owned()));
             }
         }

@@ -366,8 +366,8 @@ impl<T: Transport> Shared<T> {
         recorder.cpu(cpu.since(self.cpu.get()));
         self.cpu.set(cpu);
         recorder.interval_ends(self.interval_end.get());
-        if let Some(unasked) = Place::<T>::take_unasked(&self.memory) {
-            recorder.unasked(&unasked);
+        if let Some(came) = Place::<T>::take_messages(&self.memory) {
+            recorder.came_over_websockets(came, self.interval_end.get().since(INTERVAL));
         }
         let answers = recorder.answers();
         let full = recorder.swap(Snapshot::empty(next));

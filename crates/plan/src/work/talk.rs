@@ -1,6 +1,7 @@
 //! What is done over WebSocket.
 
 use super::AnswerCheck;
+use crate::Nanos;
 
 /// What a [`Step`](super::Step) does over WebSocket.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +12,8 @@ pub enum Talk {
     Send(Reply),
     /// Waits for a message.
     Receive(Reply),
+    /// Takes for so long what comes: each message is counted as an event of a stream is.
+    Listen(Nanos),
     /// Sends a ping, and waits for its pong.
     Ping,
     /// Closes the connection, with this code.
@@ -29,6 +32,15 @@ pub enum Reply {
 }
 
 impl Talk {
+    /// How long it listens, if that is what it does.
+    #[must_use]
+    pub const fn listens(&self) -> Option<Nanos> {
+        match self {
+            Self::Listen(time) => Some(*time),
+            _ => None,
+        }
+    }
+
     /// What a message has to be to be waited for, if that is said.
     #[must_use]
     pub fn conditions(&self) -> &[AnswerCheck] {

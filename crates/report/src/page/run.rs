@@ -605,6 +605,9 @@ fn phases(summary: &Summary) -> Option<Table> {
     }
     if let Some(websockets) = &summary.websockets {
         rows.push(row("WebSocket handshake", &websockets.handshake));
+        if !websockets.between_messages.is_empty() {
+            rows.push(row("between messages", &websockets.between_messages));
+        }
     }
     let lookup =
         summary.resolution.took.map_or_else(String::new, |took| format!("Name lookup: {}, once before the load. ", nanos(Some(took))));

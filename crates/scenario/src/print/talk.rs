@@ -23,6 +23,7 @@ impl Steps<'_> {
                 }
             }
             Talk::Receive(reply) => map.put("receive", awaited(reply)),
+            Talk::Listen(time) => map.put("listen", time.to_string()),
             Talk::Ping => map.put("ping", Value::Bare("true".to_owned())),
             Talk::Close(code) => map.put("close", Value::Bare(code.to_string())),
         }

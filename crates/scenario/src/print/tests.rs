@@ -669,6 +669,7 @@ steps:
   - {send: {id: '{{mine}}', list: [1, x]}, answer: 'json $.id == {{mine}}', name: ask, extract: {known: json $.a}}
   - {send: 'I am {{known}}', answer: [body contains x, json $.b exists], on: '/chat?room={{random 1 9}}', may_fail: true}
   - {send: '{{known}}', answer: none, timeout: 1s}
+  - listen: 30s
   - ping: true
   - {close: 4001, on: '/chat?room={{random 1 9}}'}
   - group: g
@@ -678,7 +679,7 @@ steps:
     let steps = scenario.work.steps();
     let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names[..3], ["connect /chat?room={{random 1 9}}", "connect wss://other.test/live", "receive from wss://other.test/live"]);
-    assert_eq!(steps[8].name, "g / receive from wss://other.test/live");
+    assert_eq!(steps[9].name, "g / receive from wss://other.test/live");
     assert!(matches!(&steps[3].body, Body::Json(_)) && matches!(&steps[4].body, Body::Text(_)) && matches!(&steps[5].body, Body::Text(_)));
     assert_eq!(steps[5].talk, Some(Talk::Send(Reply::Nothing)));
     assert_eq!(steps[3].elsewhere.as_ref().map(ToString::to_string).as_deref(), Some("wss://other.test/"));

@@ -132,7 +132,7 @@ impl Reading<'_> {
     }
 
     /// A time that is not 0, as errors call it.
-    fn limit(&mut self, node: &Node, what: &str) -> Option<Nanos> {
+    pub(super) fn limit(&mut self, node: &Node, what: &str) -> Option<Nanos> {
         let text = self.plain(node)?;
         let why = match Nanos::with_unit(&text) {
             Ok(Nanos::ZERO) => format!("'{}' gives no answer any time", text.escape_debug()),

@@ -8,7 +8,7 @@ use super::{Defaults, Entries, Reading};
 use crate::yaml::{Key as Word, Node, Value};
 
 /// The words that such steps begin with.
-pub(super) const KINDS: [&str; 5] = ["connect", "send", "receive", "ping", "close"];
+pub(super) const KINDS: [&str; 6] = ["connect", "send", "receive", "listen", "ping", "close"];
 
 /// A connection that a step opens.
 #[derive(Clone)]
@@ -46,6 +46,16 @@ impl Reading<'_> {
                 }
                 reply => Some(Talk::Receive(reply)),
             },
+            "listen" => {
+                for word in ["timeout", "checks", "extract", "after"] {
+                    if let Some((word, _)) = entries.take(word) {
+                        let message =
+                            format!("'{}' means nothing beside 'listen', which counts what comes and looks into none of it", word.text);
+                        self.wrong(word.spot, message, "wait for a message that is looked into with receive");
+                    }
+                }
+                self.limit(node, "listen").map(Talk::Listen)
+            }
             "ping" => self.truth(node).map(|_| Talk::Ping),
             _ => self.close_code(node).map(Talk::Close),
         };
@@ -130,6 +140,7 @@ pub(crate) fn name_of(talk: &Talk, path: &str) -> String {
         Talk::Connect => "connect",
         Talk::Send(_) => "send to",
         Talk::Receive(_) => "receive from",
+        Talk::Listen(_) => "listen to",
         Talk::Ping => "ping",
         Talk::Close(_) => "close",
     };

@@ -9,7 +9,7 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use measure::{Closer, Failure, Quirks, Unasked};
+use measure::{Closer, Failure, Quirks, WebSocketCounts};
 use plan::{Nanos, Plan, Random};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -27,7 +27,8 @@ use crate::slot::GiveUp;
 /// What the connections of a worker share.
 pub(crate) struct Memory {
     random: RefCell<Random>,
-    unasked: RefCell<Unasked>,
+    /// What came in this interval.
+    came: RefCell<Option<Box<WebSocketCounts>>>,
     deflate: Deflate,
 }
 
@@ -36,12 +37,16 @@ const MASKS: u64 = 4;
 
 impl Memory {
     pub(crate) fn new(plan: &Plan) -> Self {
-        Self { random: RefCell::new(Random::new(plan.seed(), MASKS)), unasked: RefCell::default(), deflate: Deflate::default() }
+        Self { random: RefCell::new(Random::new(plan.seed(), MASKS)), came: RefCell::default(), deflate: Deflate::default() }
     }
 
-    /// What came unasked since it was last asked.
-    pub(crate) fn take_unasked(&self) -> Option<Unasked> {
-        Some(self.unasked.take()).filter(|unasked| !unasked.is_nothing())
+    /// What has come since this was last asked, if anything has.
+    pub(crate) fn take_messages(&self) -> Option<Box<WebSocketCounts>> {
+        self.came.take()
+    }
+
+    fn count(&self, count: impl FnOnce(&mut WebSocketCounts)) {
+        count(self.came.borrow_mut().get_or_insert_default());
     }
 
     fn mask(&self) -> u32 {
@@ -74,6 +79,8 @@ pub(crate) struct Place<S> {
     served: u32,
     /// When the last of them was.
     idle_since: Nanos,
+    /// When the last message of the server's ended.
+    message_at: Option<Nanos>,
 }
 
 /// What came.
@@ -111,6 +118,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             is_closing: false,
             served: 0,
             idle_since: Nanos::ZERO,
+            message_at: None,
         }
     }
 
@@ -138,14 +146,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
         }
         if !self.has_begun {
             self.has_begun = true;
-            if !matches!(act, Act::Open | Act::Hear) {
+            if !matches!(act, Act::Open | Act::Hear | Act::Listen) {
                 // It came before anything was said.
                 let early = std::mem::take(&mut self.early);
-                if let Err(ended) = self.take(&early, memory, |_| false) {
+                if let Err(ended) = self.take(&early, (memory, around.clock.now()), |_| false) {
                     return Poll::Ready(Err(self.ended(cx, ended, memory, sample)));
                 }
-                self.skips = self.reader.is_amid_message();
             }
+            self.skips = self.reader.is_amid_message();
             self.begin_act(act, request.body(), memory);
         }
         let failed_write = self.poll_write(cx, &mut exchange.written).err();
@@ -198,12 +206,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
                     sink.read_at(now);
                     sink.received(bytes);
                     let mut is_answered = false;
-                    let taken = self.take(bytes, memory, |heard| {
+                    let taken = self.take(bytes, (memory, now), |heard| {
                         let Heard::Piece(piece, ends) = heard else {
                             is_answered |= act == Act::Ping;
                             return true;
                         };
-                        if is_answered || !matches!(act, Act::Exchange | Act::Ask | Act::Hear) {
+                        if is_answered || !matches!(act, Act::Exchange | Act::Ask | Act::Hear | Act::Listen) {
                             return false;
                         }
                         if exchange.first_byte.is_none() {
@@ -214,10 +222,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
                         }
                         sink.body(piece);
                         is_answered = ends && sink.is_answer();
-                        if ends && !is_answered {
+                        if ends && !is_answered && act != Act::Listen {
                             exchange.first_byte = None;
                         }
-                        is_answered || !ends
+                        is_answered || !ends || act == Act::Listen
                     });
                     drop(buffer);
                     if let Err(ended) = taken {
@@ -248,6 +256,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
     pub(crate) fn end(&mut self, act: Act, result: Result<Answer, Failure>, at: Nanos) -> Result<(), Closer> {
         match result {
             Ok(_) if act == Act::Close => Err(Closer::Us),
+            // Its time is over, which is how it is to end.
+            Err(failure) if act == Act::Listen && failure.is_timeout() => Ok(()),
             Ok(_) => {
                 self.served = self.served.saturating_add(1);
                 self.idle_since = at;
@@ -272,9 +282,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
     }
 
     /// Watches it without an exchange: ready when it cannot be used any more.
-    pub(crate) fn poll_idle(&mut self, cx: &mut Context<'_>, buffer: &RefCell<Box<[u8]>>, memory: &Memory) -> Poll<Quirks> {
+    pub(crate) fn poll_idle<C: Clock>(
+        &mut self,
+        cx: &mut Context<'_>,
+        (buffer, clock): (&RefCell<Box<[u8]>>, &C),
+        memory: &Memory,
+    ) -> Poll<Quirks> {
         let early = std::mem::take(&mut self.early);
-        let mut taken = self.take(&early, memory, |_| false);
+        let mut taken = self.take(&early, (memory, clock.now()), |_| false);
         let mut buffer = buffer.borrow_mut();
         loop {
             if let Err(ended) = taken {
@@ -287,7 +302,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             let mut read = ReadBuf::new(&mut buffer);
             match Pin::new(&mut self.stream).poll_read(cx, &mut read) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(())) if !read.filled().is_empty() => taken = self.take(read.filled(), memory, |_| false),
+                Poll::Ready(Ok(())) if !read.filled().is_empty() => taken = self.take(read.filled(), (memory, clock.now()), |_| false),
                 Poll::Ready(_) => return Poll::Ready(Quirks::NONE),
             }
         }
@@ -311,7 +326,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
     /// Puts what an act says into `out`.
     fn begin_act(&mut self, act: Act, body: &[u8], memory: &Memory) {
         let opcode = match act {
-            Act::Open | Act::Hear => return,
+            Act::Open | Act::Hear | Act::Listen => return,
             Act::Exchange | Act::Ask | Act::Tell if std::str::from_utf8(body).is_ok() => Opcode::Text,
             Act::Exchange | Act::Ask | Act::Tell => Opcode::Binary,
             Act::Ping => Opcode::Ping,
@@ -357,8 +372,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
         Ok(wanted(Heard::Piece(&[], true)))
     }
 
-    /// Takes bytes that were read. `wanted` sees what is no question of the server's; it says whether a piece is what somebody waits for.
-    fn take(&mut self, bytes: &[u8], memory: &Memory, mut wanted: impl FnMut(Heard<'_>) -> bool) -> Result<(), Ended> {
+    /// Takes bytes that were read at that time. `wanted` sees what is no question of the server's; it says whether a piece is what somebody waits for.
+    fn take(&mut self, bytes: &[u8], (memory, now): (&Memory, Nanos), mut wanted: impl FnMut(Heard<'_>) -> bool) -> Result<(), Ended> {
         let mut rest = bytes;
         loop {
             match self.reader.next(&mut rest).map_err(Ended::Violated)? {
@@ -374,13 +389,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
                     };
                     if ends {
                         self.skips = false;
+                        if let Some(before) = self.message_at.replace(now) {
+                            memory.count(|came| came.between_messages.record(now.since(before)));
+                        }
                         if !is_wanted {
-                            memory.unasked.borrow_mut().messages += 1;
+                            memory.count(|came| came.unasked.messages += 1);
                         }
                     }
                 }
                 Event::Ping(payload) => {
-                    memory.unasked.borrow_mut().pings += 1;
+                    memory.count(|came| came.unasked.pings += 1);
                     frame::write(&mut self.out, Opcode::Pong, &payload, memory.mask());
                     self.is_flushed = false;
                 }
@@ -395,7 +413,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
         let (failure, text, code) = match ended {
             Ended::Closed(code, reason) => {
                 if !self.is_closing {
-                    *memory.unasked.borrow_mut().closes.entry(code.unwrap_or(NO_CODE)).or_default() += 1;
+                    memory.count(|came| *came.unasked.closes.entry(code.unwrap_or(NO_CODE)).or_default() += 1);
                 }
                 let said = code.map_or_else(|| "without a code".to_owned(), |code| format!("code {code}"));
                 (Failure::WebSocketClosed, if reason.is_empty() { said } else { format!("{said}: {reason}") }, code)

@@ -21,7 +21,7 @@ use super::super::shared::Shared;
 use super::{Client, Phase, Request};
 use crate::clock::Clock;
 use crate::net::Spoken;
-use crate::protocol::{Cutter, Encoded, EventForm, Header, ResponseSink, Resumption};
+use crate::protocol::{Cutter, Encoded, EventForm, Header, ResponseSink, Resumption, websocket};
 use crate::slot::{GiveUp, Slot};
 use crate::transport::Transport;
 
@@ -38,6 +38,8 @@ pub(super) struct Watched<'s, 'w, T: Transport, S> {
     step: Option<usize>,
     /// How events stand in it, if they are looked for.
     form: Option<StreamForm>,
+    /// Whether each message over WebSocket is one, until its time is over.
+    listens: bool,
     /// Of an answer that streams.
     cutter: Option<Cutter<'w>>,
     /// Until when its user is there, how long it is listened to, and once it began until when that is.
@@ -88,6 +90,12 @@ impl<'w, T: Transport> Client<'w, T> {
         Watched { form: plan.stream(), time: own.or(plan.stream_for()), step, ..self.looking(sink) }
     }
 
+    /// An exchange in which whatever messages come over WebSocket are counted, also for this Step, until the time of the request is over.
+    pub async fn listen<S: ResponseSink>(&mut self, request: &Request<'_>, sink: &mut S, step: usize) -> Outcome {
+        let mut watched = Watched { listens: true, step: Some(step), ..self.looking(sink) };
+        self.exchange(request, &mut watched).await
+    }
+
     /// A sink for an answer that is a part of another's, such as a picture of a page: how it is packed is counted, and not its events.
     pub fn watched_part<'s, S: ResponseSink>(&self, sink: &'s mut S) -> impl ResponseSink + use<'s, 'w, S, T> {
         self.looking(sink)
@@ -102,6 +110,7 @@ impl<'w, T: Transport> Client<'w, T> {
             due: self.due,
             step: None,
             form: None,
+            listens: false,
             cutter: None,
             limit,
             time: None,
@@ -246,7 +255,10 @@ impl<T: Transport, S: ResponseSink> ResponseSink for Watched<'_, '_, T, S> {
     }
 
     fn is_answer(&mut self) -> bool {
-        self.sink.is_answer()
+        if self.listens {
+            self.count(1);
+        }
+        !self.listens && self.sink.is_answer()
     }
 
     fn body(&mut self, bytes: &[u8]) {
@@ -261,10 +273,16 @@ impl<T: Transport, S: ResponseSink> ResponseSink for Watched<'_, '_, T, S> {
             }
             self.count(events);
         }
-        self.sink.body(bytes);
+        if !self.listens {
+            self.sink.body(bytes);
+        }
     }
 
     fn cut_off(&mut self) -> Option<u16> {
+        if self.listens {
+            (self.is_cut_off, self.status) = (true, websocket::STATUS);
+            return Some(self.status);
+        }
         self.is_cut_off = self.cutter.is_some() && self.until < Nanos::NEVER && self.slot.deadline() >= self.until;
         self.is_cut_off.then_some(self.status)
     }
