@@ -45,7 +45,7 @@ impl AnswerNeeds {
     #[must_use]
     pub fn with_check(self, check: &Check) -> Self {
         match check.words().split(' ').next() {
-            Some("status" | "time" | "message" | "url" | "request" | "request_headers" | "hops" | "variable" | "total_size") => self,
+            Some("status" | "time" | "message" | "url" | "request" | "request_headers" | "variable" | "total_size") => self,
             Some("header" | "cookie" | "headers" | "headers_size") => Self { headers: true, ..self },
             _ => Self { body: true, ..self },
         }

@@ -277,7 +277,7 @@ impl Place {
             Self::RawUrl => byte.is_ascii_graphic() && byte != b'#',
             // WHATWG URL §5.2.
             Self::Form => byte.is_ascii_alphanumeric() || matches!(byte, b'*' | b'-' | b'.' | b'_'),
-            Self::KeptForm => Self::Form.allows(byte) || matches!(byte, b'+' | b'%'),
+            Self::KeptForm => Self::Form.allows(byte) || byte == b'+',
             Self::Header => byte == b'\t' || (byte >= b' ' && byte != 0x7f),
             Self::Json => byte >= b' ' && byte != b'"' && byte != b'\\',
             Self::Plain => true,
@@ -286,6 +286,9 @@ impl Place {
 
     /// Writes a text so that it means itself here.
     pub(crate) fn escape(self, text: &[u8], out: &mut Vec<u8>) {
+        if self == Self::KeptForm && text.contains(&b'%') {
+            return escape_again(text, out);
+        }
         for byte in text {
             match self {
                 _ if self.allows(*byte) => out.push(*byte),
@@ -305,6 +308,34 @@ impl Place {
                     }
                 },
                 Self::Header | Self::Plain => out.push(*byte),
+            }
+        }
+    }
+}
+
+/// Writes a text as in a form, in which letters may be encoded already: each as a form has it, whichever way it was written.
+#[cold]
+fn escape_again(text: &[u8], out: &mut Vec<u8>) {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).map(|digit| digit as u8);
+    let mut rest = text;
+    while let Some((byte, behind)) = rest.split_first() {
+        let encoded = match behind {
+            [high, low, ..] if *byte == b'%' => digit(high).zip(digit(low)),
+            _ => None,
+        };
+        match encoded {
+            Some((high, low)) => {
+                Place::Form.escape(&[high << 4 | low], out);
+                rest = &behind[2..];
+            }
+            // A sign that encodes nothing stays.
+            None if *byte == b'%' => {
+                out.push(b'%');
+                rest = behind;
+            }
+            None => {
+                Place::KeptForm.escape(&[*byte], out);
+                rest = behind;
             }
         }
     }
@@ -469,6 +500,21 @@ mod tests {
 
     fn one(writer: Writer, place: Place) -> Vec<Part> {
         vec![Part::Value(writer, place)]
+    }
+
+    #[test]
+    fn what_may_be_encoded_already_is_written_as_a_form_has_it_either_way() {
+        for (text, written) in [
+            ("a%20b+c d&e", "a+b+c+d%26e"),
+            ("%41%7e~*%2A%2b", "A%7E%7E**%2B"),
+            ("%e4%", "%E4%"),
+            ("100%%zz%2", "100%%zz%2"),
+            ("\u{e4}=\u{e4}%3d", "%C3%A4%3D%C3%A4%3D"),
+        ] {
+            let mut out = b"q=".to_vec();
+            Place::KeptForm.escape(text.as_bytes(), &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), format!("q={written}"), "{text}");
+        }
     }
 
     #[test]
