@@ -320,7 +320,7 @@ fn work(model: &Model<'_>) -> Work {
 /// Where most answers were errors, these are what is expected.
 fn step(used: &WorkloadStep<'_>) -> Step {
     let (headers, body) = used.body.map_or((Vec::new(), Body::Empty), |request| request.sent(""));
-    let expected = |statuses: &String| AnswerCheck { subject: Subject::Status, condition: statuses.clone(), against: None, failure: None };
+    let expected = |statuses: &String| AnswerCheck::new(Subject::Status, statuses.clone());
     Step {
         headers,
         body,

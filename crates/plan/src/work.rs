@@ -21,8 +21,8 @@ use std::num::NonZeroU32;
 use crate::template::{Piece, Template, Value};
 use crate::{Charset, Nanos, Target};
 
-pub use answer::{AnswerCheck, AnswerPart, Extraction, Kind, Subject, Where, Which};
-pub use expression::{CODINGS, DIGESTS, Expression, Function, Operator};
+pub use answer::{Along, AnswerCheck, AnswerPart, Extraction, Kind, Subject, Where, Which};
+pub use expression::{CODINGS, DIGESTS, Expression, Finding, Function, Operator, SELECTORS};
 pub use extent::Extent;
 pub use pacing::{Pace, PacedUsers, Pacing};
 pub use page::{Cache, Resources};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use engine::protocol::{Encoded, Header, ResponseSink};
 use measure::{Failure, Outcome, Recorder, Status, SuccessRule};
-use plan::Nanos;
-use plan::work::{AnswerCheck, AnswerPart, Kind, Step, Subject, Where};
+use plan::work::{Along, AnswerCheck, AnswerPart, Kind, Step, Subject, Where};
+use plan::{Nanos, Target};
 use step::check::Mistaken;
 use step::extract::Missing;
 use step::{Answer, Broken, Check, Exchange, Extractor, Headers, Reading};
@@ -27,6 +27,7 @@ pub(crate) struct CompiledCheck {
     pub(crate) against: Option<Text>,
     /// The place of the variable that it is about, if it is about one.
     pub(crate) variable: Option<usize>,
+    pub(crate) along: Along,
 }
 
 /// An extraction that is understood.
@@ -90,6 +91,11 @@ pub(crate) fn looks_into_hops(step: &Step) -> bool {
     is_checked || step.extractions.iter().any(|extraction| matches!(extraction.within, Where::Part(part) if is_one(part)))
 }
 
+/// Whether some checks are about answers of which the last is made.
+pub(crate) fn are_of_parts(checks: &[CompiledCheck]) -> bool {
+    checks.iter().any(|check| check.along != Along::Last)
+}
+
 /// Answers along redirects are kept up to this together, as a body is.
 const HOPS_BYTES_MAX: usize = 8 << 20;
 
@@ -128,9 +134,9 @@ impl Compiling<'_> {
             };
             let known = against.as_ref().and_then(fixed_text);
             checks.push(match known {
-                None => CompiledCheck { check, against, variable },
+                None => CompiledCheck { check, against, variable, along: written.along },
                 Some(known) => match check.filled(&String::from_utf8_lossy(&known)) {
-                    Ok(check) => CompiledCheck { check, against: None, variable },
+                    Ok(check) => CompiledCheck { check, against: None, variable, along: written.along },
                     Err(why) => {
                         self.wrong(step, &format!("the check '{}': {why}", check.words()));
                         continue;
@@ -185,6 +191,10 @@ struct Seen<'s> {
     reading: &'s Reading<'s>,
     sent: &'s Encoded,
     outcome: &'s Outcome,
+    /// Whether it is made of others.
+    has_parts: bool,
+    /// What did not hold of the answers before it, along redirects.
+    broken: &'s [(usize, Broken)],
 }
 
 /// Keeps the message that is the answer, of all that come.
@@ -218,11 +228,12 @@ impl ResponseSink for Awaited<'_> {
 }
 
 impl Journeys {
-    /// What the answer came to: whether it is a success, and why the journey cannot go on, if so.
+    /// What the answer came to: whether it is a success, and why the journey cannot go on, if so. `is_page`: whether it names more to be
+    /// loaded.
     pub(crate) fn judge(
         &self,
         user: &mut User,
-        status: u16,
+        (status, is_page): (u16, bool),
         outcome: &Outcome,
         sink: &AnswerSink,
         recorder: &mut Recorder,
@@ -258,7 +269,8 @@ impl Journeys {
         let hops = led.as_ref().map_or(&[][..], |led| &led.bodies);
         let server = led.as_ref().map_or_else(|| request.elsewhere.as_ref().unwrap_or(&self.compiled.home), |led| &led.place);
         let reading = Reading::of_exchange(answer, Exchange { server, request: &sent.bytes, received: outcome.bytes_in, hops });
-        let seen = Seen { reading: &reading, sent: &sent, outcome };
+        let broken = led.as_ref().map_or(&[][..], |led| &led.broken);
+        let seen = Seen { reading: &reading, sent: &sent, outcome, has_parts: led.is_some() || is_page, broken };
         self.hold_all(user, &seen, &mut judged, recorder, false);
         for extraction in extractions.iter_mut() {
             let found = if extraction.is_usual {
@@ -295,14 +307,17 @@ impl Journeys {
     /// Holds an answer against the checks of its step: those that are about variables, which it may just have given a value, or the others.
     fn hold_all(&self, user: &mut User, seen: &Seen<'_>, judged: &mut SuccessRule, recorder: &mut Recorder, of_variables: bool) {
         let place = user.step;
-        let (request, Seen { reading, sent, outcome }) = (&self.compiled.steps[place], *seen);
+        let (request, Seen { reading, sent, outcome, has_parts, broken }) = (&self.compiled.steps[place], *seen);
         let status = reading.answer().status;
         for (number, check) in self.tools[place].checks.iter().enumerate() {
             let promised = &request.checks[number];
             if promised.variable.is_some() != of_variables {
                 continue;
             }
+            let before = broken.iter().find(|(known, _)| *known == number);
             let held = match (&promised.against, promised.variable) {
+                _ if before.is_some() => before.map_or(Ok(()), |(_, broken)| Err(broken.clone())),
+                _ if promised.along == Along::Parts && !has_parts => Ok(()),
                 (None, None) => check.of(reading),
                 _ => self.hold(user, check, promised, reading),
             };
@@ -324,6 +339,26 @@ impl Journeys {
                 }
             }
         }
+    }
+
+    /// What does not hold of an answer of which that of a step is made: the numbers of its checks that are about each, and why.
+    pub(crate) fn broken_of(
+        &self,
+        user: &mut User,
+        step: usize,
+        (place, sent): (&Target, &Encoded),
+        (status, sink): (u16, &AnswerSink),
+    ) -> Vec<(usize, Broken)> {
+        let answer = Answer { status, headers: Headers::lines(&sink.headers), body: &sink.body, elapsed: Nanos::ZERO };
+        let reading = Reading::of_exchange(answer, Exchange { server: place, request: &sent.bytes, received: 0, hops: &[] });
+        let of_each = |(_, promised): &(usize, &CompiledCheck)| promised.along != Along::Last && promised.variable.is_none();
+        let checks = self.compiled.steps[step].checks.iter().enumerate().filter(of_each);
+        let broken = |(number, promised): (usize, &CompiledCheck)| {
+            let check = &self.tools[step].checks[number];
+            let held = if promised.against.is_some() { self.hold(user, check, promised, &reading) } else { check.of(&reading) };
+            held.err().map(|broken| (number, broken))
+        };
+        checks.filter_map(broken).collect()
     }
 
     /// What a message has to be to be the answer to the user's request, values filled in; `None` of what cannot be compared with them, such

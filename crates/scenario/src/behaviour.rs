@@ -904,7 +904,11 @@ impl Journeys {
     /// Waits where the journey says so, for other users, at a pace, or for its own branches, and goes on behind that.
     async fn wait<T: Transport>(&self, user: &mut User, client: &mut Client<'_, T>, role: impl Role) -> Result<(), End> {
         if let Some(page) = user.takes_page() {
-            self.load_page(user, client, *page, role).await?;
+            if let Some(failure) = self.load_page(user, client, *page, role).await? {
+                let done = user.last_time();
+                client.count(|recorder| role.whole(user, |user| self.break_off(user, done, failure, recorder)));
+                return Ok(());
+            }
         } else if user.branches_off() {
             if !self.go_parallel(user, client).await? {
                 return Ok(());
@@ -1063,15 +1067,16 @@ impl Journeys {
                 if let Some(keeping) = self.compiled.steps[step].cache {
                     self.keeps_in_mind(user, keeping, status, &sink, outcome.done);
                 }
-                let (mut judged, mut ends) = self.judge(user, status, outcome, &sink, recorder);
+                if Status(status).is_success() && sink.refusal().is_none() {
+                    page = self.page_of(user, &sink, outcome.done);
+                }
+                let (mut judged, mut ends) = self.judge(user, (status, page.is_some()), outcome, &sink, recorder);
                 if !self.compiled.steps[step].after.is_empty() {
                     (judged, ends) = self.run_after(user, (status, outcome), &mut sink, recorder, (judged, ends));
                 }
                 recorder.record_step(outcome, step, judged);
                 let failure = if let SuccessRule::Failed(failure) = judged { Some(failure) } else { None };
-                if failure.is_none() {
-                    page = self.page_of(user, &sink, outcome.done);
-                }
+                page = page.filter(|page| failure.is_none() || self.is_part_of(page));
                 user.failed |= failure.is_some();
                 if failure == Some(Failure::CheckStatus) {
                     let name = &self.compiled.steps[step].name;
@@ -1091,25 +1096,29 @@ impl Journeys {
         let Encoded { bytes, .. } = std::mem::take(&mut user.sent);
         take_back(&self.lent.texts, bytes);
         self.take_sink(sink);
+        if let Some(mut page) = page {
+            page.ends(ends);
+            user.halts(Halt::Page(page));
+            return Ok(());
+        }
         match ends {
             // Given up with the run: the journey was under way to its end.
             Some(Failure::ClientInterrupted) => user.travels = false,
-            Some(failure) => {
-                user.break_transactions(failure, recorder);
-                self.over(user, outcome.done, JourneyEnd::BrokeOff(failure), recorder);
-                self.end_by_failure(user);
-            }
+            Some(failure) => self.break_off(user, outcome.done, failure, recorder),
             None => {
-                if let Some(page) = page {
-                    user.halts(Halt::Page(page));
-                    return Ok(());
-                }
                 self.advance(user)?;
                 user.count_transactions(recorder);
                 self.look_for_end(user, outcome.done, recorder);
             }
         }
         Ok(())
+    }
+
+    /// The journey ends by a failure.
+    fn break_off(&self, user: &mut User, done: Nanos, failure: Failure, recorder: &mut Recorder) {
+        user.break_transactions(failure, recorder);
+        self.over(user, done, JourneyEnd::BrokeOff(failure), recorder);
+        self.end_by_failure(user);
     }
 
     /// Whether the journey is over, behind an answer or a wait.
@@ -1154,12 +1163,17 @@ impl Journeys {
         if request.cache.is_some() && self.is_known_at(user, &to, &next) {
             return FollowUp::Nothing;
         }
-        user.sent = next;
-        let mut bodies = user.led.take().map(|led| led.bodies).unwrap_or_default();
+        let sent = std::mem::replace(&mut user.sent, next);
+        let (mut bodies, mut broken) = user.led.take().map(|led| (led.bodies, led.broken)).unwrap_or_default();
         if request.looks_into_hops {
             keep_hop(&mut bodies, &user.sink.body);
         }
-        user.led = Some(Box::new(Led { bodies, place: to, hops: followed + 1 }));
+        if request.checks_parts {
+            let sink = std::mem::take(&mut user.sink);
+            broken.extend(self.broken_of(user, user.step, (&from, &sent), (status, &sink)));
+            user.sink = sink;
+        }
+        user.led = Some(Box::new(Led { bodies, place: to, hops: followed + 1, broken }));
         if request.cache.is_some() {
             self.asks_for_changes(user);
         }

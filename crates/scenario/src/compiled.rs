@@ -22,7 +22,7 @@ use step::body::{Boundary, File, Part};
 use step::resources::ResourceFilter;
 use template::{AnswerNeeds, Compiler, Data, Place, Text, Witness};
 
-use crate::answers::{CompiledCheck, CompiledExtraction, heard_of, looks_into_hops};
+use crate::answers::{CompiledCheck, CompiledExtraction, are_of_parts, heard_of, looks_into_hops};
 use crate::cache::keeping_of;
 use crate::counts::Counts;
 use crate::expression::Expression;
@@ -278,6 +278,8 @@ pub(crate) struct Request {
     pub(crate) checks_variables: bool,
     /// Whether something is looked for in the answers along redirects.
     pub(crate) looks_into_hops: bool,
+    /// Whether some of its checks are about answers of which the last is made.
+    pub(crate) checks_parts: bool,
     /// What is taken out of its answer.
     pub(crate) extractions: Vec<CompiledExtraction>,
     pub(crate) resources: Option<ResourceLoad>,
@@ -296,6 +298,8 @@ pub(crate) struct ResourceLoad {
     pub(crate) row: usize,
     pub(crate) at_once: usize,
     pub(crate) filter: ResourceFilter,
+    /// Whether they are a part of the page.
+    pub(crate) are_part: bool,
 }
 
 /// How a request proves who sends it, where that depends on the whole of it.
@@ -925,6 +929,7 @@ impl Compiling<'_> {
             heard: AnswerNeeds { headers: heard.headers || cache.is_some(), ..heard },
             cache,
             looks_into_hops: looks_into_hops(step),
+            checks_parts: are_of_parts(&checks),
             checks_variables: checks.iter().any(|promised| promised.variable.is_some()),
             checks,
             extractions: self.extractions(step),
@@ -944,7 +949,8 @@ impl Compiling<'_> {
             self.wrong(step, &format!("resources: {}", why.message));
             ResourceFilter::default()
         });
-        self.steps[page].resources = Some(ResourceLoad { row, at_once: resources.at_once.get() as usize, filter });
+        self.steps[page].resources =
+            Some(ResourceLoad { row, at_once: resources.at_once.get() as usize, filter, are_part: resources.are_part });
         let all = Step::new(step.resources_name(), "GET".to_owned(), Template::fixed("/"));
         let all = self.request(&Step { timeout: step.timeout, ..all }, journey);
         self.steps.extend(all);
@@ -1153,7 +1159,7 @@ pub(crate) fn expression(
             let name = if let [work::Expression::Text(name)] = values.as_slice() { name.fixed_text() } else { String::new() };
             Expression::Next(counts.named(&name))
         }
-        work::Expression::Call(function @ (Function::Find | Function::Rewrite), values) => {
+        work::Expression::Call(function @ (Function::Find | Function::Rewrite | Function::Select), values) => {
             let compiled = values.iter().map(of).collect();
             match Search::new(*function, values, compiled) {
                 Ok(search) => Expression::Find(Box::new(search)),

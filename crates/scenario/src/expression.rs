@@ -236,7 +236,7 @@ fn call(function: Function, values: &[Expression], evaluation: &mut Evaluation<'
             values[chosen].write(evaluation, out)
         }
         // It is a counter, or what is looked for, when it is compiled.
-        Function::Next | Function::Find | Function::Rewrite => Err(NoValue),
+        Function::Next | Function::Find | Function::Rewrite | Function::Select => Err(NoValue),
     }
 }
 
@@ -386,9 +386,13 @@ mod tests {
 
     /// The value of an expression for a user with a few variables.
     fn value(text: &str) -> Result<String, NoValue> {
-        let names: Vec<String> = ["status", "a", "b", "name", "list", "none"].iter().map(|name| (*name).to_owned()).collect();
+        let names: Vec<String> =
+            ["status", "a", "b", "name", "list", "none", "json", "page", "one"].iter().map(|name| (*name).to_owned()).collect();
         let values: Vec<Vec<u8>> =
-            ["200", "3", "2.5", " Ada Lovelace ", "[\"x\", 2, null]", ""].iter().map(|value| value.as_bytes().to_vec()).collect();
+            ["200", "3", "2.5", " Ada Lovelace ", "[\"x\", 2, null]", "", "{\"ids\": [1, \"b\"]}", "<a href=\"/1\">One</a>", "1"]
+                .iter()
+                .map(|value| value.as_bytes().to_vec())
+                .collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let read = plan::work::Expression::parse(text, &[], &known).unwrap_or_else(|why| panic!("{text}: {why:#?}"));
         let expression = expression(
@@ -459,6 +463,12 @@ mod tests {
             ("count(find({{none}}, \"a\"))", "0"),
             ("rewrite({{name}}, \"([A-Z])(.)\", \"$2$1\")", " dAa oLvelace "),
             ("rewrite({{name}}, \"{{a}}\", \"x\")", " Ada Lovelace "),
+            ("select({{json}}, json, \"$.ids[*]\")", "[1,\"b\"]"),
+            ("item(select({{json}}, json, \"$.ids[?(@ == {{one}})]\"), 0)", "1"),
+            ("select({{json}}, jmespath, \"ids[0]\")", "[1]"),
+            ("select({{none}}, json, \"$.ids[*]\")", "[]"),
+            ("select({{page}}, css, \"a::attr(href)\")", "[\"/1\"]"),
+            ("select({{page}}, xpath, \"//a\")", "[\"One\"]"),
             ("rewrite({{status}}, \"{{a}}|2\", \"<{{a}}$0>\")", "<32>00"),
         ] {
             assert_eq!(value(written).as_deref(), Ok(expected), "{written}");
@@ -482,6 +492,7 @@ mod tests {
             "find({{name}}, \"A\", \"${{a}}\")",
             "rewrite({{name}}, \"({{a}}\", \"x\")",
             "rewrite({{name}}, \"A\", \"${{a}}\")",
+            "select({{json}}, json, \"$.{{name}}[\")",
         ] {
             assert_eq!(value(written), Err(NoValue), "{written}");
         }

@@ -311,6 +311,11 @@ pub static RESOURCES: Shape = Shape {
         key("at_once", Kind::Whole, "so many at a time, each over a connection of its own [default: 6]"),
         key("only", Kind::Text, "those in whose URL this regular expression is found"),
         key("except", Kind::Text, "none of those in whose URL this one is found"),
+        key(
+            "part_of_page",
+            Kind::Truth,
+            "whether they are loaded whatever the checks of the page say, and one that fails ends what a failure of the page ends [default: false]",
+        ),
     ],
 };
 
@@ -550,6 +555,11 @@ pub static CHECKS: Shape = Shape {
         key("total_size", Kind::Text, "a condition on the bytes of the whole answer, as they came"),
         key("time", Kind::Text, "a condition on the response time, such as '< 500ms'"),
         key("failure", Kind::Text, "what rows of requests (`jtl`) say that failed by one of these [default: the condition]"),
+        key(
+            "answers",
+            Kind::Text,
+            "which answers these are about: last (the default), parts (each along redirects and of `resources`, if there are any) or all",
+        ),
     ],
 };
 

@@ -16,8 +16,8 @@ use engine::redirect::{Convention, Hop, Hops};
 use engine::{Client, End, Request as Outgoing, Transport};
 use measure::{Failure, Outcome, Recorder, Status, SuccessRule};
 use plan::{Nanos, Target};
-use step::Headers;
 use step::resources::{Resource, ResourceKind, Resources};
+use step::{Broken, Headers};
 use template::{AnswerNeeds, AnswerSink};
 
 use crate::behaviour::{Journeys, destination_of, path_of};
@@ -40,9 +40,16 @@ pub(crate) struct Page {
     open: Vec<(Target, ResourceKind, u8)>,
     /// Everything that is loaded, as it is asked for.
     known: HashSet<String>,
+    /// Why the journey ends when all are loaded, if it does.
+    ends: Option<Failure>,
 }
 
 impl Page {
+    /// The journey ends when all are loaded, by this.
+    pub(crate) fn ends(&mut self, by: Option<Failure>) {
+        self.ends = by;
+    }
+
     /// Adds what a page or style sheet at this place names.
     fn add(&mut self, resources: &Resources, place: &Target, depth: u8, mut may_load: impl FnMut(&Target) -> bool) {
         let base = resources.base.as_ref().and_then(|base| place.join(base).ok());
@@ -67,10 +74,15 @@ impl Journeys {
             // It was made for this request alone.
             request.remove("authorization");
         }
-        let mut page = Page { request, step: user.step, place: place.clone(), open: Vec::new(), known: HashSet::new() };
+        let mut page = Page { request, step: user.step, place: place.clone(), open: Vec::new(), known: HashSet::new(), ends: None };
         page.known.insert(place.absolute());
         self.look_for_more(&mut page, (user, done), sink, (&place, None), 1);
         (!page.open.is_empty()).then(|| Box::new(page))
+    }
+
+    /// Whether what a page names is a part of it.
+    pub(crate) fn is_part_of(&self, page: &Page) -> bool {
+        self.load_of(page.step).are_part
     }
 
     /// Adds what an answer names, by its media type and by what it was loaded as.
@@ -102,14 +114,14 @@ impl Journeys {
         page.add(&resources, place, depth, may_load);
     }
 
-    /// Loads what is to be loaded behind the user's last answer.
+    /// Loads what is to be loaded behind the user's last answer; gives why its journey ends with that, if it does.
     pub(crate) async fn load_page<T: Transport>(
         &self,
         user: &mut User,
         client: &mut Client<'_, T>,
         page: Page,
         role: impl Role,
-    ) -> Result<(), End> {
+    ) -> Result<Option<Failure>, End> {
         // Whoever sees everything sees one after the other, and a branch does one thing at a time.
         let is_alone = self.compiled.witness.is_some() || user.branch().is_some();
         let lanes = if is_alone { 1 } else { self.load_of(page.step).at_once.min(page.open.len()) };
@@ -120,7 +132,7 @@ impl Journeys {
         let ways = ways.map(|client| -> Way<'_> { Box::pin(self.load_resources(&user, client, &page, role)) }).collect();
         let ended = all(ways).await;
         client.join(clients).await;
-        ended
+        ended.map(|()| page.into_inner().ends)
     }
 
     /// Loads one after the other, as long as there are any that nobody loads.
@@ -152,7 +164,13 @@ impl Journeys {
         let request = &self.compiled.steps[step];
         let is_looked_at = kind != ResourceKind::Other;
         let cache = request.step.cache;
-        let heard = AnswerNeeds { steering: true, headers: is_looked_at || cache.is_some(), body: is_looked_at };
+        let is_held = request.checks_parts;
+        let (headers, body) = (is_looked_at || cache.is_some(), is_looked_at);
+        let heard = AnswerNeeds {
+            steering: true,
+            headers: headers || is_held && request.heard.headers,
+            body: body || is_held && request.heard.body,
+        };
         let heard = if self.compiled.witness.is_some() { AnswerNeeds::ALL } else { heard };
         let mut sink = self.lend_sink(heard);
         let began = &page.borrow().place.clone();
@@ -165,15 +183,15 @@ impl Journeys {
             }
             Some(next)
         };
-        let record = |client: &mut Client<'_, T>, outcome: &Outcome, place: &Target| {
+        let record = |client: &mut Client<'_, T>, outcome: &Outcome, place: &Target, broken: Option<Broken>| {
             client.record_with(outcome, |recorder| {
-                role.whole(&mut user.borrow_mut(), |user| self.record_resource(user, step, place, outcome, recorder));
+                role.whole(&mut user.borrow_mut(), |user| self.record_resource(user, step, (place, broken), outcome, recorder));
             });
         };
         let first = role.whole(&mut user.borrow_mut(), |user| follow(page.borrow().request.as_ref(), began, &place, user));
         let Some(mut sent) = first else {
             let outcome = client.refuse(Failure::RequestValue, request.step.timeout);
-            record(client, &outcome, &place);
+            record(client, &outcome, &place, None);
             self.take_sink(sink);
             return Ok(());
         };
@@ -182,8 +200,12 @@ impl Journeys {
         let mut outcome = client.exchange(&Outgoing::new(sent.as_ref()).at(Some(&place)), &mut watched).await;
         drop(watched);
         let mut followed = 0;
+        let mut broken = None;
         while let Ok(status) = outcome.result {
             role.whole(&mut user.borrow_mut(), |user| {
+                if is_held && broken.is_none() {
+                    broken = self.broken_of(user, step, (&place, &sent), (status, &sink)).into_iter().next().map(|(_, broken)| broken);
+                }
                 self.keep_cookies(&mut user.jar, step, (&place, &sent), &sink);
                 let name = &self.compiled.steps[self.load_of(step).row].name;
                 self.show_exchange(user, name, &sent, &sink, (outcome.result, Some(outcome.response_time())));
@@ -223,7 +245,13 @@ impl Journeys {
                 self.look_for_more(page, (user, outcome.done), &sink, (&place, Some(kind)), depth + 1);
             });
         }
-        record(client, &outcome, &place);
+        if let (Some(failure), true) = (failure_of(&outcome, broken.as_ref()), self.load_of(step).are_part) {
+            let is_end = request.step.failure_ends.is_some() && failure != Failure::ClientInterrupted;
+            let ends = &mut page.borrow_mut().ends;
+            *ends = ends.or(is_end.then_some(failure));
+            role.whole(&mut user.borrow_mut(), |user| self.note_success(user, false));
+        }
+        record(client, &outcome, &place, broken);
         self.take_sink(sink);
         Ok(())
     }
@@ -234,21 +262,36 @@ impl Journeys {
     }
 
     /// Counts a resource in the row of all that are loaded behind its page.
-    fn record_resource(&self, user: &mut User, step: usize, place: &Target, outcome: &Outcome, recorder: &mut Recorder) {
+    fn record_resource(
+        &self,
+        user: &mut User,
+        step: usize,
+        (place, broken): (&Target, Option<Broken>),
+        outcome: &Outcome,
+        recorder: &mut Recorder,
+    ) {
         let row = self.load_of(step).row;
-        recorder.record_step(outcome, row, SuccessRule::ByStatus);
-        let failure = match outcome.result {
-            Err(failure) => Some(failure),
-            Ok(status) => (!Status(status).is_success()).then_some(Failure::CheckStatus),
-        };
+        let failure = failure_of(outcome, broken.as_ref());
+        let rule = if broken.is_some() { SuccessRule::Failed(Failure::CheckFailed) } else { SuccessRule::ByStatus };
+        recorder.record_step(outcome, row, rule);
         if let Some(failure) = failure {
             recorder.step_failed(row, failure, outcome.done, || {
-                let why = outcome.result.map_or_else(|_| String::new(), |status| format!(" was answered with the status {status}"));
+                let status = || outcome.result.map_or_else(|_| String::new(), |status| format!(" was answered with the status {status}"));
+                let why = broken.as_ref().filter(|_| outcome.result.is_ok()).map_or_else(status, |broken| format!(": {broken}"));
                 format!("{place}{why}")
             });
             user.failed = true;
             self.tell(user, || format!("the resource {place}: {}", failure.about()));
         }
         user.had_answer(outcome, recorder);
+    }
+}
+
+/// Why a resource was not loaded as it should be, if so.
+fn failure_of(outcome: &Outcome, broken: Option<&Broken>) -> Option<Failure> {
+    match outcome.result {
+        Err(failure) => Some(failure),
+        Ok(_) if broken.is_some() => Some(Failure::CheckFailed),
+        Ok(status) => (!Status(status).is_success()).then_some(Failure::CheckStatus),
     }
 }

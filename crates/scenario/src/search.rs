@@ -1,37 +1,42 @@
-//! What a regular expression finds in a text, computed: the `find` and the `rewrite` of expressions.
+//! What is found in a text, computed: the `find`, the `rewrite` and the `select` of expressions.
 //!
 //! Almost every expression is the same each time and understood before the run. One that holds values is understood when it is there, and
 //! kept until another one comes: users who go through the same page ask for the same one again.
 //!
-//! Invariant: what is no regular expression finds nothing, and nothing panics.
+//! Invariant: what is no expression of its language finds nothing, and nothing panics.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use plan::work::{self, Function, Kind};
+use plan::work::{self, Finding, Function, Kind};
 use step::{Extractor, Mistake, Rewrite, Which};
 
 use crate::expression::{Evaluation, Expression, NoValue};
 
 /// A text, and what is looked for in it.
 pub(crate) struct Search {
-    function: Function,
-    /// The text, the regular expression, and maybe what is written of each match.
-    values: Vec<Expression>,
+    /// Whether its matches are written otherwise.
+    rewrites: bool,
+    kind: Kind,
+    text: Expression,
+    sought: Expression,
+    /// What is written of each match, if that is said.
+    form: Option<Expression>,
     /// What is looked for, if that is always the same.
     known: Option<Made>,
 }
 
-/// A regular expression that is understood, and what becomes of its matches.
+/// An expression that is understood, and what becomes of its matches.
 enum Made {
     List(Extractor),
     Text(Rewrite),
 }
 
-/// What was looked for, by its texts; nothing if it is no regular expression.
+/// What was looked for, by its texts; nothing if it is not understood.
 struct Sought {
-    function: Function,
-    pattern: Vec<u8>,
+    rewrites: bool,
+    kind: Kind,
+    expression: Vec<u8>,
     form: Option<Vec<u8>>,
     made: Option<Rc<Made>>,
 }
@@ -48,28 +53,40 @@ impl Search {
     /// Of these values of a function, which were compiled.
     ///
     /// # Errors
-    /// If what is looked for is known now, and no regular expression.
+    /// If what is looked for is known now, and not understood.
     pub(crate) fn new(function: Function, written: &[work::Expression], values: Vec<Expression>) -> Result<Self, Mistake> {
-        let fixed = |value: &work::Expression| match value {
-            work::Expression::Text(text) if text.is_fixed() => Some(text.fixed_text()),
+        let wrong = || {
+            let message = "what is looked for in a text, and in which language, is not said".to_owned();
+            Mistake { at: 0, length: 0, message, help: "write it as in select({{page}}, json, \"$.id\")".into() }
+        };
+        let rewrites = function == Function::Rewrite;
+        let mut values = values.into_iter();
+        let (Some(text), Some(second), third) = (values.next(), values.next(), values.next()) else { return Err(wrong()) };
+        let finding = Finding::of(function, written);
+        let (kind, sought, form) = match (function, third, written.get(1)) {
+            (Function::Select, Some(sought), Some(work::Expression::Text(word))) => {
+                (Kind::of_word(word.fixed_text().trim()).ok_or_else(wrong)?, sought, None)
+            }
+            (Function::Select, ..) => return Err(wrong()),
+            (_, form, _) => (Kind::Regex, second, form),
+        };
+        let known = match finding {
+            Some(Finding { expression, form: known, .. }) if known.is_some() == form.is_some() => {
+                Some(Made::of(rewrites, kind, &expression, known.as_deref())?)
+            }
             _ => None,
         };
-        let known = match (written.get(1).and_then(fixed), written.get(2).map(fixed)) {
-            (Some(pattern), None) => Some(Made::of(function, &pattern, None)?),
-            (Some(pattern), Some(Some(form))) => Some(Made::of(function, &pattern, Some(&form))?),
-            _ => None,
-        };
-        Ok(Self { function, values, known })
+        Ok(Self { rewrites, kind, text, sought, form, known })
     }
 
     /// Writes all that is found as a JSON array, or the text that becomes of it, at the end of `out`.
     pub(crate) fn write(&self, evaluation: &mut Evaluation<'_, '_>, out: &mut Vec<u8>) -> Result<(), NoValue> {
         if let Some(known) = &self.known {
-            return self.values[0].with(evaluation, |text, _| known.write(text, out));
+            return self.text.with(evaluation, |text, _| known.write(text, out));
         }
-        let mut pattern = Vec::new();
-        self.values[1].write(evaluation, &mut pattern)?;
-        let form = match self.values.get(2) {
+        let mut expression = Vec::new();
+        self.sought.write(evaluation, &mut expression)?;
+        let form = match &self.form {
             None => None,
             Some(written) => {
                 let mut form = Vec::new();
@@ -77,35 +94,38 @@ impl Search {
                 Some(form)
             }
         };
-        let made = lately(self.function, pattern, form).ok_or(NoValue)?;
-        self.values[0].with(evaluation, |text, _| made.write(text, out))
+        let made = self.lately(expression, form).ok_or(NoValue)?;
+        self.text.with(evaluation, |text, _| made.write(text, out))
+    }
+
+    fn lately(&self, expression: Vec<u8>, form: Option<Vec<u8>>) -> Option<Rc<Made>> {
+        let Self { rewrites, kind, .. } = *self;
+        LATELY.with_borrow_mut(|lately| {
+            let is_it =
+                |known: &&Sought| (known.rewrites, known.kind) == (rewrites, kind) && known.expression == expression && known.form == form;
+            if let Some(known) = lately.iter().find(is_it) {
+                return known.made.clone();
+            }
+            let text = |bytes| std::str::from_utf8(bytes).ok();
+            let made = match (text(&expression), form.as_deref().map(text)) {
+                (Some(expression), None) => Made::of(rewrites, kind, expression, None).ok(),
+                (Some(expression), Some(Some(form))) => Made::of(rewrites, kind, expression, Some(form)).ok(),
+                _ => None,
+            };
+            let made = made.map(Rc::new);
+            lately.truncate(LATELY_MAX - 1);
+            lately.insert(0, Sought { rewrites, kind, expression, form, made: made.clone() });
+            made
+        })
     }
 }
 
-fn lately(function: Function, pattern: Vec<u8>, form: Option<Vec<u8>>) -> Option<Rc<Made>> {
-    LATELY.with_borrow_mut(|lately| {
-        if let Some(known) = lately.iter().find(|known| known.function == function && known.pattern == pattern && known.form == form) {
-            return known.made.clone();
-        }
-        let text = |bytes| std::str::from_utf8(bytes).ok();
-        let made = match (text(&pattern), form.as_deref().map(text)) {
-            (Some(pattern), None) => Made::of(function, pattern, None).ok(),
-            (Some(pattern), Some(Some(form))) => Made::of(function, pattern, Some(form)).ok(),
-            _ => None,
-        };
-        let made = made.map(Rc::new);
-        lately.truncate(LATELY_MAX - 1);
-        lately.insert(0, Sought { function, pattern, form, made: made.clone() });
-        made
-    })
-}
-
 impl Made {
-    fn of(function: Function, pattern: &str, form: Option<&str>) -> Result<Self, Mistake> {
-        if function == Function::Rewrite {
-            return Rewrite::new(pattern, form.unwrap_or_default()).map(Self::Text);
+    fn of(rewrites: bool, kind: Kind, expression: &str, form: Option<&str>) -> Result<Self, Mistake> {
+        if rewrites {
+            return Rewrite::new(expression, form.unwrap_or_default()).map(Self::Text);
         }
-        Ok(Self::List(Extractor::compile(Kind::Regex, pattern)?.writing(form)?.taking(Which::Every)))
+        Ok(Self::List(Extractor::compile(kind, expression)?.writing(form)?.taking(Which::Every)))
     }
 
     /// All matches, of which none are an empty array; or the text that becomes of them.

@@ -3,8 +3,8 @@
 use engine::protocol::Encoded;
 use measure::{Begun, Failure};
 use plan::{Nanos, Random, Target};
-use step::Jar;
 use step::auth::Digest;
+use step::{Broken, Jar};
 use template::{AnswerSink, Fields};
 
 use crate::order::Progress;
@@ -75,6 +75,8 @@ pub(crate) struct Led {
     pub(crate) bodies: Vec<u8>,
     pub(crate) place: Target,
     pub(crate) hops: u8,
+    /// What did not hold of these answers, by the numbers of checks.
+    pub(crate) broken: Vec<(usize, Broken)>,
 }
 
 /// What is left of a loop.

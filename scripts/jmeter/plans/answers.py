@@ -19,6 +19,16 @@ PAGE = '<html><body><form><input type="hidden" name="csrf" value="t1"></form><a 
 XML = '<?xml version="1.0"?><shop><item id="1">One</item><item id="2">Two</item></shop>'
 
 
+def sized(size, operator, field="response_data"):
+    properties = {"Assertion.test_field": f"SizeAssertion.{field}", "SizeAssertion.size": str(size), "SizeAssertion.operator": operator}
+    return Element("SizeAssertion", "SizeAssertionGui", "Size Assertion", properties)
+
+
+def scoped(element, scope):
+    element.properties["Assertion.scope"] = scope
+    return element
+
+
 ALONG_REDIRECTS = [
     response(SUBSTRING | NOT, "ok", scope="children"),
     response(SUBSTRING | NOT, "ok", scope="all"),
@@ -28,6 +38,41 @@ ALONG_REDIRECTS = [
     response(SUBSTRING | NOT, "good", scope="children"),
     response(CONTAINS | NOT, "b.d|worse", scope="all"),
     response(CONTAINS | NOT, "worse", "worst", scope="children"),
+]
+
+
+# What has to be there of each answer along redirects (`bad news`, then `good news`), or of those and the last.
+EACH_ALONG_REDIRECTS = [
+    response(SUBSTRING, "news", scope="all"),
+    response(SUBSTRING, "news", scope="children"),
+    response(SUBSTRING, "good", scope="all"),
+    response(SUBSTRING, "good", scope="children"),
+    response(EQUALS, "200", field="response_code", scope="all", assume=True),
+    response(MATCHES, "[23]..", field="response_code", scope="all", assume=True),
+    response(SUBSTRING, "Location", field="response_headers", scope="children"),
+    response(SUBSTRING, "/to", field="sample_label", scope="all"),
+    response(SUBSTRING, "/to", field="sample_label", scope="children"),
+    response(SUBSTRING | OR, "bad", "good", scope="all"),
+    response(SUBSTRING | NOT, "bad", scope="all"),
+    response(MATCHES, "302|200", field="response_code", scope="children"),
+    scoped(sized(8, "3"), "all"),
+    scoped(sized(8, "3"), "children"),
+    scoped(sized(9, "1"), "all"),
+    scoped(sized(8, "5"), "all"),
+]
+
+# The same of a page (`news`) and a picture that it names (`png`).
+EACH_OF_A_PAGE = [
+    response(SUBSTRING, "news", scope="all"),
+    response(SUBSTRING, "news"),
+    response(SUBSTRING, "news", scope="children"),
+    response(SUBSTRING, "png", scope="children"),
+    response(EQUALS, "200", field="response_code", scope="all"),
+    response(SUBSTRING | NOT, "png", scope="all"),
+    response(SUBSTRING | NOT, "html", scope="children"),
+    response(SUBSTRING | NOT, "png", scope="parent"),
+    response(SUBSTRING, "image/png", field="response_headers", scope="children"),
+    response(SUBSTRING, "Content-Type", field="response_headers", scope="children"),
 ]
 
 
@@ -44,11 +89,6 @@ def judged(name, covers, says, answer, *assertions, **more):
 
 def script(tag, text, **more):
     return bean(tag, f"a {tag}", {"scriptLanguage": "groovy", "parameters": "", "filename": "", "cacheKey": "true", "script": text, **more})
-
-
-def sized(size, operator, field="response_data"):
-    properties = {"Assertion.test_field": f"SizeAssertion.{field}", "SizeAssertion.size": str(size), "SizeAssertion.operator": operator}
-    return Element("SizeAssertion", "SizeAssertionGui", "Size Assertion", properties)
 
 
 def jmes_path(name, path, number="1", default="none"):
@@ -429,6 +469,37 @@ CASES = [
         | {f"/to/{at}": Answer("good") for at in range(len(ALONG_REDIRECTS))},
         view=in_any_order,
     ),
+    Case(
+        "assertions-along-redirects",
+        "ResponseAssertion SizeAssertion",
+        "what has to be there of each answer along redirects, or of those and the last",
+        *[
+            group(get(f"/from/{at}", one), get(f"/good/{at}"), on_error="startnextloop", name=f"group {at}")
+            for at, one in enumerate(EACH_ALONG_REDIRECTS)
+        ],
+        answers={f"/from/{at}": Answer("bad news", status=302, headers=[("Location", f"/to/{at}")]) for at in range(1, len(EACH_ALONG_REDIRECTS))}
+        | {"/from/0": Answer("news")}
+        | {f"/to/{at}": Answer("good news") for at in range(len(EACH_ALONG_REDIRECTS))},
+        view=in_any_order,
+    ),
+    *[
+        Case(
+            name,
+            "ResponseAssertion HTTPSamplerProxy",
+            says,
+            *[
+                group(get(f"/page/{at}", one, image_parser=True), get(f"/good/{at}"), on_error="startnextloop", name=f"group {at}")
+                for at, one in enumerate(EACH_OF_A_PAGE)
+            ],
+            answers={f"/page/{at}": as_html(f"<html><body>{text.format(at)}</body></html>") for at in range(len(EACH_OF_A_PAGE))}
+            | {f"/picture/{at}": Answer("png", kind="image/png") for at in range(len(EACH_OF_A_PAGE))},
+            view=in_any_order,
+        )
+        for name, says, text in [
+            ("assertions-of-what-a-page-loads", "what has to be there of a page and of all that it loads", 'news<img src="/picture/{}">'),
+            ("assertions-of-a-page-alone", "the same of a page that loads nothing", "nothing"),
+        ]
+    ],
     judged(
         "texts-or",
         "ResponseAssertion",

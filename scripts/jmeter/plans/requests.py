@@ -221,6 +221,17 @@ CASES = [
         },
     ),
     one_user(
+        "embedded-that-fails",
+        "HTTPSamplerProxy",
+        "a page of which a picture is not there has failed, when all is loaded",
+        get("/page", image_parser=True),
+        get("/after"),
+        loops=2,
+        on_error="startnextloop",
+        answers={"/page": as_html('<img src="/gone.png"><img src="/there.png">'), "/gone.png": [Answer(status=404), Answer()]},
+        view=in_any_order,
+    ),
+    one_user(
         "response-timeout",
         "HTTPSamplerProxy",
         "an answer that takes too long is a failed sample, and the user goes on",

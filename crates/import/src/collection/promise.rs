@@ -168,7 +168,7 @@ fn holds(text: &str) -> AnswerCheck {
 }
 
 fn check_of(subject: Subject, condition: String) -> AnswerCheck {
-    AnswerCheck { subject, condition, against: None, failure: None }
+    AnswerCheck::new(subject, condition)
 }
 
 /// What stands around a promise and says nothing itself.

@@ -153,6 +153,49 @@ pub struct AnswerCheck {
     pub against: Option<Template>,
     /// What the row of a request says that failed by it; else what must hold.
     pub failure: Option<String>,
+    /// Which answers of a request it is about.
+    pub along: Along,
+}
+
+impl AnswerCheck {
+    /// That this holds of the answer.
+    #[must_use]
+    pub const fn new(subject: Subject, condition: String) -> Self {
+        Self { subject, condition, against: None, failure: None, along: Along::Last }
+    }
+}
+
+/// Which answers of a request a check is about: it holds where it holds of each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Along {
+    /// The last one: that to which redirects led.
+    #[default]
+    Last,
+    /// Those of which it is made: along redirects, the last among them, and what its page names; none where it is a single answer.
+    Parts,
+    /// All of them.
+    All,
+}
+
+impl Along {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Last, Self::Parts, Self::All];
+
+    /// Its word in a scenario: `last`, `parts`, `all`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Last => "last",
+            Self::Parts => "parts",
+            Self::All => "all",
+        }
+    }
+
+    /// The one with this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|along| along.word() == word)
+    }
 }
 
 /// Where a value is looked for, and in which language.

@@ -14,6 +14,7 @@ mod read;
 
 use std::fmt;
 
+use super::Kind;
 use crate::template::{Mistake, Piece, Template};
 use read::{Reading, number};
 
@@ -176,10 +177,40 @@ pub enum Function {
     Find,
     /// A text in which each match of a regular expression is written otherwise, with its groups as `$1`.
     Rewrite,
+    /// What one of the [`SELECTORS`] finds in a text, as a JSON array.
+    Select,
+}
+
+/// What is looked for in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// In which language.
+    pub kind: Kind,
+    /// How it is found.
+    pub expression: String,
+    /// What is written of a match of a regular expression.
+    pub form: Option<String>,
+}
+
+impl Finding {
+    /// That of a function of these values; nothing of another function, and of what is known only on the way.
+    #[must_use]
+    pub fn of(function: Function, values: &[Expression]) -> Option<Self> {
+        let fixed = |place: usize| match values.get(place) {
+            Some(Expression::Text(text)) if text.is_fixed() => Some(text.fixed_text()),
+            _ => None,
+        };
+        let (kind, sought) = match function {
+            Function::Find | Function::Rewrite => (Kind::Regex, 1),
+            Function::Select => (Kind::of_word(fixed(1)?.trim())?, 2),
+            _ => return None,
+        };
+        Some(Self { kind, expression: fixed(sought)?, form: if sought == 1 { fixed(2) } else { None } })
+    }
 }
 
 /// Names, how many values they take, which of these are numbers, and an example.
-const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 23] = [
+const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 24] = [
     ("length", Function::Length, 1, 1, Numbers::None, "length({{name}})"),
     ("lower", Function::Lower, 1, 1, Numbers::None, "lower({{name}})"),
     ("upper", Function::Upper, 1, 1, Numbers::None, "upper({{name}})"),
@@ -203,6 +234,7 @@ const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 23] = [
     ("next", Function::Next, 1, 1, Numbers::None, "next(orders)"),
     ("find", Function::Find, 2, 3, Numbers::None, "find({{page}}, \"id=(\\d+)\")"),
     ("rewrite", Function::Rewrite, 3, 3, Numbers::None, "rewrite({{page}}, \"id=(\\d+)\", \"<$1>\")"),
+    ("select", Function::Select, 3, 3, Numbers::None, "select({{page}}, json, \"$.items[*].id\")"),
 ];
 
 /// How a text may be written for others: in a URL (RFC 3986), as forms write it, in base64, in a page, in XML, in a regular expression that
@@ -210,6 +242,8 @@ const FUNCTIONS: [(&str, Function, usize, usize, Numbers, &str); 23] = [
 pub const CODINGS: [&str; 6] = ["url", "form", "base64", "html", "xml", "regex"];
 /// Those of them that can be read again.
 const READABLE: [&str; 5] = ["url", "form", "base64", "html", "xml"];
+/// Languages in which something is looked for in JSON and in pages, by their words: [`Kind::word`].
+pub const SELECTORS: [&str; 4] = ["json", "jmespath", "css", "xpath"];
 /// Digests that a text may have.
 pub const DIGESTS: [&str; 5] = ["md5", "sha1", "sha256", "sha384", "sha512"];
 
@@ -230,6 +264,7 @@ impl Function {
             Self::Encode => Some(&CODINGS),
             Self::Decode => Some(&READABLE),
             Self::Digest => Some(&DIGESTS),
+            Self::Select => Some(&SELECTORS),
             _ => None,
         }
     }
@@ -317,23 +352,15 @@ impl Expression {
         }
     }
 
-    /// Every regular expression in it that is [looked for](Function::Find) in a text, or [rewritten](Function::Rewrite), with what is written of a
-    /// match, where they are always the same.
+    /// Everything that is [looked for](Function::Find) in a text, [rewritten](Function::Rewrite) or [selected](Function::Select) in it, where
+    /// that is always the same.
     #[must_use]
-    pub fn finds(&self) -> Vec<(String, Option<String>)> {
+    pub fn finds(&self) -> Vec<Finding> {
         match self {
             Self::Text(_) => Vec::new(),
             Self::Not(inner) | Self::Negative(inner) => inner.finds(),
             Self::Two(_, sides) => sides.0.finds().into_iter().chain(sides.1.finds()).collect(),
-            Self::Call(function, values) => {
-                let fixed = |place: usize| match values.get(place) {
-                    Some(Self::Text(text)) if text.is_fixed() => Some(text.fixed_text()),
-                    _ => None,
-                };
-                let looks = matches!(function, Function::Find | Function::Rewrite);
-                let own = if looks { fixed(1).map(|pattern| (pattern, fixed(2))) } else { None };
-                values.iter().flat_map(Self::finds).chain(own).collect()
-            }
+            Self::Call(function, values) => values.iter().flat_map(Self::finds).chain(Finding::of(*function, values)).collect(),
         }
     }
 

@@ -11,6 +11,8 @@ pub struct Resources {
     pub only: Option<String>,
     /// None of those in whose URL this one is found.
     pub except: Option<String>,
+    /// Whether they are a part of the page: loaded whatever the checks of its step say, and one that fails is a failure of that.
+    pub are_part: bool,
 }
 
 impl Resources {
@@ -20,7 +22,7 @@ impl Resources {
 
 impl Default for Resources {
     fn default() -> Self {
-        Self { at_once: Self::AT_ONCE, only: None, except: None }
+        Self { at_once: Self::AT_ONCE, only: None, except: None, are_part: false }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Checks as a person would write them: by what they are about, or as lines.
 
-use plan::work::AnswerCheck;
+use plan::work::{Along, AnswerCheck};
 use step::Check;
 
 use super::page::{Map, Value};
 
 /// By what they are about, where that keeps their order and each of them; as lines otherwise.
 pub(super) fn checked(checks: &[AnswerCheck]) -> Value {
-    if checks.iter().any(|check| check.failure.is_some()) {
+    if checks.iter().any(is_more) {
         return lines(checks);
     }
     let mut map = Map::default();
@@ -35,12 +35,17 @@ pub(super) fn checked(checks: &[AnswerCheck]) -> Value {
     Value::Map(map)
 }
 
+/// Whether more is said of a check than what must hold.
+fn is_more(check: &AnswerCheck) -> bool {
+    check.failure.is_some() || check.along != Along::Last
+}
+
 fn lines(checks: &[AnswerCheck]) -> Value {
     let line = |check: &AnswerCheck| {
         Check::compile_open(&check.subject, &check.condition)
             .map_or_else(|_| format!("{} {}", check.subject.word(), check.condition), |(check, _)| check.words().to_owned())
     };
-    let with_failure = |check: &AnswerCheck, failure: &str| {
+    let with_more = |check: &AnswerCheck| {
         let mut map = Map::default();
         let condition = Value::number(check.condition.clone());
         match check.subject.target() {
@@ -51,12 +56,10 @@ fn lines(checks: &[AnswerCheck]) -> Value {
                 map.put(check.subject.word(), inner);
             }
         }
-        map.put("failure", failure);
+        map.put_some("failure", check.failure.as_deref());
+        map.put_some("answers", (check.along != Along::Last).then(|| check.along.word()));
         Value::Map(map)
     };
-    let each = checks.iter().map(|check| match &check.failure {
-        None => Value::from(line(check)),
-        Some(failure) => with_failure(check, failure),
-    });
+    let each = checks.iter().map(|check| if is_more(check) { with_more(check) } else { Value::from(line(check)) });
     Value::List(each.collect())
 }

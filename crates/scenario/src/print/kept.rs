@@ -12,6 +12,7 @@ pub(super) fn resources(resources: &Resources) -> Value {
     }
     map.put_some("only", resources.only.clone());
     map.put_some("except", resources.except.clone());
+    map.put_some("part_of_page", resources.are_part.then(|| Value::Bare("true".to_owned())));
     if *resources == Resources::default() { Value::Bare("true".to_owned()) } else { Value::Map(map) }
 }
 

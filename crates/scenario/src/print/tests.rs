@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use plan::Draft;
-use plan::work::{Amount, AnswerCheck, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
+use plan::work::{Along, Amount, AnswerCheck, AwsKeys, Case, Expression, Extent, Field, Journey, Think, Variable, Weights, each_item};
 use plan::work::{Reply, Talk};
 use proptest::prelude::*;
 use step::Check;
@@ -200,11 +200,13 @@ fn answer_checks() -> impl Strategy<Value = Vec<AnswerCheck>> {
         "time < 200ms",
     ][..];
     let failure = proptest::option::weighted(0.2, proptest::sample::select(&["It is not there", "1"][..]));
-    proptest::collection::vec((proptest::sample::select(lines), failure), 0..4).prop_map(|lines| {
-        let check = |(line, failure): &(&str, Option<&str>)| {
+    let along = prop_oneof![4 => Just(Along::Last), 1 => proptest::sample::select(&Along::ALL[..])];
+    proptest::collection::vec((proptest::sample::select(lines), failure, along), 0..4).prop_map(|lines| {
+        let check = |(line, failure, along): &(&str, Option<&str>, Along)| {
             let (check, blank) = Check::parse_open(line).unwrap();
             let against = blank.map(|blank| template(&blank.text));
-            AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against, failure: failure.map(str::to_owned) }
+            let failure = failure.map(str::to_owned);
+            AnswerCheck { against, failure, along: *along, ..AnswerCheck::new(check.subject(), check.condition().to_owned()) }
         };
         lines.iter().map(check).collect()
     })
@@ -212,7 +214,8 @@ fn answer_checks() -> impl Strategy<Value = Vec<AnswerCheck>> {
 
 fn resources() -> impl Strategy<Value = Resources> {
     let regex = || proptest::option::of(proptest::sample::select(&[r"\.png$", "^http://a.test/(b|c)", "x: 'y' #"][..]));
-    (1_u32..9, regex(), regex()).prop_map(|(at_once, only, except)| Resources {
+    (1_u32..9, regex(), regex(), any::<bool>()).prop_map(|(at_once, only, except, are_part)| Resources {
+        are_part,
         at_once: NonZeroU32::new(at_once).unwrap(),
         only: only.map(str::to_owned),
         except: except.map(str::to_owned),

@@ -27,7 +27,8 @@ impl Reading<'_> {
             }
             Some(text)
         });
-        Some(Resources { at_once: at_once.unwrap_or(Resources::AT_ONCE), only, except })
+        let are_part = entries.value("part_of_page").and_then(|node| self.truth(node)).unwrap_or(false);
+        Some(Resources { at_once: at_once.unwrap_or(Resources::AT_ONCE), only, except, are_part })
     }
 
     /// How many of these are under way at a time.

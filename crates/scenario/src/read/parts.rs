@@ -1,7 +1,7 @@
 //! The parts of a step: what is sent, what is taken out of the answer, and what it is held against.
 
 use plan::template::{Piece, Template, Value as Filled};
-use plan::work::{AnswerCheck, Auth, AwsKeys, Body, Field, FieldValue, Script, Step, Subject};
+use plan::work::{Along, AnswerCheck, Auth, AwsKeys, Body, Field, FieldValue, Script, Step, Subject};
 use plan::{Nanos, Placeholder, Target, is_token};
 use step::check::Mistaken;
 use step::{Blank, Check};
@@ -404,6 +404,7 @@ impl Reading<'_> {
         let Some(mut entries) = self.shape(node, &CHECKS) else { return false };
         let mut judges_status = false;
         let failure = entries.value("failure").and_then(|node| self.plain(node));
+        let along = entries.value("answers").map_or(Along::Last, |node| self.along(node));
         let before = checks.len();
         for (word, node) in entries.entries {
             type Of = fn(String) -> Subject;
@@ -440,8 +441,20 @@ impl Reading<'_> {
                 }
             }
         }
-        checks[before..].iter_mut().for_each(|check| check.failure.clone_from(&failure));
+        for check in &mut checks[before..] {
+            check.failure.clone_from(&failure);
+            check.along = along;
+        }
         judges_status
+    }
+
+    /// Which answers a check is about.
+    fn along(&mut self, node: &Node) -> Along {
+        let Some(word) = self.plain(node) else { return Along::Last };
+        Along::of_word(word.trim()).unwrap_or_else(|| {
+            self.wrong(node.spot, format!("'{}' names no answers", word.trim()), "write last, parts or all");
+            Along::Last
+        })
     }
 
     fn check(&mut self, subject: &Subject, named: Spot, node: &Node, condition: &str, checks: &mut Vec<AnswerCheck>) {
@@ -460,7 +473,7 @@ impl Reading<'_> {
         if let Some(name) = check.variable() {
             self.checked.push((self.within(node, text, 0, text.len()), name.to_owned()));
         }
-        let of = |against| AnswerCheck { subject: check.subject(), condition: check.condition().to_owned(), against, failure: None };
+        let of = |against| AnswerCheck { against, ..AnswerCheck::new(check.subject(), check.condition().to_owned()) };
         let Some(blank) = blank else { return Some(of(None)) };
         let whole = |reading: &Self| reading.within(node, text, blank.at, blank.length);
         let against = self.template_at(&blank.text, |reading, at, length| {

@@ -1,7 +1,7 @@
 //! Templates and conditions of a scenario, and where in the file their mistakes are.
 
 use plan::template::{self, Piece, Template, Value as Filled};
-use plan::work::{Expression, Kind};
+use plan::work::{Expression, Finding};
 use step::Extractor;
 
 use super::{NOTED_MAX, Reading};
@@ -150,10 +150,10 @@ impl Reading<'_> {
                         self.wrong(spot, mistake.message, mistake.help);
                     }
                 }
-                for (pattern, form) in expression.finds() {
-                    let found = Extractor::compile(Kind::Regex, &pattern).map_err(|mistake| (&pattern, mistake));
+                for Finding { kind, expression: sought, form } in expression.finds() {
+                    let found = Extractor::compile(kind, &sought).map_err(|mistake| (&sought, mistake));
                     let written =
-                        found.and_then(|it| it.writing(form.as_deref()).map_err(|mistake| (form.as_ref().unwrap_or(&pattern), mistake)));
+                        found.and_then(|it| it.writing(form.as_deref()).map_err(|mistake| (form.as_ref().unwrap_or(&sought), mistake)));
                     if let Err((part, mistake)) = written {
                         let at = text.find(part.as_str()).unwrap_or_default() + mistake.at;
                         let spot = self.within(node, text, at, mistake.length);

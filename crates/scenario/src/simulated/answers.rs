@@ -92,6 +92,39 @@ steps:
 }
 
 #[test]
+fn a_check_of_each_answer_holds_along_redirects_or_tells_which_one_breaks_it() {
+    let (server, _) = serving(|seen| match seen.line.as_str() {
+        "GET /from" => (1, 302, "Location: /to\r\nX-On: way\r\n".to_owned(), "bad news".to_owned()),
+        _ => plain(1, "good news"),
+    });
+    let checked = |path: &str, check: &str| {
+        let text = format!("load: {{users: 1, requests: 1}}\nsteps:\n  - {{get: {path}, redirects: 3, checks: [{check}]}}\n");
+        let Collected { summary, .. } = run(&server, &text);
+        let step = summary.scenario.as_ref().unwrap().steps[0].clone();
+        let [check] = &step.checks[..] else { panic!("{:?}", step.checks) };
+        assert_eq!((check.held + check.failed, step.failed), (1, check.failed), "it is counted once");
+        check.example.as_ref().map(|example| example.text.clone())
+    };
+    assert_eq!(checked("/from", "{body: contains news, answers: all}"), None);
+    assert_eq!(checked("/from", "{status: '200, 302', answers: parts}"), None);
+    assert_eq!(checked("/from", "{body: contains good}"), None);
+    for along in ["all", "parts"] {
+        let broken = checked("/from", &format!("{{body: contains good, answers: {along}}}")).unwrap();
+        assert!(broken.starts_with("body contains good: ") && broken.contains("bad news"), "{broken}");
+        let last = checked("/from", &format!("{{body: contains bad, answers: {along}}}")).unwrap();
+        assert!(last.contains("good news"), "{last}");
+    }
+    assert!(checked("/from", "{url: ends with /from, answers: all}").unwrap().contains("/to"));
+    // A single answer is made of no others.
+    assert_eq!(checked("/to", "{body: contains bad, answers: parts}"), None);
+    assert!(checked("/to", "{body: contains bad, answers: all}").is_some());
+    // What is looked for in all bodies along redirects is heard where nothing else asks for them.
+    assert_eq!(checked("/from", "{hops: contains bad}"), None);
+    let mistakes = crate::read("x.yaml", "steps:\n  - {get: /, checks: [{status: 200, answers: some}]}").unwrap_err();
+    assert!(mistakes[0].message.contains("'some' names no answers"), "{mistakes:?}");
+}
+
+#[test]
 fn what_is_looked_for_may_be_filled_in_for_each_answer() {
     let (server, log) = serving(|seen| match seen.line.as_str() {
         "GET /page" => plain(1, "{\"a\": {\"id\": 7}, \"b\": {\"id\": 8}, \"next\": \"b\", \"x{{y\": \"b=[1]\"}"),

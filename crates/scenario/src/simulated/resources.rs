@@ -86,6 +86,37 @@ fn several_are_loaded_at_once_and_the_user_waits_for_the_last() {
 }
 
 #[test]
+fn what_is_a_part_of_its_page_is_loaded_whatever_that_is_judged_and_ends_what_the_page_ends() {
+    let (server, log) = serving(|seen| match seen.line.as_str() {
+        "GET /" => (10, 200, HTML.to_owned(), "<img src=a.png><img src=gone.png>".to_owned()),
+        "GET /fine" => (10, 200, HTML.to_owned(), "<img src=a.png>".to_owned()),
+        "GET /gone.png" => (10, 404, String::new(), String::new()),
+        _ => plain(10, "x"),
+    });
+    let asked = |step: &str, requests: u32| {
+        log.borrow_mut().clear();
+        let text = format!(
+            "load: {{users: 1, requests: {requests}}}\ndefaults: {{failure_ends: journey}}\nsteps:\n  - {step}\n  - get: /behind\n"
+        );
+        let Collected { summary, .. } = run(&server, &text);
+        let journey = summary.scenario.as_ref().unwrap().journeys[0].clone();
+        (lines(&log).join(", "), journey.broke_off)
+    };
+    let (of_page, broken) = asked("{get: /, resources: {part_of_page: true, at_once: 1}}", 3);
+    assert_eq!((of_page.as_str(), broken), ("GET /, GET /a.png, GET /gone.png", 1));
+    assert!(asked("{get: /, resources: {at_once: 1}}", 4).0.ends_with("GET /gone.png, GET /behind"));
+    // Loaded before the page is found to be another one.
+    let (of_page, broken) = asked("{get: /fine, resources: {part_of_page: true}, checks: [body contains welcome]}", 2);
+    assert_eq!((of_page.as_str(), broken), ("GET /fine, GET /a.png", 1));
+    assert_eq!(asked("{get: /fine, resources: true, checks: [body contains welcome]}", 1).0, "GET /fine");
+    // What is held against each answer is held against them, too.
+    let (of_page, broken) = asked("{get: /fine, resources: {part_of_page: true}, checks: [{body: contains img, answers: parts}]}", 2);
+    assert_eq!((of_page.as_str(), broken), ("GET /fine, GET /a.png", 1));
+    let (of_page, _) = asked("{get: /fine, resources: {part_of_page: true}, checks: [{size: < 100, answers: all}]}", 3);
+    assert_eq!(of_page, "GET /fine, GET /a.png, GET /behind");
+}
+
+#[test]
 fn only_pages_that_were_answered_well_are_looked_through_and_cookies_and_secrets_go_where_they_belong() {
     let (server, log) = serving(shop);
     let text = "\

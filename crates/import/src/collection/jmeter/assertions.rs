@@ -4,7 +4,7 @@
 //! Here it is a check for each pattern, or one check of all of them together. What it compares with may hold values.
 
 use plan::template::{Piece, Template};
-use plan::work::{AnswerCheck, AnswerPart, Kind, Subject};
+use plan::work::{Along, AnswerCheck, AnswerPart, Kind, Subject};
 use step::Pattern;
 
 use super::answer::{escaped, understood};
@@ -68,23 +68,24 @@ impl<'e> Reading<'e> {
         for assertion in assertions.iter().copied() {
             let mut checks = checks(assertion, &self.names).unwrap_or_default();
             let samples = Samples::of(assertion.text("Assertion.scope"));
-            let (is_led, is_page) = (request.connection.follow.is_some(), request.resources.is_some());
-            let of_hops: Vec<AnswerCheck> = checks.iter().filter_map(along_redirects).collect();
-            if samples != Samples::Own && is_led && !is_page && of_hops.len() == checks.len() {
-                checks.retain(|_| samples == Samples::All);
-                checks.extend(of_hops);
-            } else if samples != Samples::Own {
-                if is_led || is_page {
+            let is_made_of_others = request.connection.follow.is_some() || request.resources.is_some();
+            if samples != Samples::Own && is_made_of_others {
+                // What took time, and what came over the wire, is known of the whole.
+                let (of_whole, of_each): (Vec<_>, Vec<_>) =
+                    checks.into_iter().partition(|check| matches!(check.subject, Subject::Time | Subject::TotalSize));
+                if !of_whole.is_empty() {
                     self.leave_out(
                         assertion,
                         scope,
-                        "answers along redirects, and of what a page loads, are not held against it, but for texts that none of those along redirects may hold",
+                        "the time and all bytes of each answer along redirects, and of what a page loads, are not held against it",
                     );
                 }
+                let along = if samples == Samples::All { Along::All } else { Along::Parts };
+                checks = of_each.into_iter().map(|check| AnswerCheck { along, ..check }).collect();
+                checks.extend(of_whole.into_iter().filter(|_| samples == Samples::All));
+            } else if samples == Samples::Parts {
                 // Where there are no others, it looks at none.
-                if samples == Samples::Parts {
-                    continue;
-                }
+                continue;
             }
             // What the same answer gives a value is not known yet when it is held against that.
             let is_new = |name: &str| request.extractions.iter().any(|taken| taken.variable == name);
@@ -96,18 +97,6 @@ impl<'e> Reading<'e> {
             request.checks.extend(checks);
         }
     }
-}
-
-/// The same of all answers along redirects together, if it is that none of their bodies holds a text.
-fn along_redirects(check: &AnswerCheck) -> Option<AnswerCheck> {
-    let is_plain = match check.condition.split_once(' ')? {
-        // It may not stand over the end of one and the beginning of the next.
-        ("not", rest) if rest.starts_with("contains ") => !rest.contains("\\n"),
-        ("not", rest) if rest.starts_with("matches ") => !rest.contains(['^', '$', '\\', '[', '(']),
-        _ => false,
-    };
-    let is_one = is_plain && check.subject == Subject::Body;
-    is_one.then(|| AnswerCheck { subject: Subject::Part(AnswerPart::Hops), ..check.clone() })
 }
 
 fn held(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {
@@ -143,7 +132,7 @@ fn held(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String
 }
 
 fn check(subject: Subject, condition: String) -> AnswerCheck {
-    AnswerCheck { subject, condition, against: None, failure: None }
+    AnswerCheck::new(subject, condition)
 }
 
 /// A variable of users that an assertion looks at.
@@ -242,7 +231,7 @@ fn response(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, St
         let mut checks = Vec::with_capacity(patterns.len());
         for pattern in &patterns {
             let (condition, against) = condition(pattern, way, names)?;
-            checks.push(AnswerCheck { subject: subject.clone(), condition: format!("{not}{condition}"), against, failure: None });
+            checks.push(AnswerCheck { against, ..AnswerCheck::new(subject.clone(), format!("{not}{condition}")) });
         }
         checks
     };
@@ -409,7 +398,7 @@ fn json(element: &Element, names: &Names<'_>, subject: &Subject, null_is_nothing
         let (value, against) = json_value(expected, names)?;
         (format!("== {value}"), against)
     };
-    Ok(vec![AnswerCheck { subject: subject.clone(), condition: format!("{quantity} {condition}"), against, failure: None }])
+    Ok(vec![AnswerCheck { against, ..AnswerCheck::new(subject.clone(), format!("{quantity} {condition}")) }])
 }
 
 fn xpath(element: &Element, names: &Names<'_>) -> Result<Vec<AnswerCheck>, String> {

@@ -125,7 +125,12 @@ impl Surroundings<'_> {
             let is_parallel = truth(setting("concurrentDwn"), false);
             let pool = if is_parallel { time("concurrentPool") } else { Some(1) };
             let at_once = pool.and_then(|pool| NonZeroU32::new(pool.min(u64::from(BRANCHES_MAX)) as u32));
-            Resources { at_once: at_once.unwrap_or(Resources::AT_ONCE), only, except }
+            Resources {
+                at_once: at_once.unwrap_or(Resources::AT_ONCE),
+                only,
+                except,
+                are_part: !names.is_property_on("httpsampler.ignore_failed_embedded_resources"),
+            }
         });
         match ways::proxy(setting, names) {
             Ok(proxy) => request.connection.proxy = proxy,

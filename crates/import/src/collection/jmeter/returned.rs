@@ -6,7 +6,7 @@
 //! Invariant: what looks at an answer where there is none is told.
 
 use plan::template::{Template, Value};
-use plan::work::{AnswerPart, Expression, Extraction, Function, Item, Kind, Operator, Script, Where, Which};
+use plan::work::{AnswerPart, Expression, Extraction, Function, Item, Kind, Operator, SELECTORS, Script, Where, Which};
 
 use super::expressions::{fixed, held, two};
 use super::functions::CHANCE_MAX;
@@ -63,7 +63,7 @@ impl<'e> Reading<'e> {
                 match found_in(&self.names, &taken, text) {
                     Some(value) => self.names.computed.borrow_mut().push((taken.variable, value)),
                     None => {
-                        let why = "out of what a script returns in the place of a sampler, it is taken by regular expressions and boundaries alone";
+                        let why = "out of what a script returns in the place of a sampler, nothing but that text is looked into";
                         self.leave_out(extractor, scope, format!("'{}': {why}", taken.variable));
                     }
                 }
@@ -87,24 +87,28 @@ impl<'e> Reading<'e> {
     }
 }
 
-/// What an extractor finds in the text that a variable holds; nothing if that is no matter of regular expressions.
+/// What an extractor finds in the text that a variable holds; nothing if it looks at more than that text.
 fn found_in(names: &Names<'_>, taken: &Extraction, text: &str) -> Option<Expression> {
     let text = match &taken.within {
         Where::Part(AnswerPart::Body) => held(text),
         Where::Part(_) => return None,
         Where::Written(text) => Expression::Text(text.clone()),
     };
-    if taken.kind != Kind::Regex {
-        return None;
-    }
-    let pattern = taken.open.clone().unwrap_or_else(|| Template::fixed(&taken.expression));
-    let form = taken.written.iter().map(|form| Expression::Text(Template::fixed(form)));
-    let found = Expression::Call(Function::Find, [text, Expression::Text(pattern)].into_iter().chain(form).collect());
+    let sought = Expression::Text(taken.open.clone().unwrap_or_else(|| Template::fixed(&taken.expression)));
+    let found = match taken.kind {
+        Kind::Regex => {
+            let form = taken.written.iter().map(|form| Expression::Text(Template::fixed(form)));
+            Expression::Call(Function::Find, [text, sought].into_iter().chain(form).collect())
+        }
+        kind if SELECTORS.contains(&kind.word()) => Expression::Call(Function::Select, vec![text, fixed(kind.word()), sought]),
+        _ => return None,
+    };
     let list = Expression::Text(names.compute("matches", found));
     let count = Expression::Call(Function::Count, vec![list.clone()]);
     let place = match taken.which {
         Which::Every => return Some(list),
         Which::Count => return Some(count),
+        Which::Joined => return Some(Expression::Call(Function::Join, vec![list, fixed(",")])),
         Which::First => fixed(0),
         Which::Nth(place) => fixed(place),
         Which::Random => {
@@ -113,12 +117,19 @@ fn found_in(names: &Names<'_>, taken: &Extraction, text: &str) -> Option<Express
             let drawn = Expression::Call(Function::If, vec![is_any, two(drawn, Operator::Modulo, count.clone()), fixed(0)]);
             Expression::Text(names.compute("place", drawn))
         }
-        _ => return None,
+        Which::Last => return None,
     };
     let otherwise = match &taken.default {
         Some(default) => Expression::Text(Template::fixed(default)),
         None => held(&taken.variable),
     };
-    let has = two(count, Operator::More, place.clone());
-    Some(Expression::Call(Function::If, vec![has, Expression::Call(Function::Item, vec![list, place]), otherwise]))
+    let item = Expression::Call(Function::Item, vec![list, place.clone()]);
+    let has = two(count, Operator::More, place);
+    let has = if taken.null_is_missing {
+        // In a list a null is written as a word.
+        two(Expression::Call(Function::If, vec![has, item.clone(), fixed("null")]), Operator::IsNot, fixed("null"))
+    } else {
+        has
+    };
+    Some(Expression::Call(Function::If, vec![has, item, otherwise]))
 }

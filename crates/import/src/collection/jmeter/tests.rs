@@ -710,9 +710,25 @@ fn what_looks_at_what_a_script_returns_is_computed_behind_it() {
     let first = with(&[regex(("RegexExtractor.match_number", "1"))]);
     let expected = "matches_1=find({{returned_1}}, \"id=(.)\"),t=if(count({{matches_1}}) > 0, item({{matches_1}}, 0), {{t}}), a, b";
     assert!(first.ends_with(expected), "{first}");
-    let path = [("JSONPostProcessor.referenceNames", "t"), ("JSONPostProcessor.jsonPathExprs", "$.t")];
-    let told = with(&[element("JSONPostProcessor", "j", &path, &[])]);
-    assert!(told.contains("by regular expressions and boundaries alone"), "{told}");
+    let path = [
+        ("JSONPostProcessor.referenceNames", "t"),
+        ("JSONPostProcessor.jsonPathExprs", "$.t"),
+        ("JSONPostProcessor.defaultValues", "none"),
+    ];
+    let found = with(&[element("JSONPostProcessor", "j", &path, &[])]);
+    let there = "if(count({{matches_1}}) > 0, item({{matches_1}}, 0), null) != null";
+    let expected = format!("matches_1=select({{{{returned_1}}}}, json, \"$.t\"),t=if({there}, item({{{{matches_1}}}}, 0), none), a, b");
+    assert!(found.ends_with(&expected), "{found}");
+    let page = [
+        ("HtmlExtractor.refname", "t"),
+        ("HtmlExtractor.expr", "a"),
+        ("HtmlExtractor.attribute", "href"),
+        ("HtmlExtractor.match_number", "1"),
+    ];
+    let found = with(&[element("HtmlExtractor", "c", &page, &[])]);
+    assert!(found.contains("matches_1=select({{returned_1}}, css, \"a::attr(href)\")"), "{found}");
+    let told = with(&[regex(("RegexExtractor.useHeaders", "true"))]);
+    assert!(told.contains("nothing but that text is looked into"), "{told}");
     let behind = |text: &str| with(&[element("JSR223PostProcessor", "p", &[("script", text)], &[])]);
     assert!(behind("vars.put('t', prev.getResponseCode())").contains("it looks at an answer"));
     assert_eq!(behind("vars.put('t', '1')").matches("Script(").count(), 2);
@@ -824,10 +840,10 @@ fn what_a_page_embeds_is_loaded_behind_it() {
             import(&plan_of(&[], &[group(&[], &[element("HTTPSamplerProxy", "page", &[&asked[..], settings].concat(), &[])])]));
         (made.work.steps()[0].resources.clone().unwrap(), left)
     };
-    let one = Resources { at_once: NonZeroU32::MIN, only: None, except: None };
+    let one = Resources { at_once: NonZeroU32::MIN, are_part: true, ..Resources::default() };
     assert_eq!(of(&[]), (one.clone(), vec![]));
     let pool = [("HTTPSampler.concurrentDwn", "true"), ("HTTPSampler.concurrentPool", "4"), ("HTTPSampler.embedded_url_re", ".*[.]png")];
-    let expected = Resources { at_once: NonZeroU32::new(4).unwrap(), only: Some("^(?:.*[.]png)$".to_owned()), except: None };
+    let expected = Resources { at_once: NonZeroU32::new(4).unwrap(), only: Some("^(?:.*[.]png)$".to_owned()), ..one.clone() };
     assert_eq!(of(&pool), (expected, vec![]));
     let (resources, left) = of(&[("HTTPSampler.embedded_url_exclude_re", "${__time()}")]);
     assert_eq!(resources, one);

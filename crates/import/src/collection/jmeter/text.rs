@@ -250,6 +250,11 @@ impl Names<'_> {
         self.counters.borrow().iter().any(|known| known == name) || computed.iter().any(|(known, value)| known == name && is_count(value))
     }
 
+    /// Whether a property of JMeter's own is switched on.
+    pub(super) fn is_property_on(&self, name: &str) -> bool {
+        self.properties.get(name).is_some_and(|value| value.trim().eq_ignore_ascii_case("true"))
+    }
+
     /// A number that is known now.
     pub(super) fn number(&self, text: &str) -> Option<f64> {
         self.literal(text)?.parse().ok().filter(|number: &f64| number.is_finite())

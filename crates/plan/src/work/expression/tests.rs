@@ -150,6 +150,13 @@ fn computed() -> impl Strategy<Value = Expression> {
                 .prop_map(|(a, at)| { Expression::Call(Function::Encode, vec![a, Expression::Text(Template::fixed(CODINGS[at]))]) }),
             (inner.clone(), "[ -~]{0,8}")
                 .prop_map(|(a, pattern)| Expression::Call(Function::Find, vec![a, Expression::Text(Template::fixed(pattern))])),
+            (inner.clone(), 0..SELECTORS.len(), "[ -~]{0,8}").prop_map(|(a, at, sought)| {
+                let texts = [SELECTORS[at].to_owned(), sought];
+                Expression::Call(
+                    Function::Select,
+                    [a].into_iter().chain(texts.map(|text| Expression::Text(Template::fixed(text)))).collect(),
+                )
+            }),
             (inner.clone(), inner).prop_map(|(a, b)| Expression::Call(Function::Min, vec![a, b])),
         ]
     })

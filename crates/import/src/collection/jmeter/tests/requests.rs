@@ -35,7 +35,7 @@ pub(super) fn made(children: &[String]) -> (Work, Vec<String>) {
 }
 
 #[test]
-fn what_is_held_against_parts_of_a_sample_is_told_where_there_are_any() {
+fn what_is_held_against_parts_of_a_sample_is_held_where_there_are_any() {
     let held = |scope: &str, more: (&str, &str)| {
         let patterns = "<stringProp name=\"1\">good</stringProp>";
         let settings = [
@@ -56,30 +56,34 @@ fn what_is_held_against_parts_of_a_sample_is_told_where_there_are_any() {
         ("all", none, ("It is not", 0)),
         ("children", none, ("", 0)),
         ("parent", ("HTTPSampler.follow_redirects", "true"), ("It is not", 0)),
-        ("all", ("HTTPSampler.follow_redirects", "true"), ("It is not", 1)),
-        ("children", ("HTTPSampler.image_parser", "true"), ("", 1)),
+        ("all", ("HTTPSampler.follow_redirects", "true"), ("It is not", 0)),
+        ("children", ("HTTPSampler.image_parser", "true"), ("It is not", 0)),
     ] {
         assert_eq!(held(scope, more), (expected.0.to_owned(), expected.1), "{scope} {more:?}");
     }
 }
 
 #[test]
-fn what_no_answer_along_redirects_may_hold_is_held_against_them_together() {
-    let held = |scope: &str, kind: &str, text: &str| {
-        let patterns = format!("<stringProp name=\"1\">{text}</stringProp>");
-        let settings = [("Assertion.scope", scope), ("Asserion.test_strings", &patterns), ("Assertion.test_type", kind)];
-        let assertion = element("ResponseAssertion", "r", &settings, &[]);
-        let follow = ("HTTPSampler.follow_redirects", "true");
-        let (work, left) =
-            made(&[send("GET", "/a", &[], &[follow]).replacen("<hashTree></hashTree>", &format!("<hashTree>{assertion}</hashTree>"), 1)]);
-        let checks = work.steps()[0].checks.iter().map(|check| format!("{} {}", check.subject.word(), check.condition));
+fn what_is_held_against_each_answer_of_a_sample_says_so() {
+    let held = |class: &str, scope: &str, settings: &[(&str, &str)], more: (&str, &str)| {
+        let assertion = element(class, "r", &[&[("Assertion.scope", scope)], settings].concat(), &[]);
+        let sampler = send("GET", "/a", &[], &[more]).replacen("<hashTree></hashTree>", &format!("<hashTree>{assertion}</hashTree>"), 1);
+        let (work, left) = made(&[sampler]);
+        let checks =
+            work.steps()[0].checks.iter().map(|check| format!("{} {} of {}", check.subject.word(), check.condition, check.along.word()));
         (checks.collect::<Vec<_>>().join("; "), left.len())
     };
-    let twice = "body not contains \"bad\"; hops not contains \"bad\"";
-    assert_eq!(held("all", "20", "bad"), (twice.to_owned(), 0));
-    assert_eq!(held("children", "20", "bad"), ("hops not contains \"bad\"".to_owned(), 0));
-    assert_eq!(held("children", "6", "bad|worse"), ("hops not matches \"bad|worse\"".to_owned(), 0));
-    assert_eq!(held("children", "6", "^bad"), (String::new(), 1));
+    let text = [("Asserion.test_strings", "<stringProp name=\"1\">ok</stringProp>"), ("Assertion.test_type", "16")];
+    let (follow, page) = (("HTTPSampler.follow_redirects", "true"), ("HTTPSampler.image_parser", "true"));
+    let of = |scope: &str, more: (&str, &str)| held("ResponseAssertion", scope, &text, more).0;
+    assert_eq!(of("parent", follow), "body contains \"ok\" of last");
+    assert_eq!(of("all", follow), "body contains \"ok\" of all");
+    assert_eq!(of("children", page), "body contains \"ok\" of parts");
+    // Where there are no others, there is nothing to be looked at.
+    assert_eq!((of("all", ("", "")), of("children", ("", ""))), ("body contains \"ok\" of last".to_owned(), String::new()));
+    let time = [("DurationAssertion.duration", "500")];
+    assert_eq!(held("DurationAssertion", "all", &time, follow), ("time <= 500ms of last".to_owned(), 1));
+    assert_eq!(held("DurationAssertion", "children", &time, follow), (String::new(), 1));
 }
 
 #[test]
