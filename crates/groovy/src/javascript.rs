@@ -189,7 +189,7 @@ impl Rewriter {
                 Token::Text(text) => self.text(&text, line),
                 Token::Reference(text) => {
                     let code = self.reference(&text, line);
-                    self.out.push_str(&format!("$code({code})"));
+                    self.out.push_str(&format!("$code({line}, {code}, true)"));
                 }
             }
             self.at += 1;

@@ -2,6 +2,7 @@
 
 from cases import one_user
 from elements import *
+from plans.answers import jmes_path
 from server import Answer, as_json
 
 SHOP = {"items": [{"id": 1, "open": False, "price": 2.5}, {"id": 2, "open": True, "price": 10}], "total": 12.5}
@@ -44,6 +45,13 @@ mac.init(new SecretKeySpec('secret'.getBytes('UTF-8'), 'HmacSHA256'))
 vars.put('signature', mac.doFinal('/orders'.getBytes('UTF-8')).encodeHex().toString())
 """
 
+NUMBERS = "int n = ${n} * 2\nvars.put('x', '' + (n + ${__threadNum}) + '${n}')\nvars.put('y', '' + ${n} % 4)"
+CODE = """
+def parts = [${n} + 1, ${d} + 0.25, ${o}, ${q}.length(), ${l}.sum(), ${e} == null]
+if (${t}) parts << 'yes'
+vars.put('x', parts.join('-'))
+"""
+
 CASES = [
     before("script-signs", "a signature over the path", SIGN, "/orders?s=${signature}"),
     before("script-base64", "base64 of a text", "vars.put('x', 'Ann:word'.bytes.encodeBase64().toString())", "/a?x=${x}"),
@@ -55,8 +63,38 @@ CASES = [
         "JSR223PreProcessor",
         "whole numbers that are known only on the way and stand in the script as they are",
         counter("n", start="3", step="4"),
-        get("/a?x=${x}&y=${y}", script("JSR223PreProcessor", "int n = ${n} * 2\nvars.put('x', '' + (n + ${__threadNum}) + '${n}')\nvars.put('y', '' + ${n} % 4)")),
+        get("/a?x=${x}&y=${y}", script("JSR223PreProcessor", NUMBERS, cacheKey="false")),
         loops=3,
+    ),
+    one_user(
+        "script-kept-as-compiled",
+        "JSR223PreProcessor JSR223PostProcessor",
+        "a script that is kept as it was compiled first, with the values of that time",
+        counter("n", start="3", step="4"),
+        script("JSR223PreProcessor", NUMBERS),
+        get("/a?x=${x}&y=${y}&z=${z}", regex("v", "(.)"), script("JSR223PostProcessor", "vars.put('z', \"${n}-${__counter(TRUE,)}-${v}\")")),
+        get("/b?x=${x}&y=${y}&z=${z}"),
+        loops=3,
+        variables={"z": "none"},
+        answers={"/a": [Answer("1"), Answer("2"), Answer("3")]},
+    ),
+    one_user(
+        "script-with-values-as-code",
+        "JSR223PreProcessor BeanShellPreProcessor",
+        "numbers, truths, texts and lists that are known only on the way and stand in the script as they are",
+        get("/value", *[regex(name, f"{name}=(.*?);") for name in "ndoqlet"]),
+        get("/a?x=${x}&y=${y}", script("JSR223PreProcessor", CODE), beanshell("PreProcessor", 'vars.put("y", "" + (${n} % 5) + ${t} + ${q});')),
+        answers={"/value": Answer('n=41;d=2.5;o=010;q="word";l=[1, 2];e=null;t=true;')},
+    ),
+    one_user(
+        "script-with-a-word-as-code",
+        "JSR223PreProcessor",
+        "a word that is known only on the way and stands in a script as it is, which has no such name",
+        get("/value", regex("v", "(.+)")),
+        get("/a?x=${x}", script("JSR223PreProcessor", "vars.put('x', '' + ${v})")),
+        get("/b?x=${x}"),
+        variables={"x": "none"},
+        answers={"/value": Answer("abc")},
     ),
     before("script-lists", "lists and maps", "def all = [3, 1, 2].sort().collect { it * 2 }\nvars.put('x', all.join('-'))", "/a?x=${x}"),
     before("script-texts", "parts of texts", "def t = 'a,b,c'.split(',')\nvars.put('x', t[1] + t.size())", "/a?x=${x}"),
@@ -89,6 +127,35 @@ CASES = [
         ),
         raw("POST", "/f", "${a} ${b} ${c} ${d} ${e} ${all_2} ${all_matchNr}"),
         loops=2,
+    ),
+    one_user(
+        "script-returns-json",
+        "JSR223Sampler JSONPostProcessor JMESPathExtractor",
+        "JSON that a script returns in the place of a sampler, with extractors behind it",
+        script(
+            "JSR223Sampler",
+            "return groovy.json.JsonOutput.toJson([user: [id: 7, name: 'Ann Lee'], items: [[id: 1], [id: 2]], none: null])",
+            children=[
+                json_path("a", "$.user.name"),
+                json_path("b", "$.items[*].id", "-1"),
+                json_path("c", "$.none"),
+                json_path("d", "$.items[*].id", "2"),
+                json_path("e", "$.nothing"),
+                jmes_path("f", "items[1].id"),
+            ],
+        ),
+        raw("POST", "/f", "${a} ${b_1} ${b_2} ${b_matchNr} ${c} ${d} ${e} ${f}"),
+    ),
+    one_user(
+        "script-returns-a-page",
+        "JSR223Sampler HtmlExtractor XPathExtractor",
+        "a page that a script returns in the place of a sampler, with extractors behind it",
+        script(
+            "JSR223Sampler",
+            "return '<html><body><a id=\"x\" href=\"/1\">One</a><a href=\"/2\">Two</a></body></html>'",
+            children=[css("a", "a"), css("b", "a", "href", "2"), css("c", "b"), xpath("d", "//a[2]"), xpath("e", "//a/@href")],
+        ),
+        raw("POST", "/f", "${a} ${b} ${c} ${d} ${e}"),
     ),
     one_user(
         "script-in-the-scope-of-an-extractor",

@@ -243,9 +243,33 @@ const $EXCEPTION = {
   getStackTrace: () => [], toString: (self) => $text(self), getSuppressed: () => [], fillInStackTrace: (self) => self,
 };
 
-// Whether a value of a property, and what it holds.
-function $code(text) {
-  if (/^[-+]?\d+[lL]?$/.test(text)) return $parseWhole(text.replace(/[lL]$/, ""));
-  if (/^[-+]?\d*\.\d+$/.test(text)) return Number(text);
-  return text === "true" ? true : text === "false" ? false : text === "null" ? null : text;
+// What JMeter writes into a script, as a part of the program: a number, a truth, a text in quotation marks, null, or a list of these; in
+// JavaScript an object, too.
+function $code(line, written, is_javascript) {
+  const text = written.trim();
+  if (/^[-+]?0[0-7]+[lL]?$/.test(text)) return parseInt(text, 8);
+  if (/^[-+]?(0|[1-9]\d*)[lLgGiI]?$/.test(text)) return $parseWhole(text.replace(/[lLgGiI]$/, ""));
+  if (/^[-+]?(0|[1-9]\d*|(?=\.))(\.\d+)?([eE][-+]?\d+)?[dDfFgG]?$/.test(text)) return Number(text.replace(/[dDfFgG]$/, ""));
+  if (text === "true" || text === "false") return text === "true";
+  if (text === "null") return null;
+  if (/^'[^'\\\n]*'$/.test(text)) return text.slice(1, -1);
+  if (/^["[]/.test(text) || is_javascript && text.startsWith("{")) {
+    const known = $told(text);
+    if (known !== undefined && (is_javascript || $is_plain(known))) return known;
+  }
+  throw $error("MissingPropertyException", `line ${line}: the value '${text}' stands in the script as it is, and is no number, truth, text in quotation marks or list`);
+}
+
+function $told(text) { try { return JSON.parse(text); } catch { return undefined; } }
+
+// A list, and no braces, which are a closure; nor a text in which a value would stand.
+function $is_plain(value) {
+  if (Array.isArray(value)) return value.every($is_plain);
+  return value === null || typeof value !== "object" && !(typeof value === "string" && value.includes("$"));
+}
+
+// Keeps a value as it is now, unless it is kept already.
+function $keep(name, from) {
+  const value = host.get(name) === null ? host.get(from) : null;
+  if (value !== null && value !== undefined) host.put(name, value);
 }

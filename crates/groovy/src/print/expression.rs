@@ -53,7 +53,7 @@ impl Printer {
             Kind::Text(parts) => self.text(line, parts),
             Kind::Letter(text) => format!("new $Letter({})", quoted(text)),
             Kind::Reference(text) => match self.reference(line, text) {
-                Some(code) => format!("$code({code})"),
+                Some(code) => format!("$code({line}, {code})"),
                 None => "null".into(),
             },
             Kind::Name(name) => self.name(line, name),

@@ -171,4 +171,23 @@ fn what_jmeter_puts_in() {
     jexl("${n} % 7 == 0 && ${n} > 1").var("n", "14").run().gives("true");
     javascript("\"${count}\" < \"10\"").var("count", "05").run().gives("true");
     javascript("${a} + ${b}").var("a", "1").var("b", "2").run().gives("3");
+    javascript("${a}.b.length + ${t}").var("a", "{\"b\": [1, 2]}").var("t", "1").run().gives("3");
+    for (value, wanted) in [
+        ("-41", "-41"),
+        ("2.50", "2.5"),
+        ("1e3", "1000"),
+        ("010", "8"),
+        ("7L", "7"),
+        ("true", "true"),
+        ("null", "null"),
+        ("'a b'", "a b"),
+        ("\"a\"", "a"),
+        ("[1, [2, \"x\"]]", "[1, [2, x]]"),
+        ("12345678901234567890", "12345678901234567890"),
+    ] {
+        groovy("'' + ${x}").var("x", value).run().gives(wanted);
+    }
+    for value in ["abc", "08", "1+2", "{\"a\": 1}", "[{}]", "\"$a\"", "", "[1", "'a' 'b'"] {
+        groovy("'' + ${x}").var("x", value).run().throws("stands in the script as it is");
+    }
 }

@@ -436,13 +436,10 @@ impl<'e> Reading<'e> {
                 self.names.splits.insert(name.to_owned());
             }
         }
-        for (function, arguments) in &self.names.mentions.calls {
-            let property = arguments.first().filter(|_| *function == "__setProperty").and_then(|name| self.names.literal(name));
-            if let Some(property) = property {
-                let variable = format!("property_{property}");
-                set.insert(variable.clone());
-                self.names.set_properties.insert(property, variable);
-            }
+        for property in self.properties_kept() {
+            let variable = format!("property_{property}");
+            set.insert(variable.clone());
+            self.names.set_properties.insert(property, variable);
         }
         if self.names.mentions.calls.iter().any(|(function, arguments)| functions::looks_back(function, arguments)) {
             let is_taken = |name: &str| set.iter().any(|known| variable_name(known) == name);

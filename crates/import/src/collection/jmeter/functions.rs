@@ -8,6 +8,7 @@
 //! Invariant: a function that has no equal is told by its name, and nothing is sent with something else in its place.
 
 mod found;
+mod properties;
 mod texts;
 
 use std::cell::RefCell;
@@ -223,13 +224,7 @@ impl Call<'_, '_> {
             "__timeShift" => self.shifted_time(),
             "__dateTimeConvert" => self.converted_time(),
             "__P" | "__property" => self.property(),
-            "__isPropDefined" => {
-                let property = self.fixed(0)?;
-                match names.set_properties.get(&property).filter(|_| !names.properties.contains_key(&property)) {
-                    Some(variable) => Ok(is_there(held(variable), ("true", "false"))),
-                    None => Ok(names.properties.contains_key(&property).to_string().into()),
-                }
-            }
+            "__isPropDefined" => self.is_property(),
             "__V" => self.variable(),
             "__eval" => self.text(0).and_then(|text| self.whole(text)),
             "__evalVar" => match names.value(&self.fixed(0)?) {
@@ -265,9 +260,6 @@ impl Call<'_, '_> {
             "__strLen" => self.changed(Function::Length, |text| text.chars().count().to_string()),
             "__substring" => {
                 Ok(Outcome::Computed("text", Expression::Call(Function::Substring, vec![self.value(0)?, self.number(1)?, self.number(2)?])))
-            }
-            "__strReplace" => {
-                Ok(Outcome::Computed("text", Expression::Call(Function::Replace, vec![self.value(0)?, self.value(1)?, self.value(2)?])))
             }
             "__split" => self.split(),
             "__regexFunction" => self.matched(),
@@ -321,7 +313,8 @@ impl Call<'_, '_> {
             "__char" => self.letters(),
             "__escapeOroRegexpChars" => self.escaped(),
             "__caseFormat" => self.in_words(),
-            "__strReplaceRegex" => self.rewritten(),
+            // The plugin gives two functions the first name, of which the one with regular expressions is there; nothing of it has the second.
+            "__strReplace" | "__strReplaceRegex" => self.rewritten(),
             "__unescape" => self.unescaped(),
             "__setProperty" => self.set_property(),
             "__log" => Ok(self.text(0)?.into()),
@@ -335,7 +328,7 @@ impl Call<'_, '_> {
                     return Ok(Outcome::Computed("value", expression));
                 }
                 let language = scripts::language_of_function(self.name).unwrap_or(Language::Groovy);
-                match names.script(&script, language, true, false).map(|(script, _)| script) {
+                match names.script(&script, language, scripts::Values::Each, false).map(|(script, _)| script) {
                     Ok(script) => Ok(Outcome::Script(Box::new(script))),
                     Err(wrong) => self.unfit(&wrong.into_iter().map(|(_, why)| why).collect::<Vec<_>>().join("; ")),
                 }
@@ -487,50 +480,42 @@ impl Call<'_, '_> {
                 None => self.unfit(&format!("'{known}' is no time in its form")),
             },
             (None, None) => Ok(Outcome::Computed("time", two(Expression::Text(moment), Operator::Plus, fixed(shift.saturating_mul(1000))))),
-            (None, Some(_)) => self.unfit("it reads a time that is known only on the way"),
+            (None, Some(_)) => self.converted_later(moment, [0, 0], shift, "System.currentTimeMillis()"),
         }
+    }
+
+    /// A time that is known only on the way in another form, so many seconds later. `forms` are the places of the arguments that say how it is
+    /// written, without which it is in milliseconds; `otherwise` is the time of what is none, in Groovy.
+    fn converted_later(&self, moment: Template, forms: [usize; 2], shift: i64, otherwise: &str) -> Result<Outcome, String> {
+        let [from, to] = [self.fixed(forms[0])?, self.fixed(forms[1])?];
+        let form = |name: &str| format!("new java.text.SimpleDateFormat(vars.get('{name}'))");
+        let read = if from.is_empty() {
+            "vars.get('a time') as long".to_owned()
+        } else {
+            format!("{}.parse(vars.get('a time')).getTime()", form("its form"))
+        };
+        let written = if to.is_empty() { "time as String".to_owned() } else { format!("{}.format(new Date(time))", form("another form")) };
+        let shift = shift.saturating_mul(1000);
+        let text = format!(
+            "def time = {otherwise}\ntry {{ time = {read} }} catch (Exception e) {{ }}\nif (time == null) return ''\ntime = time + {shift}\nreturn {written}"
+        );
+        self.by_script(&text, [("a time", moment), ("its form", Template::fixed(from)), ("another form", Template::fixed(to))])
     }
 
     fn converted_time(&self) -> Result<Outcome, String> {
         let (from, to) = (self.form(1, usize::MAX)?, self.form(2, usize::MAX)?);
-        let moment = self.fixed(0)?;
+        let [read, written] = [self.fixed(1)?, self.fixed(2)?].map(|pattern| times::says_time_of_day(&pattern));
+        if from.is_some() && written && !read {
+            // A day has none.
+            return Ok(String::new().into());
+        }
+        let Some(moment) = self.known(0)?.map(|moment| moment.trim().to_owned()) else {
+            return self.converted_later(self.text(0)?, [1, 2], 0, "null");
+        };
         match times::converted(&moment, from.as_ref(), 0, to.as_ref()) {
             Some(text) => Ok(text.into()),
             None => self.unfit(&format!("'{moment}' is no time in its form")),
         }
-    }
-
-    fn property(&self) -> Result<Outcome, String> {
-        let default = if self.name == "__P" { 1 } else { 2 };
-        let property = self.fixed(0)?;
-        // Blanks around values are no part of them, nor of defaults.
-        let value = match self.names.properties.get(&property) {
-            Some(value) => Template::fixed(value.trim()),
-            None if self.arguments.len() > default => self.text(default)?.trimmed(),
-            None => Template::fixed(if self.name == "__P" { "1" } else { property.as_str() }),
-        };
-        let Some(variable) = self.names.set_properties.get(&property) else { return Ok(value.into()) };
-        if let Some(why) = self.names.lost.get(variable) {
-            return self.unfit(&format!("the property '{property}' has no value here: {why}"));
-        }
-        let is_unset = two(held(variable), Operator::Is, fixed(""));
-        let value = Expression::Call(Function::If, vec![is_unset, Expression::Text(value), held(variable)]);
-        Ok(Outcome::Computed("property", value))
-    }
-
-    /// A property becomes a variable. What a setup group sets is every user's, as there.
-    fn set_property(&self) -> Result<Outcome, String> {
-        let variable = self.known(0)?.and_then(|property| self.names.set_properties.get(property.trim()));
-        let Some(variable) = variable else { return self.unfit("the name of its property is known only on the way") };
-        if self.fixed(2)?.eq_ignore_ascii_case("true") {
-            return self.unfit("it asks for the value before");
-        }
-        if !self.names.is_before && self.known(1)?.is_none() {
-            return self.unfit("a property is all users', and what one sets is its own here; set it in a setUp group");
-        }
-        let value = self.value(1)?;
-        self.names.computed.borrow_mut().push((variable.clone(), value));
-        Ok(Template::default().into())
     }
 
     /// The variable of a name that is put together.

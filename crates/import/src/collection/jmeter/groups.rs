@@ -90,7 +90,7 @@ impl<'e> Reading<'e> {
         }
         let mut sends = false;
         each_item(&items, &mut |item| sends |= matches!(item, Item::Step(_)));
-        if !sends {
+        if !sends && !(is_before && Self::runs_scripts(&items)) {
             if !items.is_empty() {
                 self.leave_out(group, scope, "it sends nothing, so none of its users come");
             }
@@ -105,6 +105,7 @@ impl<'e> Reading<'e> {
         if is_before {
             // Threads have variables of their own, and properties together.
             set.retain(|name| self.names.varying.contains(name) && self.names.set_properties.values().all(|property| property != name));
+            items.extend(self.properties_left());
             items.extend(self.set_back(&set));
             self.forgotten.extend(set);
         } else {

@@ -1,8 +1,11 @@
 //! Scripts of a test plan as scripts of a scenario: found, put together with what JMeter puts into them, and translated.
 //!
 //! JMeter writes values into the text of a script before it runs it. What is known before the load is written into it here as well; in the
-//! place of what is known only on the way stands a read of it, which is the same within quotation marks. Anywhere else it would be
-//! a piece of program that nobody has seen, and that is told.
+//! place of what is known only on the way stands a read of it, which is the same within quotation marks. Anywhere else it is a piece of
+//! program that nobody has seen: a number, a truth, a text in quotation marks or a list of these is read as that when the script is run,
+//! and anything else makes it fail, as a name that there is not does there.
+//!
+//! A script that JMeter keeps as it was compiled keeps the values of that time, too. What was read then is kept for each user.
 //!
 //! Invariant: a script of which any part has no equal is not carried out at all, and told with all of these parts.
 
@@ -110,6 +113,20 @@ pub(super) struct ScriptsBefore {
     sets_path: bool,
 }
 
+/// What the values of functions are called within a script, each with a number.
+const OF_FUNCTION: &str = "value of function ";
+
+/// How the values come into a script whose text names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Values {
+    /// They do not: it is the text of a file.
+    None,
+    /// As they are each time that it is run.
+    Each,
+    /// As they are when a user runs it first: that of an element that is there, which JMeter keeps as it was compiled.
+    First(usize),
+}
+
 /// What stands in the place of a value in a script.
 enum Put {
     /// This text.
@@ -179,10 +196,7 @@ fn filled(text: &str, language: Language, mut put: impl FnMut(&str) -> Result<Pu
                     let number = if language == Language::JavaScript { "Number" } else { "Long.parseLong" };
                     out.push_str(&format!("{number}({read})"));
                 }
-                Ok(Put::Read(_) | Put::Number(_)) => {
-                    let why = "is known only on the way, and stands outside quotation marks: write vars.get(\"…\") there, and what it is";
-                    wrong.push((line(), format!("`${{{inner}}}`: its value {why}")));
-                }
+                Ok(Put::Read(name) | Put::Number(name)) => out.push_str(&format!("${{{name}}}")),
                 Err(why) => wrong.push((line(), why)),
             }
             rest = &rest[length + 3..];
@@ -254,7 +268,7 @@ pub(super) fn set_by(source: &str, language: Language) -> Vec<String> {
 }
 
 impl Names<'_> {
-    /// A script of this text. `is_written`: whether values are written into it; `before_request`: whether the next request is there for it.
+    /// A script of this text. `before_request`: whether the next request is there for it.
     ///
     /// # Errors
     /// Everything in it that has no equal, with its line in it.
@@ -262,11 +276,13 @@ impl Names<'_> {
         &self,
         source: &str,
         language: Language,
-        is_written: bool,
+        values: Values,
         before_request: bool,
     ) -> Result<(Script, RequestUse), Vec<(usize, String)>> {
         let mut given: BTreeMap<String, Template> = BTreeMap::new();
-        let text = if is_written {
+        // What is kept of them, by its name.
+        let mut kept: BTreeMap<String, String> = BTreeMap::new();
+        let text = if values != Values::None {
             filled(source, language, |inner| {
                 let plain = inner.trim();
                 let value = if plain.starts_with("__") {
@@ -281,8 +297,18 @@ impl Names<'_> {
                     return Ok(Put::Text(text));
                 }
                 let is_number = self.is_whole_number(&value);
-                given.insert(plain.to_owned(), value);
-                Ok(if is_number { Put::Number(plain.to_owned()) } else { Put::Read(plain.to_owned()) })
+                // What a function gives has no name.
+                let name = if plain.starts_with("__") { format!("{OF_FUNCTION}{}", given.len() + 1) } else { plain.to_owned() };
+                given.insert(name.clone(), value);
+                let name = match values {
+                    Values::First(element) => {
+                        let own = self.kept_name(element, &name);
+                        kept.insert(own.clone(), name);
+                        own
+                    }
+                    Values::Each | Values::None => name,
+                };
+                Ok(if is_number { Put::Number(name) } else { Put::Read(name) })
             })?
         } else {
             source.to_owned()
@@ -316,24 +342,38 @@ impl Names<'_> {
             plain.dedup();
             plain
         };
+        let reads = translation.reads.into_iter().map(|name| kept.get(&name).cloned().unwrap_or(name));
+        let reads: Vec<String> = reads.filter(|name| !name.starts_with(OF_FUNCTION)).collect();
+        let quoted = crate::collection::tree::json_string;
+        let keeps: String = kept.iter().map(|(own, name)| format!("$keep({}, {});", quoted(own), quoted(name))).collect();
         let script = Script {
             translated: true,
             given: given.into_iter().collect(),
-            reads: plain(&translation.reads),
+            reads: plain(&reads),
             sets: plain(&translation.sets),
             reads_answer: translation.reads_answer,
             reads_request: translation.reads_request,
             files: translation.files.into_iter().map(|path| (path.clone(), path)).collect(),
-            text: translation.javascript,
+            text: keeps + &translation.javascript,
             ..Script::default()
         };
         Ok((script, request))
+    }
+
+    /// What a value is called that a script keeps, by where its element is.
+    fn kept_name(&self, element: usize, name: &str) -> String {
+        let known = self.kept.borrow().get(&(element, name.to_owned())).cloned();
+        known.unwrap_or_else(|| {
+            let own = self.fresh("kept");
+            self.kept.borrow_mut().insert((element, name.to_owned()), own.clone());
+            own
+        })
     }
 }
 
 impl<'e> Reading<'e> {
     /// The text of a script, and whether it stands in the plan itself.
-    fn source(&self, element: &'e Element) -> Result<(&'e str, bool), String> {
+    pub(super) fn source(&self, element: &'e Element) -> Result<(&'e str, bool), String> {
         let Some(path) = file_of(element) else { return Ok((setting(element, ["script", "query"]), true)) };
         let path = self.names.literal(path).ok_or("the name of its file is known only on the way; write the script into the element")?;
         match self.texts.get(&path) {
@@ -365,7 +405,16 @@ impl<'e> Reading<'e> {
         let language = language(element).map_err(|why| vec![why])?;
         let told = |(line, why): (usize, String)| format!("line {line} of its script: {why}");
         let is_before = Role::of(&element.class) == Some(Role::Before);
-        let script = self.names.script(text, language, is_written, is_before);
+        // JMeter compiles what can be compiled, unless its element says otherwise.
+        let keeps = element.class.starts_with("JSR223")
+            && matches!(language, Language::Groovy | Language::Jexl)
+            && element.text("cacheKey") != "false";
+        let values = match (is_written, keeps) {
+            (false, _) => Values::None,
+            (true, false) => Values::Each,
+            (true, true) => Values::First(std::ptr::from_ref(element).addr()),
+        };
+        let script = self.names.script(text, language, values, is_before);
         let (mut script, request) = script.map_err(|wrong| wrong.into_iter().map(told).collect::<Vec<_>>())?;
         let parameters = setting(element, ["parameters", "parameters"]);
         if !parameters.is_empty() {
@@ -460,7 +509,7 @@ mod tests {
         filled(text, Language::Groovy, |inner| match inner {
             "known" => Ok(Put::Text("7".to_owned())),
             "n" => Ok(Put::Number("n".to_owned())),
-            "user" => Ok(Put::Read("user".to_owned())),
+            "user" | "value" => Ok(Put::Read(inner.to_owned())),
             "__bad()" => Err("no".to_owned()),
             _ => Ok(Put::Nothing),
         })
@@ -478,11 +527,11 @@ mod tests {
             ("x =~ /\"id\":'(\\d+)\\/${own}/; a / b", "x =~ /\"id\":'(\\d+)\\/${own}/; a / b"),
             ("/* '${user} */ 'b'", "/* '${user} */ 'b'"),
             ("'open ${known}", "'open ${known}"),
+            ("def n = ${value} + 1", "def n = ${value} + 1"),
         ] {
             assert_eq!(put(text).as_deref(), Ok(filled), "{text}");
         }
-        let wrong = put("def a = 1\ndef n = ${user}\nx = '${__bad()}'").unwrap_err();
-        assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 3]);
-        assert!(wrong[0].1.contains("outside quotation marks"), "{wrong:?}");
+        let wrong = put("def a = ${__bad()}\ndef n = ${user}\nx = '${__bad()}'").unwrap_err();
+        assert_eq!(wrong.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 3]);
     }
 }

@@ -92,6 +92,8 @@ pub(super) struct Names<'e> {
     pub(super) not_yet: BTreeMap<String, usize>,
     /// Those of them that were named all the same.
     pub(super) early: RefCell<Vec<String>>,
+    /// Properties that users or their scripts set.
+    pub(super) shared: BTreeSet<String>,
     /// The variables that hold properties which the plan sets itself, by the properties' names.
     pub(super) set_properties: BTreeMap<String, String>,
     /// Whether the group that is read comes before all others.
@@ -100,6 +102,8 @@ pub(super) struct Names<'e> {
     pub(super) included: Option<&'e BTreeMap<String, Result<String, String>>>,
     /// Variables that are made up and hold the same for ever.
     pub(super) made: RefCell<Vec<Variable>>,
+    /// What values are called that scripts keep, by where these are and what they were.
+    pub(super) kept: RefCell<BTreeMap<(usize, String), String>>,
     /// What functions have found in files, by these and their expressions.
     pub(super) sequences: RefCell<BTreeMap<(String, String), Sequence>>,
     /// The variable that holds the answer before, where a function looks at that.

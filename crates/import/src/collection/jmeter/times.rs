@@ -69,6 +69,12 @@ pub(super) fn form(pattern: &str) -> Result<Form, String> {
     form.parse().map_err(|why| format!("its form '{pattern}' is none: {why}"))
 }
 
+/// Whether a form of Java says anything of a time of day.
+pub(super) fn says_time_of_day(pattern: &str) -> bool {
+    // What stands between apostrophes is text.
+    pattern.split('\'').step_by(2).any(|part| part.contains(['H', 'h', 'K', 'k', 'm', 's', 'S', 'A', 'a']))
+}
+
 /// A text between apostrophes; two of them are one.
 fn quoted(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, form: &mut String) {
     if letters.next_if_eq(&'\'').is_some() {
@@ -145,6 +151,13 @@ mod tests {
         }
         assert!(form("YYYY").unwrap_err().contains("the letters 'YYYY'"));
         assert!(form("--").unwrap_err().contains("is none"));
+    }
+
+    #[test]
+    fn a_form_says_a_time_of_day_or_none() {
+        for (pattern, says) in [("yyyy-MM-dd HH:mm", true), ("yyyy-MM-dd", false), ("dd 'hours' MM", false), ("h a", true), ("", false)] {
+            assert_eq!(says_time_of_day(pattern), says, "{pattern}");
+        }
     }
 
     #[test]

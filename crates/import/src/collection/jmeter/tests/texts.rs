@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::template::Template;
+use plan::work::Item;
 
 use crate::collection::Variable;
 use crate::collection::jmeter::text::Names;
@@ -103,6 +104,8 @@ fn variables_and_functions_become_values_and_what_is_unknown_stays_as_it_is() {
         ("${__TestPlanName}${__env(HOME)}${__char(65,66)}", "Shop.jmx{{env HOME}}AB"),
         ("${__env(NONE)}${__env(NONE,,${user}!)}${__env(NONE,,)}${__env(HOME,,home)}", "{{env NONE}}{{users.user}}!{{env HOME}}"),
         ("${__strReplaceRegex(a1b22c,[0-9]+,#)} ${__strReplaceRegex(${host},(\\w+)\\.,$1-)}", "a#b#c api-test"),
+        ("${__strReplace(a1b22c,[0-9]+,#)} ${__strReplace(a-b,-,+)} ${__strReplace(${host},.,x)}", "a#b#c a+b xxxxxxxx"),
+        ("${__dateTimeConvert(05/03/2024,dd/MM/yyyy,yyyy-MM-dd HH:mm)}|${__dateTimeConvert(05/03/2024,dd/MM/yyyy,yyyyMMdd)}", "|20240305"),
         ("${__caseFormat(ab cd)} ${__caseFormat(-ab_CD- ,UPPER_CAMEL_CASE)} ${__caseFormat(ab cd,kebab-case)}", "abCd AbCd ab cd"),
         ("${__caseFormat(ab  Cd_,snake_case)} ${__caseFormat( ab cd,TRAIN_CASE)} ${__caseFormat(--,SNAKE_CASE)}", "ab_cd -AB-CD "),
         ("${__escapeOroRegexpChars([ä b_],)}", "\\[ä\\ b_\\]"),
@@ -119,6 +122,17 @@ fn variables_and_functions_become_values_and_what_is_unknown_stays_as_it_is() {
 }
 
 #[test]
+fn times_that_are_known_only_on_the_way_are_converted_by_a_script() {
+    let names = names();
+    for text in ["${__timeShift(yyyy-MM-dd,${user},P1D,,)}", "${__dateTimeConvert(${user},,yyyy)}"] {
+        assert_eq!(names.template(text).unwrap().variables().count(), 1, "{text}");
+        let [(_, Item::Script(script))] = &names.between.take()[..] else { panic!("{text}") };
+        let given: Vec<&str> = script.given.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((given, &script.reads), (vec!["a time", "its form", "another form"], &Vec::new()), "{text}");
+    }
+}
+
+#[test]
 fn functions_without_an_equal_are_told() {
     let names = names();
     for (text, told) in [
@@ -130,7 +144,8 @@ fn functions_without_an_equal_are_told() {
         ("${__strReplaceRegex(a,a,$1)}", "names group 1, which there is not"),
         ("${__strReplaceRegex(${user},a*,b)}", "may find nothing at all"),
         ("${__timeShift(,,P1M,,)}", "no duration of days"),
-        ("${__dateTimeConvert(${user},,yyyy)}", "known only on the way"),
+        ("${__dateTimeConvert(1,${user},yyyy)}", "known only on the way"),
+        ("${__strReplace(a,[,b)}", "the function __strReplace: the regular expression '[' is not understood"),
         ("${__digest(MD2,x)}", "the digest 'MD2' is unknown"),
         ("${__eval(${__FileToString(a.txt)})}", "is not looked through"),
         ("${__regexFunction(a(,$1$,,,,,a.token)}", "the function __regexFunction"),

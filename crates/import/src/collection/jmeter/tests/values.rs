@@ -153,3 +153,65 @@ fn a_variable_that_is_not_in_the_environment_has_its_default() {
     let path = made.work.steps()[0].path.to_string();
     assert!(path.starts_with("/d/{{") && path.contains("env NONE"), "{path}");
 }
+
+/// The scripts between the requests of a journey, and what they are given.
+fn scripts_of(items: &[Item]) -> Vec<(String, Vec<String>)> {
+    let mut scripts = Vec::new();
+    each_item(items, &mut |item| {
+        if let Item::Script(script) = item {
+            scripts.push((script.text.clone(), script.given.iter().map(|(name, value)| format!("{name}={value}")).collect()));
+        }
+    });
+    scripts
+}
+
+#[test]
+fn a_property_that_users_set_is_read_by_a_script_and_one_that_setup_groups_set_is_a_variable() {
+    let extractor = element("RegexExtractor", "x", &[("RegexExtractor.refname", "t"), ("RegexExtractor.regex", "(.)")], &[]);
+    let users = group(
+        &[],
+        &[
+            get("in", "/in", &[extractor]),
+            get("set", "/${__setProperty(token,${t})}", &[]),
+            get("a", "/${__P(token,none)}/${__P(other)}", &[]),
+        ],
+    );
+    let (made, left) = import(&plan_of(&[], &[users]));
+    assert_eq!(left, Vec::<String>::new());
+    let scripts = scripts_of(&made.work.journeys[0].items);
+    assert_eq!(
+        scripts.iter().map(|(_, given)| given.clone()).collect::<Vec<_>>(),
+        [
+            vec!["a property=token".to_owned(), "its value={{t}}".to_owned()],
+            vec!["a property=token".to_owned(), "its default=none".to_owned()]
+        ]
+    );
+    assert!(scripts[0].0.contains("$props.put") && scripts[1].0.contains("$props.get"), "{scripts:?}");
+    // What a script of a setup group sets is kept for all processes, and the group is there for it alone.
+    let script = element("JSR223Sampler", "s", &[("script", "props.put('token', '1')")], &[]);
+    let before = element("SetupThreadGroup", "before", &[("ThreadGroup.num_threads", "1")], &[script]);
+    let (made, left) = import(&plan_of(&[], &[before, group(&[], &[get("a", "/${__P(token)}", &[])])]));
+    assert_eq!(left, Vec::<String>::new());
+    let kept = scripts_of(&made.work.setup);
+    assert!(kept[1].0.contains("$vars.put(\"property_token\", left)"), "{kept:?}");
+    assert!(outline(&made.work.journeys[0].items).starts_with("property_1=if({{property_token}} == \"\", 1, {{property_token}})"));
+}
+
+#[test]
+fn values_stand_in_scripts_as_a_part_of_them_and_are_kept_where_these_are() {
+    let scripted = |class: &str, settings: &[(&str, &str)]| {
+        let settings = [&[("script", "vars.put('x', '' + ${t} + '${t}' + '${__UUID}')")], settings].concat();
+        let extractor = element("RegexExtractor", "x", &[("RegexExtractor.refname", "t"), ("RegexExtractor.regex", "(.)")], &[]);
+        let (made, left) =
+            import(&plan_of(&[], &[group(&[], &[get("in", "/in", &[extractor]), element(class, "s", settings.as_slice(), &[])])]));
+        assert_eq!(left, Vec::<String>::new());
+        scripts_of(&made.work.journeys[0].items).remove(0)
+    };
+    let each = scripted("JSR223Sampler", &[("cacheKey", "false")]);
+    assert!(each.0.contains("$code(1, $ref(\"t\"))") && !each.0.contains("$keep"), "{each:?}");
+    assert_eq!(each.1, ["value of function 1={{uuid}}"]);
+    let first = scripted("JSR223Sampler", &[]);
+    assert!(first.0.starts_with("$keep(\"kept_1\", \"t\");$keep(\"kept_2\", \"value of function 1\");"), "{first:?}");
+    assert!(first.0.contains("$ref(\"kept_1\")"), "{first:?}");
+    assert_eq!(scripted("BeanShellSampler", &[("BeanShellSampler.query", "vars.put(\"x\", \"\" + ${t});")]).0.matches("$keep").count(), 0);
+}
