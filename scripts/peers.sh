@@ -23,7 +23,7 @@ source_of() {
         helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
         h2specd) echo github.com/summerwind/h2spec@v2.2.1+incompatible /cmd/h2specd ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;
-        jmeter) echo org.apache.jmeter@5.6.3 -and-plugins ;;
+        jmeter) echo org.apache.jmeter@5.6.3 -and-six-plugins ;;
         vegeta) echo github.com/tsenart/vegeta/v12@v12.12.0 ;;
         *) echo "peers.sh: no source is known for '$1'" >&2; exit 2 ;;
     esac
@@ -43,7 +43,7 @@ build_with_mvn() {
             echo "<dependency><groupId>${source%@*}</groupId><artifactId>ApacheJMeter$part</artifactId><version>${source#*@}</version></dependency>"
         done
         # Without what they rest on: that is JMeter, of another version.
-        for plugin in kg.apc:jmeter-plugins-{cmn-jmeter:0.7,casutg:2.10,functions:2.1,tst:2.5} com.blazemeter:jmeter-parallel:0.12; do
+        for plugin in kg.apc:jmeter-plugins-{cmn-jmeter:0.7,casutg:2.10,functions:2.1,tst:2.5} com.blazemeter:jmeter-{parallel:0.12,plugins-wsc:0.7}; do
             IFS=: read -r group artifact version <<< "$plugin"
             echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version>"
             echo "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions></dependency>"

@@ -39,6 +39,13 @@ def later(covers, *more, **settings):
     return later_on(covers, *more, name=f"plugin-later-{covers.strip('_').lower()}", **settings)
 
 
+def weighted(rows, *children, random=False):
+    """Parts of a controller, with name, weight and whether each is there."""
+    weights = [[name, str(weight), str(on).lower()] for name, weight, on in rows]
+    kind = "com.blazemeter.jmeter.control.WeightedSwitchController"
+    return Element(kind, f"{kind}Gui", "Weighted Switch Controller", {"Weights": weights, "IsRandomChoice": random}, children)
+
+
 CASES = [
     Case(
         "group-of-so-many-at-once",
@@ -124,17 +131,41 @@ CASES = [
         group(get("/a"), threads=10, loops=-1),
         view=counted({"/a": (18, 48)}),
     ),
+    one_user(
+        "parts-by-weight",
+        "WeightedSwitchController",
+        "one part each time, in turns by their weights",
+        weighted([("a", 5, True), ("off", 9, False), ("b", 3, True), ("c", 2, True)], get("/a"), off(get("/off")), simple(get("/b"), get("/b2")), transaction(get("/c"))),
+        get("/after"),
+        loops=12,
+    ),
+    one_user(
+        "parts-by-weight-in-a-loop",
+        "WeightedSwitchController LoopController",
+        "turns that go on from round to round and from iteration to iteration",
+        loop(3, weighted([("a", 1, True), ("b", "${b}", True), ("c", 2, True)], get("/a"), get("/b"), loop(2, get("/c")))),
+        loops=2,
+        variables={"b": "1"},
+    ),
+    Case(
+        "parts-by-weight-and-chance",
+        "WeightedSwitchController",
+        "one part each time, by chance and their weights",
+        group(weighted([("a", 70, True), ("b", 30, True)], get("/a"), get("/b"), random=True), loops=200),
+        view=counted({"/a": (110, 170), "/b": (30, 90)}, 200),
+    ),
     function("__base64Encode", "${__base64Encode(ab c)}", "a text in base64"),
     function("__base64Decode", "${__base64Decode(YWIgYw==)}", "what stands in base64"),
     function("__strLen", "${__strLen(ab c)}", "how long a text is"),
     function("__substring", "${__substring(abcdef,1,3)}", "a part of a text"),
     function("__strReplace", "${__strReplace(a-b-c,-,+,r)} ${r}", "a text with others in it"),
-    function("__strReplaceRegex", "${__strReplaceRegex(a1b22c,[0-9]+,#,r)} ${r}", "a text with others where a pattern is found"),
+    # Its plugin has two classes of this name, and the one that looks for a regular expression is what JMeter takes.
+    function("__strReplace", "${__strReplace(a1b22c,[0-9]+,#,r)} ${r}", "a text with others where a pattern is found", name="plugin-strreplace-by-patterns"),
     function(
-        "__strReplaceRegex",
-        "${__strReplaceRegex(id=${__threadNum}\\, n=18,(\\w+)=(\\d+),$2=$1,r)} ${r} ${__strReplaceRegex(a1b2,${__threadNum}.,<$0${__threadNum}>)}",
+        "__strReplace",
+        "${__strReplace(id=${__threadNum}\\, n=18,(\\w+)=(\\d+),$2=$1,r)} ${r} ${__strReplace(a1b2,${__threadNum}.,<$0${__threadNum}>)}",
         "texts, patterns and what takes their place that are known only on the way",
-        name="plugin-strreplaceregex-on-the-way",
+        name="plugin-strreplace-on-the-way",
     ),
     later("__base64Encode", "${__base64Encode(${v},x)} ${x}", "what an answer holds in base64", "ab c"),
     later("__base64Decode", "${__base64Decode(${v},x)} ${x}", "what stands in base64 in an answer", "YWIgYw=="),

@@ -28,6 +28,7 @@ mod text;
 mod times;
 mod tree;
 mod ways;
+mod weights;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -58,7 +58,8 @@ fn holds_samplers(controller: &Element, depth: usize) -> bool {
 }
 
 fn is_http(class: &str) -> bool {
-    matches!(class, "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" | "HTTPSampler3")
+    // The last one is a plugin's, which speaks HTTP/2 where the server does, as all requests do here.
+    matches!(class, "HTTPSamplerProxy" | "HTTPSampler" | "HTTPSampler2" | "HTTPSampler3" | "HTTP2Sampler")
 }
 
 impl<'e> Reading<'e> {
@@ -126,6 +127,7 @@ impl<'e> Reading<'e> {
             "WhileController" => self.while_it_holds(element, scope),
             "SwitchController" => self.switch(element, scope),
             "ForeachController" => self.for_each(element, scope),
+            "WeightedSwitchController" => self.weighted(element, scope),
             "InterleaveControl" => {
                 let before = self.set_at_each_iteration(element, scope);
                 let parts = self.turns(element, scope);
@@ -262,7 +264,7 @@ impl<'e> Reading<'e> {
     }
 
     /// What an element does in its turn.
-    fn turn(&mut self, child: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
+    pub(super) fn turn(&mut self, child: &'e Element, scope: &Scope<'e>) -> Vec<Item> {
         let items = self.item(child, scope);
         if items.is_empty() && is_sampler(&child.class) { vec![Item::Pause(Duration::Drawn(Think::Fixed(Nanos::ZERO)))] } else { items }
     }

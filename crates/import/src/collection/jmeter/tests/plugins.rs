@@ -64,3 +64,23 @@ fn a_schedule_that_is_none_is_told() {
     let told = outline_of(&[element(SHAPING, "rps", &[("load_profile", &rows)], &[]), get("a", "/a", &[])]);
     assert!(told.contains("'${later}' in its schedule is no number that is known before the load"), "{told}");
 }
+
+#[test]
+fn parts_by_weight_take_turns_that_come_again_or_are_drawn() {
+    let row = |texts: [&str; 3]| texts.map(|text| format!("<stringProp name=\"1\">{text}</stringProp>")).concat();
+    let weighted = |weights: [&str; 2], random: &str| {
+        let rows = [row(["a", weights[0], "true"]), row(["off", "9", "false"]), row(["b", weights[1], "true"])];
+        let rows: String = rows.iter().map(|row| format!("<collectionProp name=\"1\">{row}</collectionProp>")).collect();
+        let settings = [("Weights", rows.as_str()), ("IsRandomChoice", random)];
+        outline_of(&[element(
+            "com.blazemeter.jmeter.control.WeightedSwitchController",
+            "w",
+            &settings,
+            &[get("a", "/a", &[]), get("b", "/b", &[])],
+        )])
+    };
+    assert_eq!(weighted(["2", "1"], "false"), "turn_1={{turn_1}} + 1, switch ({{turn_1}} - 1) % 3 (a | b)");
+    assert_eq!(weighted(["70", "30"], "true"), "pick (a | b)");
+    assert!(weighted(["many", "1"], "false").contains("its weights are no whole numbers"));
+    assert!(weighted(["10007", "1"], "false").contains("more than 10000 turns"));
+}
