@@ -254,13 +254,13 @@ function $code(line, written, is_javascript) {
   if (text === "null") return null;
   if (/^'[^'\\\n]*'$/.test(text)) return text.slice(1, -1);
   if (/^["[]/.test(text) || is_javascript && text.startsWith("{")) {
-    const known = $told(text);
+    const known = $literal(text);
     if (known !== undefined && (is_javascript || $is_plain(known))) return known;
   }
   throw $error("MissingPropertyException", `line ${line}: the value '${text}' stands in the script as it is, and is no number, truth, text in quotation marks or list`);
 }
 
-function $told(text) { try { return JSON.parse(text); } catch { return undefined; } }
+function $literal(text) { try { return JSON.parse(text); } catch { return undefined; } }
 
 // A list, and no braces, which are a closure; nor a text in which a value would stand.
 function $is_plain(value) {

@@ -489,15 +489,17 @@ impl Call<'_, '_> {
     fn converted_later(&self, moment: Template, forms: [usize; 2], shift: i64, otherwise: &str) -> Result<Outcome, String> {
         let [from, to] = [self.fixed(forms[0])?, self.fixed(forms[1])?];
         let form = |name: &str| format!("new java.text.SimpleDateFormat(vars.get('{name}'))");
+        // What is written otherwise than its form has it is no time there; only zones may be other ones.
+        let holds = if from.contains(['Z', 'z', 'X', 'x']) { "true" } else { "form.format(day) == vars.get('a time')" };
         let read = if from.is_empty() {
-            "vars.get('a time') as long".to_owned()
+            "time = vars.get('a time') as long".to_owned()
         } else {
-            format!("{}.parse(vars.get('a time')).getTime()", form("its form"))
+            format!("def form = {}\ndef day = form.parse(vars.get('a time'))\nif ({holds}) time = day.getTime()", form("its form"))
         };
         let written = if to.is_empty() { "time as String".to_owned() } else { format!("{}.format(new Date(time))", form("another form")) };
         let shift = shift.saturating_mul(1000);
         let text = format!(
-            "def time = {otherwise}\ntry {{ time = {read} }} catch (Exception e) {{ }}\nif (time == null) return ''\ntime = time + {shift}\nreturn {written}"
+            "def time = {otherwise}\ntry {{ {read}\n}} catch (Exception e) {{ }}\nif (time == null) return ''\ntime = time + {shift}\nreturn {written}"
         );
         self.by_script(&text, [("a time", moment), ("its form", Template::fixed(from)), ("another form", Template::fixed(to))])
     }
