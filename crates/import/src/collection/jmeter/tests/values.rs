@@ -209,9 +209,9 @@ fn values_stand_in_scripts_as_a_part_of_them_and_are_kept_where_these_are() {
     };
     let each = scripted("JSR223Sampler", &[("cacheKey", "false")]);
     assert!(each.0.contains("$code(1, $ref(\"t\"))") && !each.0.contains("$keep"), "{each:?}");
-    assert_eq!(each.1, ["value of function 1={{uuid}}"]);
+    assert_eq!(each.1, ["value of function 2={{uuid}}"]);
     let first = scripted("JSR223Sampler", &[]);
-    assert!(first.0.starts_with("$keep(\"kept_1\", \"t\");$keep(\"kept_2\", \"value of function 1\");"), "{first:?}");
+    assert!(first.0.starts_with("$keep(\"kept_1\", \"t\");$keep(\"kept_2\", \"value of function 2\");"), "{first:?}");
     assert!(first.0.contains("$ref(\"kept_1\")"), "{first:?}");
     assert_eq!(scripted("BeanShellSampler", &[("BeanShellSampler.query", "vars.put(\"x\", \"\" + ${t});")]).0.matches("$keep").count(), 0);
 }
