@@ -59,7 +59,10 @@ impl Reading<'_> {
             "ping" => self.truth(node).map(|_| Talk::Ping),
             _ => self.close_code(node).map(Talk::Close),
         };
-        let common = self.common(entries, defaults);
+        let mut common = self.common(entries, defaults);
+        if kind == "listen" {
+            common.timeout = None;
+        }
         let (talk, Opened { typed, path, elsewhere }) = (talk?, opened?);
         let name = plan::url_without_secrets(&own_name.unwrap_or_else(|| name_of(&talk, &typed)));
         let name = if group.is_empty() { name } else { format!("{group} / {name}") };
