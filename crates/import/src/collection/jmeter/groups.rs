@@ -90,7 +90,7 @@ impl<'e> Reading<'e> {
         }
         let mut sends = false;
         each_item(&items, &mut |item| sends |= matches!(item, Item::Step(_)));
-        if !sends && !(is_before && Self::runs_scripts(&items)) {
+        if !(sends || is_before && Self::runs_scripts(&items)) {
             if !items.is_empty() {
                 self.leave_out(group, scope, "it sends nothing, so none of its users come");
             }
