@@ -170,16 +170,16 @@ fn what_a_server_pushes_is_listened_to() {
     let steps = "  - connect: /ticks?after=10&wait_ms=10\n  - {send: go, answer: none}\n  - {listen: 1s, name: ticks}\n  - ping: true\n  - close: true\n";
     let mut session = Session::alone().file("s.yaml", &scenario(&talk, steps));
     let told =
-        session.loadline("run s.yaml -c 3 -n 30 --full --check 'step ticks between_events p50 < 1s' --out json=r.json").exits_either(0, 4);
+        session.loadline("run s.yaml -c 1 -n 15 --full --check 'step ticks between_events p50 < 1s' --out json=r.json").exits_either(0, 4);
     let (run, seen) = (session.json("r.json"), talk.seen());
-    assert_eq!((&run["requests"]["succeeded"], &run["requests"]["failed"]), (&30.into(), &0.into()), "{}", told.stdout);
+    assert_eq!((&run["requests"]["succeeded"], &run["requests"]["failed"]), (&15.into(), &0.into()), "{}", told.stdout);
     let ticks = &run["scenario"]["steps"][2];
-    assert_eq!((&ticks["succeeded"], &ticks["streams"]["events"], seen.unasked), (&6.into(), &60.into(), 60), "{}", told.stdout);
-    assert_eq!(ticks["streams"]["between_events"]["count"], 54);
+    assert_eq!((&ticks["succeeded"], &ticks["streams"]["events"], seen.unasked), (&3.into(), &30.into(), 30), "{}", told.stdout);
+    assert_eq!(ticks["streams"]["between_events"]["count"], 27);
     assert!(ticks["streams"]["between_events"]["min_ns"].as_u64() >= Some(5_000_000), "{ticks}");
     assert_eq!(run["websockets"]["messages"], 0, "all were waited for");
-    assert_eq!(run["websockets"]["between_messages"]["count"], 54);
-    assert_eq!(seen.closes.into_iter().collect::<Vec<_>>(), [(1000, 6)], "the connection stands when its time is over");
+    assert_eq!(run["websockets"]["between_messages"]["count"], 27);
+    assert_eq!(seen.closes.into_iter().collect::<Vec<_>>(), [(1000, 3)], "the connection stands when its time is over");
     let wrong = "target: http://127.0.0.1:1\nsteps:\n  - connect: /a\n  - {listen: 0s}\n  - {listen: 1s, timeout: 2s, checks: {body: x}}\n";
     session = session.file("w.yaml", wrong);
     session
