@@ -348,7 +348,7 @@ impl Check {
 /// What a comparison is made of.
 const SIGNS: [char; 4] = ['<', '>', '=', '!'];
 
-const FIGURES: &str = "p50 … p99.9, mean, max (also of a part: first_byte p95, service_time p95, connect p99, tls, wait, first_event, between_events, time_per_token), qps, tps, failed, \
+const FIGURES: &str = "p50 … p99.9, mean, max (also of a part: first_byte p95, service_time p95, connect p99, tls, wait, between_messages, first_event, between_events, time_per_token), qps, tps, failed, \
      unsent, status 503 or status 5xx; and of a step, journey, transaction, population or URL: step login p95";
 
 /// Refuses two promises in one text, each of which would be a promise of its own.
