@@ -972,15 +972,13 @@ mod tests {
     use super::*;
     use measure::fixtures;
     use proptest::prelude::*;
-    use std::sync::OnceLock;
 
     fn check(text: &str) -> Check {
         text.parse().unwrap_or_else(|why| panic!("{text}: {why}"))
     }
 
     fn run(name: &str) -> Summary {
-        static MADE: OnceLock<Vec<(&str, Summary)>> = OnceLock::new();
-        MADE.get_or_init(fixtures::summaries).iter().find(|(known, _)| *known == name).unwrap().1.clone()
+        fixtures::summaries().into_iter().find(|(known, _)| *known == name).unwrap().1
     }
 
     fn verdict(text: &str, run: &Summary) -> Verdict {

@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_hours_and_a_hundred_million_requests_take_no_more_memory_than_an_hour() {
+    fn ten_hours_and_ten_million_requests_take_no_more_memory_than_an_hour() {
         let mut collector = Collector::new(fixtures::plan("http://a.test/"), 1, Nanos::SECOND);
         let mut recorder = Recorder::new(Span { from: Nanos::ZERO, until: Nanos::NEVER });
         let mut spare = Snapshot::default();
@@ -462,9 +462,9 @@ mod tests {
         let mut sizes = Vec::new();
         for second in 0..36_000u32 {
             let begin = u64::from(second) * 1_000_000_000;
-            // 2,778 a second are 10⁸ in ten hours.
-            for k in 0..2_778u64 {
-                let due = begin + k * 359_000;
+            // 278 a second are 10⁷ in ten hours.
+            for k in 0..278u64 {
+                let due = begin + k * 3_590_000;
                 recorder.due(Nanos(due));
                 recorder.record(&outcome(due, due + 50_000 + (random.unit() * 1e6) as u64, Ok(200)));
             }
@@ -475,12 +475,12 @@ mod tests {
             while collector.tick().is_some() {}
             sizes.push((collector.timeline.len(), collector.open.len()));
         }
-        assert_eq!(collector.totals().succeeded, 100_008_000);
+        assert_eq!(collector.totals().succeeded, 10_008_000);
         assert!(sizes.iter().all(|(ticks, open)| *ticks <= TICKS_MAX && *open <= 1));
         let ticks: u64 = collector.timeline.iter().map(|tick| tick.answered).sum();
-        assert_eq!(ticks, 100_008_000, "putting ticks together loses nothing");
+        assert_eq!(ticks, 10_008_000, "putting ticks together loses nothing");
         let (summary, _) = collector.finish(end(36_000));
-        assert_eq!(summary.response_time.count(), 100_008_000);
+        assert_eq!(summary.response_time.count(), 10_008_000);
         // 50 µs and half a millisecond on average; the mean is of all of them.
         let mean = summary.response_time.mean().unwrap();
         assert!((549e3..551e3).contains(&mean), "{mean}");

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::LazyLock;
 
 use plan::{Draft, Nanos, Plan, Random, Setting};
 
@@ -34,20 +35,23 @@ where
     text.parse().ok()
 }
 
-/// Every fixture, by a name that says what it shows.
+/// Every fixture, by a name that says what it shows. They are made once in a program.
 #[must_use]
 pub fn summaries() -> Vec<(&'static str, Summary)> {
-    vec![
-        ("closed_all_well", closed_all_well()),
-        ("open_with_a_stall", open_with_a_stall()),
-        ("failures_of_every_side", failures_of_every_side()),
-        ("a_single_request", a_single_request()),
-        ("nothing_answered", nothing_answered()),
-        ("interrupted_with_warmup", interrupted_with_warmup()),
-        ("a_server_that_was_watched", a_server_that_was_watched()),
-        ("a_server_that_was_profiled", a_server_that_was_profiled()),
-        ("answers_that_streamed", answers_that_streamed()),
-    ]
+    static MADE: LazyLock<Vec<(&str, Summary)>> = LazyLock::new(|| {
+        vec![
+            ("closed_all_well", closed_all_well()),
+            ("open_with_a_stall", open_with_a_stall()),
+            ("failures_of_every_side", failures_of_every_side()),
+            ("a_single_request", a_single_request()),
+            ("nothing_answered", nothing_answered()),
+            ("interrupted_with_warmup", interrupted_with_warmup()),
+            ("a_server_that_was_watched", a_server_that_was_watched()),
+            ("a_server_that_was_profiled", a_server_that_was_profiled()),
+            ("answers_that_streamed", answers_that_streamed()),
+        ]
+    });
+    MADE.clone()
 }
 
 struct Making {

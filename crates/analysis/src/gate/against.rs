@@ -229,12 +229,10 @@ mod tests {
     use super::*;
     use measure::{Histogram, fixtures};
     use plan::{Nanos, Random};
-    use std::sync::OnceLock;
 
     /// A run of this throughput whose requests all took as long as that makes them.
     fn run(qps: f64) -> Summary {
-        static FIXTURE: OnceLock<Summary> = OnceLock::new();
-        let mut run = FIXTURE.get_or_init(|| fixtures::summaries().swap_remove(0).1).clone();
+        let mut run = fixtures::summaries().swap_remove(0).1;
         run.edit_for_test().timeline.clear();
         let mut times = Histogram::new();
         (0..1_100).for_each(|_| times.record(Nanos((1e10 / qps) as u64)));
