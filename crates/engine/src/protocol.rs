@@ -21,7 +21,8 @@ pub(crate) mod websocket;
 pub use encoded::{Act, Encoded, EncodedRef, Layout};
 pub(crate) use events::{Cutter, EventForm, Resumption};
 pub(crate) use exchange::{
-    Answer, Answered, Answers, EXAMPLE_BYTES, Exchange, FailureSample, Past, READ_BUFFER_BYTES, READS_A_TURN, Surroundings, write_failure,
+    Answer, Answered, Answers, EXAMPLE_BYTES, Exchange, FailureSample, Past, READ_BUFFER_BYTES, READS_A_TURN, Surroundings, shown,
+    write_failure,
 };
 pub(crate) use httparse::EMPTY_HEADER;
 pub use httparse::Header;

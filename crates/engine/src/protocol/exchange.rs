@@ -166,8 +166,23 @@ pub struct Surroundings<'a, C, M> {
 /// What nginx and Go answer with status 400 to a plain request at a port for TLS.
 const WANTS_TLS: [&[u8]; 2] = [b"plain HTTP request was sent to HTTPS port", b"sent an HTTP request to an HTTPS server"];
 
+/// Bytes of a server as text: letters of every script as they are, all else escaped.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for piece in bytes.utf8_chunks() {
+        for letter in piece.valid().chars() {
+            match u8::try_from(letter) {
+                Ok(byte @ ..=0x7f) => text.extend(std::ascii::escape_default(byte).map(char::from)),
+                _ => text.extend(letter.escape_debug()),
+            }
+        }
+        text.extend(piece.invalid().iter().flat_map(|byte| std::ascii::escape_default(*byte)).map(char::from));
+    }
+    text
+}
+
 impl FailureSample {
-    /// As text: bytes escaped, so that no terminal or page takes them for its own.
+    /// As text: what is no letter escaped, so that no terminal or page takes them for its own.
     pub(crate) fn text(&self, buffer: &[u8]) -> String {
         match self {
             Self::Bytes(count) => {
@@ -175,7 +190,7 @@ impl FailureSample {
                 // The record header of a TLS alert (RFC 8446 §5.1), or such a server's own words.
                 let says = |words: &&[u8]| bytes.windows(words.len()).any(|window| window == *words);
                 let speaks_tls = bytes.starts_with(&[0x15, 0x03]) || bytes.starts_with(b"HTTP/1.") && WANTS_TLS.iter().any(says);
-                let text = bytes.escape_ascii().to_string();
+                let text = shown(bytes);
                 if speaks_tls { text + measure::SPEAKS_TLS } else { text }
             }
             Self::System(error) => error.to_string(),
@@ -187,6 +202,14 @@ impl FailureSample {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn letters_are_shown_and_nothing_that_a_terminal_obeys() {
+        assert_eq!(shown("n\u{f6}t \u{65e5}\u{672c}".as_bytes()), "n\u{f6}t \u{65e5}\u{672c}");
+        assert_eq!(shown("a\n\"\\\x1b[2J\x7f\0".as_bytes()), r#"a\n\"\\\x1b[2J\x7f\x00"#);
+        assert_eq!(shown("\u{202e}\u{9b}\u{200b}".as_bytes()), r"\u{202e}\u{9b}\u{200b}");
+        assert_eq!(shown(b"\xff\xc3"), r"\xff\xc3");
+    }
 
     #[test]
     fn a_server_that_wants_tls_is_told_as_that() {

@@ -22,7 +22,7 @@ use super::lane::{Acquired, Lane, without_secrets};
 use super::shared::Shared;
 use crate::clock::Clock;
 use crate::error::BehaviourError;
-use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, EncodedRef, ResponseSink};
+use crate::protocol::{Answered, Answers, EXAMPLE_BYTES, Encoded, EncodedRef, ResponseSink, shown};
 use crate::redirect::{Convention, Hop, Hops};
 use crate::slot::GiveUp;
 use crate::transport::Transport;
@@ -627,7 +627,7 @@ impl<'w, T: Transport> Client<'w, T> {
             shared.quirks(answer.quirks);
             if !Status(answer.status).is_success() {
                 let seen = &bytes[..bytes.len().min(EXAMPLE_BYTES)];
-                shared.example(Failure::CheckStatus, done, || without_secrets(&seen.escape_ascii().to_string(), request.encoded.bytes()));
+                shared.example(Failure::CheckStatus, done, || without_secrets(&shown(seen), request.encoded.bytes()));
             }
             let (ready, bytes_in) = (ready.min(sent), received - std::mem::replace(&mut counted, received));
             let outcome = Outcome { due, ready, sent, first_byte, done, bytes_out: 0, bytes_in, result: Ok(answer.status) };

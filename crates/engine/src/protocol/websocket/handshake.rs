@@ -151,7 +151,7 @@ pub(crate) fn accept(key: &str) -> String {
 }
 
 fn shown(answer: &[u8]) -> String {
-    answer[..answer.len().min(EXAMPLE_BYTES)].escape_ascii().to_string()
+    crate::protocol::shown(&answer[..answer.len().min(EXAMPLE_BYTES)])
 }
 
 /// An answer that is no agreement.
