@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts programs that Debian does not have in the version that is wanted into target/peers: load testers, for the tests that compare reports
-# and exchange results, Helm, h2spec, which judges HTTP/2, and JMeter, against which the reader of test plans is held.
+# and exchange results, Helm, h2spec, which judges HTTP/2, a server of gRPC (scripts/grpcd), and JMeter, against which the reader of test plans is held.
 #
 #   scripts/peers.sh hey vegeta jmeter
 #
@@ -20,6 +20,7 @@ mkdir -p "$peers"
 # A source at its version, and where in it the program is.
 source_of() {
     case "$1" in
+        grpcd) echo "$PWD/scripts/grpcd@$(cat scripts/grpcd/* | sha256sum | cut -c1-16)" -here ;;
         helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
         h2specd) echo github.com/summerwind/h2spec@v2.2.1+incompatible /cmd/h2specd ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;
@@ -32,6 +33,11 @@ source_of() {
 # Not `go install`, which asks the proxy for all versions first; the version is known.
 build_with_go() {
     cd "$work" && go mod init peers && go mod edit -require "$source" && go build -mod=mod -o "$peers/$peer" "${source%@*}$place"
+}
+
+# A program of our own, from the modules that its go.sum names.
+build_here() {
+    cd "${source%@*}" && go build -o "$peers/$peer" .
 }
 
 build_with_mvn() {
@@ -64,8 +70,9 @@ for peer in "$@"; do
     if [ -x "$peers/$peer" ] && [ -e "$mark" ]; then
         continue
     fi
-    tool=go
-    [ "$peer" != jmeter ] || tool=mvn
+    tool=go build=build_with_go
+    [ "$peer" != jmeter ] || tool=mvn build=build_with_mvn
+    [ "$place" != -here ] || build=build_here
     if ! command -v $tool > /dev/null; then
         echo "error: $peer cannot be built: there is no $tool" >&2
         echo "  help: scripts/tools.sh $tool" >&2
@@ -74,7 +81,7 @@ for peer in "$@"; do
     echo "building $source" >&2
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    ("build_with_$tool") > "$work/log" 2>&1 || {
+    ("$build") > "$work/log" 2>&1 || {
         cat "$work/log" >&2
         exit 1
     }

@@ -40,6 +40,8 @@ mod export;
 mod find;
 #[path = "end_to_end/fleet.rs"]
 mod fleet;
+#[path = "end_to_end/grpc.rs"]
+mod grpc;
 #[path = "end_to_end/help.rs"]
 mod help;
 #[path = "end_to_end/history.rs"]

@@ -4,6 +4,7 @@
 //! signal and the channel on which counts leave. One path for every option: what is displayed, how many threads there
 //! are and whether load is open or closed never changes how a request is sent and measured.
 
+mod ask;
 pub mod body;
 mod clock;
 mod collect;
@@ -31,6 +32,7 @@ mod threads;
 mod transport;
 mod worker;
 
+pub use ask::{AskError, ask};
 pub use clock::monotonic_now;
 pub use collect::{Collected, collect};
 pub use error::{BehaviourError, RunError, RunErrorKind, measured};
@@ -43,6 +45,6 @@ pub use runner::Runner;
 pub use site::{Gate, RemoteMessages, SiteRole, Sites, SoFar, Terms};
 pub use stop::{Stop, Urgency};
 pub use stored::StoredFile;
-pub use task::head;
+pub use task::{grpc_timeout, head};
 pub use transport::Transport;
 pub use worker::{Arrivals, Behaviour, Client, End, Request, Timetable};

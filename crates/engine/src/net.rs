@@ -309,18 +309,23 @@ impl Network {
             transport.forget_heard();
         }
         let Some((handshakes, name)) = tls else {
-            let is_http2 = self.prepared.http == HttpVersion::V2 && !target.scheme().is_websocket();
+            let is_http2 = target.scheme().is_grpc() || self.prepared.http == HttpVersion::V2 && !target.scheme().is_websocket();
             let version = if is_http2 { Version::Http2 } else { Version::Http1 };
             return Ok(Dialed { stream: transport.plain(), version, connect: begun.elapsed().into(), tls: None, resumed: false });
         };
         let connected = Instant::now();
-        let is_websocket = target.scheme().is_websocket();
-        let handshakes = if is_websocket && self.prepared.http != HttpVersion::V1 { &handshakes.for_websocket() } else { handshakes };
+        let (is_websocket, is_grpc) = (target.scheme().is_websocket(), target.scheme().is_grpc());
+        let own = match self.prepared.http {
+            HttpVersion::Auto | HttpVersion::V2 if is_websocket => Some(handshakes.for_websocket()),
+            HttpVersion::Auto | HttpVersion::V1 if is_grpc => Some(handshakes.for_grpc()),
+            _ => None,
+        };
+        let handshakes = own.as_ref().unwrap_or(handshakes);
         let stream = timeout_at(deadline, handshakes.shake(name, transport))
             .await
             .map_err(|_| DialFailed { failure: Failure::TlsTimeout, text: format!("{}: no handshake within {limit}", name.to_str()) })??;
         let version = if stream.get_ref().1.alpn_protocol() == Some(tls::H2) { Version::Http2 } else { Version::Http1 };
-        if self.prepared.http == HttpVersion::V2 && version != Version::Http2 && !is_websocket {
+        if (self.prepared.http == HttpVersion::V2 && !is_websocket || is_grpc) && version != Version::Http2 {
             let text = format!("{}: it agreed to TLS, and not to HTTP/2 (ALPN)", name.to_str());
             return Err(DialFailed { failure: Failure::Http2NotSpoken, text });
         }
@@ -413,8 +418,8 @@ impl Dial for Network {
         let unreachable = |text: String| DialFailed { failure: Failure::RedirectTarget, text };
         let name;
         let tls = match target.scheme() {
-            Scheme::Http | Scheme::Ws => None,
-            Scheme::Https | Scheme::Wss => {
+            Scheme::Http | Scheme::Ws | Scheme::Grpc => None,
+            Scheme::Https | Scheme::Wss | Scheme::Grpcs => {
                 let handshakes = self.tls.as_ref().ok_or_else(|| unreachable(format!("{target}: the plan follows no redirects")))?;
                 name = tls::server_name(target.host())
                     .ok_or_else(|| unreachable(format!("{} is not a name a certificate can be for", target.host())))?;
@@ -457,8 +462,8 @@ impl Credentials {
         let connection = plan.connection();
         let mut errors: Vec<RunError> = Vec::new();
         let needed = match plan.target().scheme() {
-            Scheme::Https | Scheme::Wss => Some(CertificateNeed::AtOnce),
-            Scheme::Http | Scheme::Ws => {
+            Scheme::Https | Scheme::Wss | Scheme::Grpcs => Some(CertificateNeed::AtOnce),
+            Scheme::Http | Scheme::Ws | Scheme::Grpc => {
                 let leads_on = connection.follow > 0 || plan.scenario().is_some() || *plan.also() != Also::default();
                 leads_on.then_some(CertificateNeed::AfterRedirect)
             }

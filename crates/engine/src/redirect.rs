@@ -84,6 +84,9 @@ pub struct Hops {
 /// If the redirect is not to be followed: its Location is no URL, its server is not one of the `allowed`, or it is one too many.
 pub fn destination(from: &Target, location: &str, hops: Hops, allowed: impl FnOnce(&Target) -> bool) -> Result<Target, RedirectError> {
     let to = from.join(location).map_err(RedirectError::Target)?;
+    if !matches!(to.scheme(), Scheme::Http | Scheme::Https) {
+        return Err(RedirectError::Target(format!("has the scheme '{}', which is no redirect's", to.scheme())));
+    }
     if !allowed(&to) {
         return Err(RedirectError::Outside(to));
     }
@@ -249,6 +252,10 @@ mod tests {
     fn a_redirect_is_refused_by_its_place_its_server_and_its_number() {
         let from = target("http://a.test/x/y");
         let (first, last) = (Hops { followed: 0, max: 1 }, Hops { followed: 1, max: 1 });
+        for location in ["ws://a.test/", "grpc://a.test/b.C/D"] {
+            let hops = Hops { followed: 0, max: 5 };
+            assert!(matches!(destination(&from, location, hops, |_| true), Err(RedirectError::Target(_))), "{location}");
+        }
         let leads = |location, hops| destination(&from, location, hops, |to| to.same_server(&from)).map_err(|error| error.failure());
         assert_eq!(leads("z?q", first), Ok(target("http://a.test/x/z?q")));
         assert_eq!(leads("/z", last), Err(Failure::RedirectLimit));

@@ -166,6 +166,17 @@ fn serialise<'a>(
     if plan.connection().keepalive == Keepalive::CloseEach && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("connection")) {
         headers.push(("Connection", b"close"));
     }
+    let timeout = grpc_timeout(plan.connection().timeout);
+    let mut headers: Vec<(&str, &[u8])> = headers;
+    if target.scheme().is_grpc() {
+        let of_calls: [(&str, &[u8]); 3] =
+            [("Content-Type", b"application/grpc"), ("TE", b"trailers"), ("Grpc-Timeout", timeout.as_bytes())];
+        for (name, value) in of_calls {
+            if !headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)) {
+                headers.push((name, value));
+            }
+        }
+    }
     let mut line = target.path_and_query().to_owned();
     if let Some(proxy) = plan.connection().proxy.as_ref().filter(|proxy| target.scheme() == Scheme::Http && !proxy.tunnels_all()) {
         // A proxy is asked with the whole URL (RFC 9112 §3.2.2).
@@ -175,6 +186,18 @@ fn serialise<'a>(
         }
     }
     request::serialise(method, &line, &headers, body).map_err(|why| RunError::input(why.to_string(), "mend the request's options"))
+}
+
+/// A time as a call tells how long it may take: at most eight digits and a unit
+/// (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#requests>).
+#[must_use]
+pub fn grpc_timeout(limit: Nanos) -> String {
+    const UNITS: [(u64, char); 6] =
+        [(1, 'n'), (1_000, 'u'), (1_000_000, 'm'), (1_000_000_000, 'S'), (60_000_000_000, 'M'), (3_600_000_000_000, 'H')];
+    const MOST: u64 = 99_999_999;
+    let exact = UNITS.iter().rev().find(|(unit, _)| limit.0.is_multiple_of(*unit) && (1..=MOST).contains(&(limit.0 / unit)));
+    let (unit, letter) = exact.or_else(|| UNITS.iter().find(|(unit, _)| limit.0.div_ceil(*unit) <= MOST)).unwrap_or(&UNITS[5]);
+    format!("{}{letter}", limit.0.div_ceil(*unit).min(MOST))
 }
 
 #[cfg(test)]
@@ -210,6 +233,47 @@ mod tests {
         for (status, method) in [(303, "POST"), (302, "POST"), (307, "GET"), (302, "GET")] {
             assert_eq!(led(status, method, "http://a.test/b", FIRST), expected, "{status} {method}");
         }
+    }
+
+    #[test]
+    fn a_limit_is_told_in_eight_digits_and_a_unit() {
+        for (limit, told) in [
+            (Nanos::from_secs(30), "30S"),
+            (Nanos::from_secs(3600), "1H"),
+            (Nanos::from_millis(1500), "1500m"),
+            (Nanos(1), "1n"),
+            (Nanos(99_999_999), "99999999n"),
+            (Nanos(100_000_001), "100001u"),
+            (Nanos(u64::MAX), "5124096H"),
+        ] {
+            assert_eq!(grpc_timeout(limit), told);
+        }
+    }
+
+    #[test]
+    fn a_call_says_what_it_is_unless_it_is_said_already() {
+        let draft = |header: &[&str]| Draft {
+            url: Some("grpc://a.test/b.C/D".to_owned()),
+            message: Some("{}".to_owned()),
+            timeout: "2s".parse().ok(),
+            header: header.iter().map(|line| (*line).to_owned()).collect(),
+            ..Draft::default()
+        };
+        let head = |header: &[&str]| {
+            let plan = Plan::try_from(draft(header)).unwrap();
+            String::from_utf8(head(&plan, plan.target(), "POST", &plan.request().headers).unwrap()).unwrap()
+        };
+        let agent = concat!("User-Agent: loadline/", env!("CARGO_PKG_VERSION"), "\r\n");
+        assert_eq!(
+            head(&["x-key: 7"]),
+            format!(
+                "POST /b.C/D HTTP/1.1\r\nHost: a.test\r\n{agent}x-key: 7\r\nContent-Type: application/grpc\r\nTE: trailers\r\nGrpc-Timeout: 2S\r\n"
+            )
+        );
+        assert!(
+            head(&["grpc-timeout: 1S", "content-type: application/grpc+proto"])
+                .ends_with("grpc-timeout: 1S\r\ncontent-type: application/grpc+proto\r\nTE: trailers\r\n")
+        );
     }
 
     #[test]

@@ -160,7 +160,25 @@ const fn exception(failure: Failure) -> &'static str {
         | F::WebSocketRefused
         | F::WebSocketHandshake
         | F::WebSocketClosed
-        | F::WebSocketProtocol => "org.apache.http.client.ClientProtocolException",
+        | F::WebSocketProtocol
+        | F::GrpcCancelled
+        | F::GrpcUnknown
+        | F::GrpcInvalidArgument
+        | F::GrpcDeadlineExceeded
+        | F::GrpcNotFound
+        | F::GrpcAlreadyExists
+        | F::GrpcPermissionDenied
+        | F::GrpcResourceExhausted
+        | F::GrpcFailedPrecondition
+        | F::GrpcAborted
+        | F::GrpcOutOfRange
+        | F::GrpcUnimplemented
+        | F::GrpcInternal
+        | F::GrpcUnavailable
+        | F::GrpcDataLoss
+        | F::GrpcUnauthenticated
+        | F::GrpcNoStatus
+        | F::GrpcProtocol => "org.apache.http.client.ClientProtocolException",
         F::RedirectTarget => "java.net.MalformedURLException",
         F::RequestValue => "java.lang.IllegalArgumentException",
         F::ClientInterrupted => "java.io.InterruptedIOException",

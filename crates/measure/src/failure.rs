@@ -10,7 +10,9 @@
 use std::fmt;
 
 use plan::Wording;
-use plan::setting::{ALSO_TARGET, CACERT, CERT, CONNECTIONS, FOLLOW, HTTP, INSECURE, KEY, SNI, SOURCE_IP, STREAMS, TLS_VERSION};
+use plan::setting::{
+    ALSO_TARGET, BEARER, CACERT, CERT, CONNECTIONS, FOLLOW, HEADER, HTTP, INSECURE, KEY, SNI, SOURCE_IP, STREAMS, TIMEOUT, TLS_VERSION,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::Example;
@@ -141,6 +143,25 @@ failures! {
     WebSocketClosed, "websocket.closed", Server, "the server closed the WebSocket", "the example holds its code and reason";
     WebSocketProtocol, "websocket.protocol", Server, "the server broke a rule of WebSocket", "the example says which";
 
+    GrpcCancelled, "grpc.cancelled", Server, "the call was cancelled (CANCELLED)", "the server or a proxy gave the call up: look at its log at that time";
+    GrpcUnknown, "grpc.unknown", Server, "the server gave no kind of error (UNKNOWN)", "the example holds its words: look at its log at that time";
+    GrpcInvalidArgument, "grpc.invalid_argument", ServerOrPlan, "the server does not take the message (INVALID_ARGUMENT)", "the example holds its words: look at the fields of the message";
+    GrpcDeadlineExceeded, "grpc.deadline_exceeded", Server, "the server said that the deadline has passed (DEADLINE_EXCEEDED)", "it is overloaded or hangs; {TIMEOUT} is the deadline that it is told";
+    GrpcNotFound, "grpc.not_found", ServerOrPlan, "the server does not have what the call names (NOT_FOUND)", "the example holds its words: look at the message";
+    GrpcAlreadyExists, "grpc.already_exists", ServerOrPlan, "what the call is to make is there already (ALREADY_EXISTS)", "send messages that differ, such as with {{{{uuid}}}}";
+    GrpcPermissionDenied, "grpc.permission_denied", ServerOrPlan, "the server does not allow the call (PERMISSION_DENIED)", "look at what it wants as metadata: {HEADER}";
+    GrpcResourceExhausted, "grpc.resource_exhausted", Server, "a resource of the server is used up (RESOURCE_EXHAUSTED)", "the example holds its words: look at its limits of calls, sizes and memory";
+    GrpcFailedPrecondition, "grpc.failed_precondition", ServerOrPlan, "the server is not in a state for the call (FAILED_PRECONDITION)", "the example holds its words: look at what has to come before";
+    GrpcAborted, "grpc.aborted", Server, "the server broke the call off (ABORTED)", "calls at the same time are in each other's way: look at its log";
+    GrpcOutOfRange, "grpc.out_of_range", ServerOrPlan, "the call asks for something beyond an end (OUT_OF_RANGE)", "the example holds its words: look at the message";
+    GrpcUnimplemented, "grpc.unimplemented", ServerOrPlan, "the server does not have the method (UNIMPLEMENTED)", "look at the service and the method in the URL, and which version the server runs";
+    GrpcInternal, "grpc.internal", Server, "the server failed (INTERNAL)", "look at its log at that time";
+    GrpcUnavailable, "grpc.unavailable", Server, "the server is not available (UNAVAILABLE)", "it or a proxy takes no calls at present: the example holds its words";
+    GrpcDataLoss, "grpc.data_loss", Server, "the server lost data (DATA_LOSS)", "look at its log at that time";
+    GrpcUnauthenticated, "grpc.unauthenticated", ServerOrPlan, "the server does not know who calls (UNAUTHENTICATED)", "give what it wants as metadata, such as {BEARER}";
+    GrpcNoStatus, "grpc.no_status", Server, "the answer ended without a grpc-status", "does the server, or a proxy before it, speak gRPC there, and pass trailers on?";
+    GrpcProtocol, "grpc.protocol", Server, "the server broke a rule of gRPC", "the example says which";
+
     LimitHeadBytes, "limit.head_bytes", Server, "the answer's head is larger than 64 KiB", "the server sends too many or too long headers";
     LimitHeaderCount, "limit.header_count", Server, "the answer has more than 256 headers", "the server sends too many headers";
     LimitInterim, "limit.interim", Server, "more than 8 interim (1xx) answers", "the server floods with 1xx";
@@ -197,7 +218,38 @@ impl Failure {
     /// Whether there was a whole answer, so that the request has all its times.
     #[must_use]
     pub const fn is_answered(self) -> bool {
-        matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing | Self::Script)
+        matches!(self, Self::CheckStatus | Self::CheckFailed | Self::ExtractNothing | Self::Script) || self.is_grpc_status()
+    }
+
+    /// Whether it is what a server of gRPC answered, or failed to: a status other than OK, or none.
+    #[must_use]
+    pub const fn is_grpc_status(self) -> bool {
+        Self::GrpcCancelled as u8 <= self as u8 && self as u8 <= Self::GrpcNoStatus as u8
+    }
+
+    /// The class of a status of gRPC by its code; `None` for 0, which is success. Codes that nobody knows are UNKNOWN, as the standard
+    /// says (<https://grpc.github.io/grpc/core/md_doc_statuscodes.html>).
+    #[must_use]
+    pub const fn of_grpc(code: u64) -> Option<Self> {
+        Some(match code {
+            0 => return None,
+            1 => Self::GrpcCancelled,
+            3 => Self::GrpcInvalidArgument,
+            4 => Self::GrpcDeadlineExceeded,
+            5 => Self::GrpcNotFound,
+            6 => Self::GrpcAlreadyExists,
+            7 => Self::GrpcPermissionDenied,
+            8 => Self::GrpcResourceExhausted,
+            9 => Self::GrpcFailedPrecondition,
+            10 => Self::GrpcAborted,
+            11 => Self::GrpcOutOfRange,
+            12 => Self::GrpcUnimplemented,
+            13 => Self::GrpcInternal,
+            14 => Self::GrpcUnavailable,
+            15 => Self::GrpcDataLoss,
+            16 => Self::GrpcUnauthenticated,
+            _ => Self::GrpcUnknown,
+        })
     }
 
     /// Whether nothing was sent at all.
@@ -259,6 +311,16 @@ mod tests {
             assert_eq!(class.index(), index);
             assert_eq!(Failure::from_code(class.code()), Some(*class), "{} is not unique", class.code());
         }
+    }
+
+    #[test]
+    fn each_status_of_grpc_has_its_class() {
+        let classes: Vec<Failure> = (1..=16).filter_map(Failure::of_grpc).collect();
+        let of_grpc: Vec<Failure> = Failure::ALL.iter().copied().filter(|class| class.is_grpc_status()).collect();
+        assert_eq!(classes, of_grpc[..16], "in the order of their codes");
+        assert_eq!((Failure::of_grpc(0), Failure::of_grpc(17)), (None, Some(Failure::GrpcUnknown)));
+        assert_eq!(of_grpc[16..], [Failure::GrpcNoStatus]);
+        assert!(of_grpc.iter().all(|class| class.is_answered()) && !Failure::GrpcProtocol.is_answered());
     }
 
     #[test]

@@ -32,6 +32,16 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether there was a whole answer, whatever it said.
+    #[inline]
+    #[must_use]
+    pub const fn is_answered(&self) -> bool {
+        match self.result {
+            Ok(_) => true,
+            Err(failure) => failure.is_answered(),
+        }
+    }
+
     /// What a user feels: `done − due`. Also called TTLB, time to last byte.
     #[must_use]
     pub const fn response_time(&self) -> Nanos {

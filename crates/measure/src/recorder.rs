@@ -280,7 +280,7 @@ impl Recorder {
         counts.bytes_sent += u64::from(outcome.bytes_out);
         counts.bytes_received += outcome.bytes_in;
         let failed = failure_of(outcome.result, judged);
-        if outcome.result.is_ok() && outcome.done > self.span.from && outcome.done <= self.span.until {
+        if outcome.is_answered() && outcome.done > self.span.from && outcome.done <= self.span.until {
             counts.answered += 1;
             counts.answered_well += u64::from(failed.is_none());
         }
@@ -291,7 +291,7 @@ impl Recorder {
             }
             return;
         }
-        let is_timed = outcome.result.map_or_else(Failure::is_timeout, |_| true);
+        let is_timed = outcome.result.map_or_else(|failure| failure.is_timeout() || failure.is_answered(), |_| true);
         match outcome.result {
             Ok(status) => {
                 counts.count_status(status);
@@ -311,14 +311,17 @@ impl Recorder {
             }
             Err(failure) => {
                 counts.failures[failure.index()] += 1;
-                if failure.is_timeout() {
+                if is_timed {
                     counts.response_failed.record(outcome.response_time());
                 }
                 // What was never sent has no wait, lag or service time.
                 if failure.is_unsent() {
                     return;
                 }
-                if failure.is_timeout() {
+                if failure.is_answered() {
+                    counts.first_byte.record(outcome.first_byte.since(outcome.sent));
+                }
+                if is_timed {
                     counts.service.record(outcome.service_time());
                 }
             }
@@ -343,14 +346,14 @@ impl Recorder {
         self.record_judged(outcome, judged);
         let in_span = outcome.done > self.span.from && outcome.done <= self.span.until;
         let Some(row) = self.counts.tally.steps.get_mut(step) else { return };
-        row.answered += u64::from(outcome.result.is_ok() && in_span);
+        row.answered += u64::from(outcome.is_answered() && in_span);
         if outcome.due < self.span.from {
             return;
         }
         row.due += 1;
         let Some(failed) = failure_of(outcome.result, judged) else { return row.succeed(outcome) };
         *row.failures.entry(failed).or_default() += 1;
-        if outcome.result.is_ok() || failed.is_timeout() {
+        if outcome.is_answered() || failed.is_timeout() {
             row.response_failed.record(outcome.response_time());
         }
     }

@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use crate::grpc::read_calls;
 use crate::load_settings::{Ending, LoadWords, read_load, read_populations};
 use crate::plan::{
     CONNECT_TIMEOUT_DEFAULT, Connection, HttpVersion, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT, STREAMS_DEFAULT,
@@ -24,8 +25,8 @@ use crate::setting::{
 };
 use crate::template::is_templated;
 use crate::{
-    Also, Body, Draft, Load, LoadRecord, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Setting, Sources, Spelling, Templating,
-    TokenCount, Variation, WindowBytes,
+    Also, Body, Draft, Load, LoadRecord, MessageSource, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Setting, Sources, Spelling,
+    Templating, TokenCount, Variation, WindowBytes,
 };
 
 /// Of a load of which nothing was read: that names no files, or a saved one that is only looked at.
@@ -108,6 +109,9 @@ impl TryFrom<Resolved> for Plan {
             json,
             form,
             message,
+            proto,
+            proto_path,
+            descriptors,
             message_deflate,
             user,
             bearer,
@@ -199,6 +203,7 @@ impl TryFrom<Resolved> for Plan {
         let mut wrong = Vec::new();
         let also = Also::read(&also_target, &mut wrong);
         wrong.into_iter().for_each(|error| r.errors.push(error));
+        let urls_given = urls.is_some();
         let list = urls.map(|path| {
             let lines = contents.text(&path).map(|text| text.lines().map(str::to_owned).collect());
             UrlsWords { path, sha256: urls_sha256, lines, elsewhere: urls_at_url.then_some(&also) }
@@ -239,7 +244,26 @@ impl TryFrom<Resolved> for Plan {
         }
 
         let is_websocket = target.as_ref().is_some_and(|target| target.scheme().is_websocket());
-        if is_websocket {
+        let is_grpc = target.as_ref().is_some_and(|target| target.scheme().is_grpc());
+        if let Some(target) = target.as_ref().filter(|_| is_grpc) {
+            let given = [
+                (!form.is_empty(), FORM),
+                (method.as_deref().is_some_and(|method| !["GET", "POST"].contains(&method)), METHOD),
+                (script.is_some(), SCRIPT),
+                (scenario.is_some(), SCENARIO),
+                (urls_given, URLS),
+                (stream.is_some(), STREAM),
+                (compressed, COMPRESSED),
+                (expect_continue, EXPECT_CONTINUE),
+                (http.as_ref().is_some_and(|http| !matches!(http, Setting::Value(HttpVersion::V2))), HTTP),
+                (follow.as_ref().is_some_and(|follow| !matches!(follow, Setting::Value(0))), FOLLOW),
+            ];
+            let messages = [(message.is_some(), MESSAGE), (data.is_some(), DATA), (json.is_some(), JSON)];
+            read_calls(r, target, (&given, braces), &messages);
+            if replay.is_some() {
+                r.wrong("url", "a log is sent again over HTTP, and the URL is one of gRPC", "write http:// or https://");
+            }
+        } else if is_websocket {
             read_websocket(
                 r,
                 &[
@@ -262,9 +286,13 @@ impl TryFrom<Resolved> for Plan {
         } else if message.is_some() && scenario.is_none() && target.is_some() {
             r.wrong(
                 MESSAGE,
-                format!("{MESSAGE} is sent over WebSocket, and the URL is not ws:// or wss://"),
+                format!("{MESSAGE} is sent over WebSocket or gRPC, and the URL is not ws://, wss://, grpc:// or grpcs://"),
                 format!("send it with {DATA}"),
             );
+        }
+        let described = MessageSource { protos: proto, folders: proto_path, descriptors };
+        if target.is_some() {
+            described.judge(r, is_grpc || scenario.is_some());
         }
         if message_deflate && !is_websocket && scenario.is_none() && target.is_some() {
             r.wrong(
@@ -274,13 +302,19 @@ impl TryFrom<Resolved> for Plan {
             );
         }
         let body = read_body(r, data.or(message), json.clone(), &form, seed);
-        let method = if is_websocket { "GET".to_owned() } else { read_method(r, method, &body) };
+        let method = if is_websocket {
+            "GET".to_owned()
+        } else if is_grpc {
+            "POST".to_owned()
+        } else {
+            read_method(r, method, &body)
+        };
         let credentials = target.as_ref().and_then(|target| target.credentials().cloned());
         let headers = read_headers(
             r,
             &HeaderWords { header, user, bearer, cookie, credentials, json: json.is_some(), compressed, expect_continue, braces },
             target.as_ref(),
-            if is_websocket { &Body::Empty } else { &body },
+            if is_websocket || is_grpc { &Body::Empty } else { &body },
         );
 
         if expect_continue && body == Body::Empty && scenario.is_none() && replay.is_none() {
@@ -353,7 +387,11 @@ impl TryFrom<Resolved> for Plan {
 
         // Scripts of wrk know HTTP/1.1 alone. Where the URL is wrong, nobody knows.
         let is_offered = script.is_none() && target.as_ref().is_some_and(|target| target.scheme() == Scheme::Https);
-        let by_itself = if is_offered { HttpVersion::Auto } else { HttpVersion::V1 };
+        let by_itself = match (is_grpc, is_offered) {
+            (true, _) => HttpVersion::V2,
+            (false, true) => HttpVersion::Auto,
+            (false, false) => HttpVersion::V1,
+        };
         let http = r.value(HTTP, http, format_args!("give {HTTP:#} 1.1, {HTTP:#} 2 or {HTTP:#} auto")).unwrap_or(by_itself);
         let streams = r.value(STREAMS, streams, format_args!("give a whole number from 1 on, such as {STREAMS:#} 10"));
         if streams.is_some() && http == HttpVersion::V1 {
@@ -390,7 +428,7 @@ impl TryFrom<Resolved> for Plan {
             r.wrong(INSECURE, format!("{INSECURE} accepts any certificate, and {CACERT} says whom to trust"), "leave one of them out");
         }
         let over_tls = target.as_ref().is_none_or(|target| target.scheme().is_tls()) || follow > 0 || scenario.is_some();
-        let scheme = if is_websocket { Scheme::Ws } else { Scheme::Http };
+        let scheme = target.as_ref().map_or(Scheme::Http, |target| target.scheme());
         for (given, flag) in [
             (insecure, INSECURE),
             (cacert.is_some(), CACERT),
@@ -404,7 +442,7 @@ impl TryFrom<Resolved> for Plan {
             }
         }
 
-        let plain = target.as_ref().is_some_and(|target| target.scheme() == Scheme::Http);
+        let plain = target.as_ref().is_some_and(|target| matches!(target.scheme(), Scheme::Http | Scheme::Grpc));
         let asks_proxy = plain && proxy.as_ref().is_some_and(|proxy| !proxy.tunnels_all());
         if http == HttpVersion::V2 && asks_proxy {
             r.wrong(
@@ -527,6 +565,7 @@ impl TryFrom<Resolved> for Plan {
                 compressed,
                 expect_continue,
                 replay,
+                messages: described,
                 load,
                 duration,
                 requests,

@@ -10,7 +10,7 @@ use clap::{ArgAction, Args};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{HttpVersion, StreamForm, TlsVersion};
-use crate::setting::{CACERT, CERT, DATA, FORM, JSON, KEY, MESSAGE, SCENARIO, SCRIPT, SettingName, URLS};
+use crate::setting::{CACERT, CERT, DATA, DESCRIPTORS, FORM, JSON, KEY, MESSAGE, SCENARIO, SCRIPT, SettingName, URLS};
 use crate::{
     DataEnd, EventPath, HostPort, Nanos, Pause, Resumption, RowOrder, Setting, Spacing, Timetable, TokenCount, Users, Warmup, WindowBytes,
 };
@@ -100,10 +100,25 @@ pub struct Draft {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub form: Vec<String>,
 
-    /// Send this text, @FILE, or @- for standard input, as messages over WebSocket: to ws:// or wss://
+    /// Send this text, @FILE, or @- for standard input, as messages over WebSocket (ws://, wss://); of gRPC (grpc://, grpcs://) as JSON
     #[arg(long, value_name = "TEXT", help_heading = "Request")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+
+    /// Messages of gRPC are described in this .proto file; without it and --descriptors the server is asked (repeatable)
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proto: Vec<String>,
+
+    /// Imports of .proto files begin in this folder (repeatable)
+    #[arg(short = 'I', long, value_name = "DIR", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proto_path: Vec<String>,
+
+    /// Messages of gRPC are described in this set of descriptors, as protoc --descriptor_set_out writes it
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptors: Option<String>,
 
     /// Offer to pack messages over WebSocket (permessage-deflate)
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Request")]
@@ -339,7 +354,15 @@ impl Draft {
         let script = self.script.as_deref().map(|path| (SCRIPT, path));
         let urls = self.urls.as_deref().map(|path| (URLS, path));
         let scenario = self.scenario.as_deref().map(|path| (SCENARIO, path));
-        bodies.chain(uploads).chain(tls).chain(script).chain(urls).chain(scenario).filter(|(_, path)| !path.is_empty() && *path != "-")
+        let described = self.descriptors.as_deref().map(|path| (DESCRIPTORS, path));
+        bodies
+            .chain(described)
+            .chain(uploads)
+            .chain(tls)
+            .chain(script)
+            .chain(urls)
+            .chain(scenario)
+            .filter(|(_, path)| !path.is_empty() && *path != "-")
     }
 
     /// This draft with everything `over` says put in its place, as flags go over a saved plan.
@@ -351,6 +374,7 @@ impl Draft {
         }
         // A body given anew takes the place of the old one, of whatever kind that was.
         let new_body = over.data.is_some() || over.json.is_some() || !over.form.is_empty() || over.message.is_some();
+        let new_described = !over.proto.is_empty() || over.descriptors.is_some();
         let new_load = over.rate.is_some() || over.duration.is_some() || over.requests.is_some();
         let new_target = over.url.is_some();
         // Servers belong to the file or the URL that they were named with.
@@ -389,6 +413,9 @@ impl Draft {
             json: if new_body { over.json } else { self.json },
             form: if new_body { over.form } else { self.form },
             message: if new_body { over.message } else { self.message },
+            proto: if new_described { over.proto } else { self.proto },
+            proto_path: list(self.proto_path, over.proto_path),
+            descriptors: if new_described { over.descriptors } else { self.descriptors },
             message_deflate: over.message_deflate || self.message_deflate,
             user: over.user.or(self.user),
             bearer: over.bearer.or(self.bearer),

@@ -16,8 +16,8 @@ use crate::secret::{self, REDACTED};
 use crate::setting::*;
 use crate::template::is_templated;
 use crate::{
-    Also, Body, Bounds, Contents, EventPath, FormPart, FormValue, HostPort, Load, LoadRecord, Nanos, Part, Population, Proxy, Replay,
-    Request, Resumption, Secrets, Target, Templating, Timetable, TokenCount, Users, Variation, Warmup, WindowBytes, Wording,
+    Also, Body, Bounds, Contents, EventPath, FormPart, FormValue, HostPort, Load, LoadRecord, MessageSource, Nanos, Part, Population,
+    Proxy, Replay, Request, Resumption, Secrets, Target, Templating, Timetable, TokenCount, Users, Variation, Warmup, WindowBytes, Wording,
 };
 
 /// One load, decided in full.
@@ -47,6 +47,7 @@ pub struct Plan {
     pub(crate) compressed: bool,
     pub(crate) expect_continue: bool,
     pub(crate) replay: Option<Replay>,
+    pub(crate) messages: MessageSource,
     pub(crate) contents: Contents,
 }
 
@@ -466,6 +467,12 @@ impl Plan {
         self.stream_for
     }
 
+    /// What the messages of calls are described by, as it was named; what that came to is in its [contents](Plan::contents).
+    #[must_use]
+    pub const fn messages(&self) -> &MessageSource {
+        &self.messages
+    }
+
     /// Whether answers are asked for that are packed, and counted as such.
     #[must_use]
     pub const fn compressed(&self) -> bool {
@@ -496,12 +503,13 @@ impl Plan {
         &self.variation
     }
 
-    /// Whether requests differ, or their answers are looked at: there are templates, a list of URLs, or something is expected of answers.
-    /// Those of a scenario are its own affair.
+    /// Whether requests differ, are made from what a message says, or their answers are looked at: there are templates, a list of URLs, calls
+    /// of gRPC, or something is expected of answers. Those of a scenario are its own affair.
     #[must_use]
     pub fn is_filled_in(&self) -> bool {
         self.scenario.is_none()
             && (self.variation.mix.is_some()
+                || self.target.scheme().is_grpc()
                 || !self.variation.expects.is_empty()
                 || (self.variation.braces == Templating::Template && self.texts().any(|(_, text)| is_templated(text))))
     }

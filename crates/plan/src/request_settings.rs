@@ -337,7 +337,11 @@ pub(crate) fn read_headers(r: &mut Reading, words: &HeaderWords, target: Option<
         _ => {}
     }
     let accept = if words.json { "application/json" } else { "*/*" };
+    let is_grpc = target.is_some_and(|target| target.scheme().is_grpc());
     for (name, value) in DEFAULT_HEADERS {
+        if is_grpc && name == "Accept" {
+            continue;
+        }
         if !has(&name.to_ascii_lowercase()) {
             headers.push((name.to_owned(), if name == "Accept" { accept } else { value }.to_owned()));
         }

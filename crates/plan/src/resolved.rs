@@ -41,7 +41,7 @@ impl Resolved {
     /// are no templates are left out: the plan tells what is wrong with them.
     #[must_use]
     pub fn taken_from_outside(&self) -> Vec<(&'static str, Value)> {
-        let Draft { url, header, user, bearer, cookie, data, json, form, urls, no_templates, .. } = &self.draft;
+        let Draft { url, header, user, bearer, cookie, data, json, message, form, urls, no_templates, .. } = &self.draft;
         let mut found: Vec<(&'static str, Value)> = Vec::new();
         let mut look = |setting: &'static str, text: &str| {
             let Ok(template) = Template::parse_any(text) else { return };
@@ -57,7 +57,7 @@ impl Resolved {
         }
         url.iter().for_each(|url| look("url", url));
         header.iter().chain(user).chain(bearer).chain(cookie).for_each(|text| look("header", text));
-        for body in [data, json].into_iter().flatten() {
+        for body in [data, json, message].into_iter().flatten() {
             match body.strip_prefix('@') {
                 // A body that is no text is sent as it is.
                 Some(path) => {

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::{Placeholder, percent_decoded, secret};
 
-/// How a URL says to speak: HTTP or WebSocket, plain or over TLS.
+/// How a URL says to speak: HTTP, WebSocket or gRPC, plain or over TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// `http://`
@@ -19,6 +19,10 @@ pub enum Scheme {
     Ws,
     /// `wss://`
     Wss,
+    /// `grpc://`
+    Grpc,
+    /// `grpcs://`
+    Grpcs,
 }
 
 impl Scheme {
@@ -26,21 +30,33 @@ impl Scheme {
     #[must_use]
     pub const fn default_port(self) -> u16 {
         match self {
-            Self::Http | Self::Ws => 80,
-            Self::Https | Self::Wss => 443,
+            Self::Http | Self::Ws | Self::Grpc => 80,
+            Self::Https | Self::Wss | Self::Grpcs => 443,
         }
     }
 
     /// Whether it is over TLS.
     #[must_use]
     pub const fn is_tls(self) -> bool {
-        matches!(self, Self::Https | Self::Wss)
+        matches!(self, Self::Https | Self::Wss | Self::Grpcs)
     }
 
     /// Whether it is WebSocket.
     #[must_use]
     pub const fn is_websocket(self) -> bool {
         matches!(self, Self::Ws | Self::Wss)
+    }
+
+    /// Whether it is gRPC.
+    #[must_use]
+    pub const fn is_grpc(self) -> bool {
+        matches!(self, Self::Grpc | Self::Grpcs)
+    }
+
+    /// What a request of HTTP says in its place.
+    #[must_use]
+    pub const fn of_http(self) -> &'static str {
+        if self.is_tls() { "https" } else { "http" }
     }
 }
 
@@ -51,6 +67,8 @@ impl fmt::Display for Scheme {
             Self::Https => "https",
             Self::Ws => "ws",
             Self::Wss => "wss",
+            Self::Grpc => "grpc",
+            Self::Grpcs => "grpcs",
         })
     }
 }
@@ -135,6 +153,13 @@ impl Target {
         Self { scheme, ..self }
     }
 
+    /// The same for calls of gRPC.
+    #[must_use]
+    pub fn over_grpc(self) -> Self {
+        let scheme = if self.scheme.is_tls() { Scheme::Grpcs } else { Scheme::Grpc };
+        Self { scheme, ..self }
+    }
+
     /// Whether the other is on the same server: http and https of one host are one, by their usual ports or by the same one.
     #[must_use]
     pub fn same_server(&self, other: &Self) -> bool {
@@ -174,11 +199,15 @@ impl Target {
             "https" => Scheme::Https,
             "ws" => Scheme::Ws,
             "wss" => Scheme::Wss,
-            other => return Err(format!("has the scheme '{other}', and loadline speaks http, https, ws and wss")),
+            "grpc" => Scheme::Grpc,
+            "grpcs" => Scheme::Grpcs,
+            other => return Err(format!("has the scheme '{other}', and loadline speaks http, https, ws, wss, grpc and grpcs")),
         };
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or("has no host")?.to_owned();
         let path_and_query = match url.query() {
             Some(query) => format!("{}?{query}", url.path()),
+            // Of schemes that the URL Standard does not know, an empty path stays one.
+            None if url.path().is_empty() => "/".to_owned(),
             None => url.path().to_owned(),
         };
         let credentials = (!url.username().is_empty() || url.password().is_some())
@@ -333,6 +362,9 @@ mod tests {
         let quoted: Target = "http://a.test/it's?q='\u{fc}'&~value0~='#it's".parse().unwrap();
         assert_eq!(quoted.path_and_query(), "/it's?q='%C3%BC'&~value0~='");
         assert_eq!(quoted.join("?b='").unwrap().path_and_query(), "/it's?b='");
+        let target: Target = "grpcs://[::1]/a.B/C".parse().unwrap();
+        assert_eq!((target.host(), target.port(), target.path_and_query(), target.scheme().of_http()), ("::1", 443, "/a.B/C", "https"));
+        assert_eq!("grpc://api.test:50051".parse::<Target>().unwrap().to_string(), "grpc://api.test:50051/");
         let target: Target = "https://api.test".parse().unwrap();
         assert_eq!((target.authority().as_str(), target.port(), target.path_and_query()), ("api.test", 443, "/"));
     }
@@ -359,6 +391,7 @@ mod tests {
             ("./a.test", "no scheme"),
             ("a.test:http/", "no scheme"),
             ("ftp://a/", "the scheme 'ftp'"),
+            ("grpc://", "has no host"),
             ("http://", "not a URL"),
             ("http://a:99999/", "not a URL"),
             ("http://a b/", "not a URL"),

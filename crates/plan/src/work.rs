@@ -303,7 +303,7 @@ pub struct Step {
     pub failure_ends: Option<Extent>,
     /// Whether the journey goes on even without an answer, or with something that is not found in it; not of one whose failure ends something.
     pub may_fail: bool,
-    /// What it does over WebSocket, if that; its path says on which connection, and its body is the message.
+    /// What it does in messages, if that; its path says on which connection or which method, and its body is the message.
     pub talk: Option<Talk>,
 }
 

@@ -14,9 +14,9 @@ use crate::plan::{ACCEPT_ENCODING, EXPECT_CONTINUE, texts};
 use crate::secret::{self, REDACTED};
 use crate::template::is_templated;
 use crate::{
-    Amount, Body, Confinement, Connection, Contents, Draft, FormValue, HttpVersion, Keepalive, Load, LoadRecord, Nanos, Plan, PlanErrors,
-    PopulationDraft, Preflight, Resolved, Resumption, SaidOfVariables, ScenarioFile, Scheme, ScriptFile, Setting, Sources, Spelling,
-    Stages, Templating, Tls, Variation, Verification, Warmup, WindowBytes,
+    Amount, Body, Confinement, Connection, Contents, Draft, FormValue, HttpVersion, Keepalive, Load, LoadRecord, MessageSource, Nanos,
+    Plan, PlanErrors, PopulationDraft, Preflight, Resolved, Resumption, SaidOfVariables, ScenarioFile, Scheme, ScriptFile, Setting,
+    Sources, Spelling, Stages, Templating, Tls, Variation, Verification, Warmup, WindowBytes,
 };
 
 /// What becomes of secrets.
@@ -138,6 +138,7 @@ impl Plan {
             compressed,
             expect_continue,
             replay,
+            messages: MessageSource { protos, folders, descriptors },
             contents: _,
         } = self;
         let scenario_name = scenario.as_ref().and_then(|file| file.name.clone());
@@ -205,10 +206,17 @@ impl Plan {
                 }
             })
             .collect();
-        let by_itself =
-            [("Host", true), ("User-Agent", true), ("Accept", true), (ACCEPT_ENCODING.0, compressed), (EXPECT_CONTINUE.0, expect_continue)];
+        let scheme = target.scheme();
+        let is_http = !scheme.is_websocket() && !scheme.is_grpc();
+        let by_itself = [
+            ("Host", true),
+            ("User-Agent", true),
+            ("Accept", !scheme.is_grpc()),
+            (ACCEPT_ENCODING.0, compressed),
+            (EXPECT_CONTINUE.0, expect_continue),
+        ];
         header.extend(by_itself.iter().filter(|(name, is_sent)| *is_sent && !has(name)).map(|(name, _)| format!("{name}:")));
-        if request.body != Body::Empty && !target.scheme().is_websocket() && !has("content-type") {
+        if request.body != Body::Empty && is_http && !has("content-type") {
             header.push("Content-Type:".to_owned());
         }
 
@@ -229,7 +237,7 @@ impl Plan {
                     .collect();
             }
         }
-        if target.scheme().is_websocket() {
+        if !is_http {
             message = data.take();
         }
         let (cert, key) = identity.map_or((None, None), |identity| (Some(identity.cert), Some(identity.key)));
@@ -269,6 +277,9 @@ impl Plan {
             json: None,
             form,
             message,
+            proto: protos,
+            proto_path: folders,
+            descriptors,
             message_deflate,
             user: None,
             bearer: None,

@@ -26,10 +26,12 @@ pub fn request_of(plan: &Plan) -> String {
     let variation = plan.variation();
     let is_template =
         |bytes: &[u8]| variation.braces == Templating::Template && std::str::from_utf8(bytes).is_ok_and(template::is_templated);
-    let is_websocket = plan.target().scheme().is_websocket();
+    // The URL says what is spoken, and what is sent are messages.
+    let scheme = plan.target().scheme();
+    let is_of_messages = scheme.is_websocket() || scheme.is_grpc();
     let body = match &plan.request().body {
         Body::Empty => String::new(),
-        Body::Bytes(_) if is_websocket => String::new(),
+        Body::Bytes(_) if is_of_messages => String::new(),
         Body::Bytes(bytes) if is_template(bytes) => " with a body made from a template".to_owned(),
         Body::Bytes(bytes) => format!(" with a body of {}", quantity::bytes(bytes.len() as f64)),
         Body::File(path) => format!(" with {} as its body", visible(path)),
@@ -49,7 +51,7 @@ pub fn request_of(plan: &Plan) -> String {
     }
     match &variation.mix {
         Some(mix) => format!("the URLs in {}{body}{rows}", visible(&mix.path)),
-        None if is_websocket => {
+        None if is_of_messages => {
             let messages = match &plan.request().body {
                 Body::Bytes(bytes) if is_template(bytes) => "messages made from a template".to_owned(),
                 Body::Bytes(bytes) => format!("messages of {}", quantity::bytes(bytes.len() as f64)),
@@ -241,6 +243,7 @@ pub(crate) fn over(run: &Summary) -> String {
         "HTTP/1.1" => String::new(),
         // The URL says it.
         "WebSocket" if run.plan.target().scheme().is_websocket() => String::new(),
+        "HTTP/2" if run.plan.target().scheme().is_grpc() => String::new(),
         spoken => format!(", over {spoken}"),
     }
 }
@@ -250,6 +253,7 @@ fn carried(plan: &Plan) -> String {
     let connection = plan.connection();
     let closes = connection.keepalive == Keepalive::CloseEach;
     let over = match connection.http {
+        HttpVersion::V2 if plan.target().scheme().is_grpc() => "",
         HttpVersion::V2 => ", over HTTP/2",
         HttpVersion::Auto if connection.streams > 1 => ", over HTTP/2 where the server chooses it",
         HttpVersion::V1 | HttpVersion::Auto => "",

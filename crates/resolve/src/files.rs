@@ -3,7 +3,9 @@
 //! What can be told of them without the plan is told here, each mistake with the setting that names the file. A saved plan names what
 //! its files held, and is told where one of them is another by now.
 
-use plan::setting::{CACERT, CERT, DATA, DATA_FILE, FORM, JSON, KEY, MESSAGE, NO_TEMPLATES, SCENARIO, SCRIPT, SettingName, URLS};
+use plan::setting::{
+    CACERT, CERT, DATA, DATA_FILE, DESCRIPTORS, FORM, JSON, KEY, MESSAGE, NO_TEMPLATES, SCENARIO, SCRIPT, SettingName, URLS,
+};
 use plan::template::Value;
 use plan::work::Work;
 use plan::{DataFile, Draft, PlanError, PlanErrors, Resolved, plainly};
@@ -65,6 +67,7 @@ pub(crate) fn read_all(resolved: &mut Resolved, reader: &Reader, errors: &mut Pl
             URLS | SCRIPT => (TEXT_BYTES_MAX, ""),
             CACERT | CERT => (PEM_BYTES_MAX, "certificate"),
             KEY => (PEM_BYTES_MAX, "private key"),
+            DESCRIPTORS => (PEM_BYTES_MAX, "set of descriptors"),
             _ => (BODY_BYTES_MAX, "body"),
         };
         let read = reader.whole(path, bytes_max);
@@ -85,6 +88,10 @@ pub(crate) fn read_all(resolved: &mut Resolved, reader: &Reader, errors: &mut Pl
                 (!String::from_utf8_lossy(bytes).contains(wanted)).then(|| {
                     (format!("{setting:#} '{path}' holds no {what}"), format!("give a PEM file, which has a line with '{wanted}'"))
                 })
+            }
+            (DESCRIPTORS, Err(why)) => {
+                let help = "give a set of descriptors as protoc writes it, with what they import";
+                Some((format!("{DESCRIPTORS:#} '{path}' cannot be read: {why}"), help.to_owned()))
             }
             (_, Err(why)) => Some((format!("the file '{path}' of the body cannot be read: {why}"), "check the path after '@'".to_owned())),
             (_, Ok(_)) => None,

@@ -8,6 +8,7 @@
 //! Invariants: everything comes through [`Inputs`], so that a test hands in what it likes; a file is read once for all loads of a command,
 //! whatever becomes of it meanwhile; nothing is printed.
 
+mod calls;
 mod collection;
 mod files;
 mod inputs;

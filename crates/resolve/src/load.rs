@@ -9,7 +9,7 @@ use plan::setting::SCENARIO;
 use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, PopulationDraft, Resolved, SCENARIO_TEXT, Setting, THREADS_MAX};
 use scenario::Scenario;
 
-use crate::{Reader, Scenarios, collection, files, is_scenario_file};
+use crate::{Reader, Scenarios, calls, collection, files, is_scenario_file};
 
 /// What of a scenario's own load holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,7 @@ impl Scenarios {
         let (mut resolved, scenario) = self.with_scenario(load, own_load, errors);
         add_defaults(&mut resolved, self.reader());
         files::read_all(&mut resolved, self.reader(), errors);
+        calls::read_described(&mut resolved, self.reader(), errors);
         if let Some(scenario) = &scenario {
             self.read_work(&mut resolved, scenario, errors);
         }
@@ -70,9 +71,17 @@ impl Scenarios {
         let resolved = self.resolve(load, own_load, errors);
         let is_read = errors.is_empty();
         let mut take = |mistakes: PlanErrors| mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
-        let plan = Plan::try_from(resolved).map_err(&mut take).ok()?;
-        // What is wrong with the scenario has been told.
-        if !is_read && plan.scenario().is_some() {
+        let again = resolved.clone();
+        let mut plan = Plan::try_from(resolved).map_err(&mut take).ok()?;
+        let methods = calls::asked_for(&plan, self.of_plan(&plan).as_deref());
+        if is_read && !methods.is_empty() {
+            let described = calls::ask(&plan, &methods, self.reader()).map_err(&mut take).ok()?;
+            let mut resolved = again;
+            resolved.contents.insert(plan::DESCRIPTORS, described);
+            plan = Plan::try_from(resolved).map_err(&mut take).ok()?;
+        }
+        // What is wrong with the scenario, or with what describes messages, has been told.
+        if !is_read && (plan.scenario().is_some() || plan.target().scheme().is_grpc()) {
             return None;
         }
         self.look_at_work(&plan).map_err(take).ok()?;

@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use plan::{RowsAt, plainly};
+use plan::{PlanError, RowsAt, plainly};
 use ring::digest;
 use template::{Data, DataError, MEMORY_BYTES_MAX};
 
@@ -33,6 +33,10 @@ pub struct Reader {
     files: RefCell<Vec<(String, Arc<[u8]>)>>,
     data: RefCell<Vec<(String, Arc<Data>)>>,
     secrets: KnownSecrets,
+    /// What servers were asked before their loads.
+    answers: RefCell<Vec<(String, Arc<[u8]>)>>,
+    /// Whether they may be.
+    asks: Cell<bool>,
     /// Where the load comes from other machines than this one.
     capacity: Cell<Option<Capacity>>,
 }
@@ -47,7 +51,15 @@ impl Reader {
     /// Of these inputs.
     #[must_use]
     pub fn new(inputs: impl Inputs + 'static, secrets: KnownSecrets) -> Rc<Self> {
-        Rc::new(Self { inputs: Box::new(inputs), files: RefCell::default(), data: RefCell::default(), secrets, capacity: Cell::new(None) })
+        Rc::new(Self {
+            inputs: Box::new(inputs),
+            files: RefCell::default(),
+            data: RefCell::default(),
+            secrets,
+            answers: RefCell::default(),
+            asks: Cell::new(true),
+            capacity: Cell::new(None),
+        })
     }
 
     /// Where it reads from.
@@ -59,6 +71,19 @@ impl Reader {
     /// The load comes from so many other machines, which have so many cores and may have so many connections open, all together.
     pub fn learn_machines(&self, machines: NonZeroU32, cores: NonZeroU32, connections_max: NonZeroU32) {
         self.capacity.set(Some(Capacity { machines, cores, connections_max }));
+    }
+
+    /// No server is asked anything from now on: where what is decided may be somebody else's wish.
+    pub fn never_ask(&self) {
+        self.asks.set(false);
+    }
+
+    /// What a server answered to this, now or before.
+    ///
+    /// # Errors
+    /// As `ask`; and if no server may be asked.
+    pub(crate) fn asked(&self, what: &str, ask: impl FnOnce() -> Result<Arc<[u8]>, PlanError>) -> Result<Arc<[u8]>, PlanError> {
+        self.once(what, &self.answers, || if self.asks.get() { ask() } else { Err(not_asked()) })
     }
 
     /// How many machines a load comes from.
@@ -160,6 +185,12 @@ impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Reader").finish_non_exhaustive()
     }
+}
+
+fn not_asked() -> PlanError {
+    let message =
+        "what the messages of this service are like would have to be asked of the server, which is done on the command line alone";
+    PlanError::new("url", message, "start the test on the command line")
 }
 
 /// What a file holds, in short: its SHA-256, in hexadecimal. A result names it, so that it is known whether the file is still the same.

@@ -555,7 +555,7 @@ impl Journeys {
         let longest = &self.tools[user.step].request_bytes;
         let mut out = lend(&self.lent.texts);
         out.reserve_exact(longest.get().min(ROOM_BYTES_MAX));
-        let mut body = Vec::new();
+        let (mut body, mut unfit) = (Vec::new(), false);
         let (mut scratch, mut is_unsafe) = (self.scratch.borrow_mut(), user.is_lost);
         let User { step, random, rows, variables, jar, digest, progress, .. } = &mut *user;
         let mut writing = Writing::new(number, random, rows, variables, &mut scratch, &mut is_unsafe);
@@ -565,6 +565,11 @@ impl Journeys {
             Content::Written(text) => {
                 body = lend(&self.lent.texts);
                 text.write(&mut body, &mut writing);
+                if let Some(method) = &request.called {
+                    let mut message = lend(&self.lent.texts);
+                    unfit = method.encode(&body, &mut message).is_err();
+                    take_back(&self.lent.texts, std::mem::replace(&mut body, message));
+                }
                 &body
             }
         };
@@ -593,6 +598,7 @@ impl Journeys {
         out.extend_from_slice(b"\r\n");
         let layout = request.layout.with_body(out.len());
         out.extend_from_slice(bytes);
+        is_unsafe |= unfit;
         if is_unsafe {
             // A server that answers so, or a row in a million, ends a journey and not the run.
             out.clear();
@@ -695,7 +701,7 @@ impl Journeys {
     fn show(&self, user: &User, sink: &AnswerSink, result: Result<u16, Failure>, took: Option<Nanos>) {
         let step = &self.compiled.steps[user.step].step;
         let message = match step.talk {
-            None | Some(Talk::Connect) => None,
+            None | Some(Talk::Connect | Talk::Call) => None,
             // On a connection that stands there is no head, and what a close says is in the step.
             Some(Talk::Send(_)) => Some(user.sent.as_ref().body().to_vec()),
             Some(Talk::Receive(_) | Talk::Listen(_) | Talk::Ping | Talk::Close(_)) => Some(Vec::new()),
@@ -717,6 +723,9 @@ impl Journeys {
         let mut exchange = sink.exchange(name.to_owned(), &sent.bytes, result, took);
         let named = onlooker.names.iter().zip(&user.variables).filter(|(_, value)| !value.is_empty());
         exchange.variables = named.map(|(name, value)| (name.clone(), excerpt(value))).collect();
+        if let Some(method) = self.compiled.steps[user.step].called.as_ref() {
+            exchange = exchange.with_message(method, sent.as_ref());
+        }
         onlooker.witness.saw(exchange);
     }
 
@@ -961,7 +970,7 @@ impl Journeys {
                     client.refuse(user.refusal(), request.step.timeout)
                 } else {
                     client.begin(request.step.timeout);
-                    if client.watches_answers() || request.step.talk.is_some() {
+                    if client.watches_answers() || request.talks() {
                         Box::pin(self.exchange_closely(user, client)).await
                     } else {
                         let outgoing = Outgoing::new(user.sent.as_ref()).judged(self.judges(user, request)).closing(request.step.closes);
@@ -990,7 +999,7 @@ impl Journeys {
         if request.layout.act() == Act::Listen {
             return client.listen(&outgoing, &mut user.sink, user.step).await;
         }
-        if request.step.talk.is_some() {
+        if request.talks() {
             return client.exchange(&outgoing, &mut Awaited { sink: &mut user.sink, conditions: &conditions }).await;
         }
         client.watch(None, &outgoing.listening(request.step.stream_for), &mut user.sink, Some(user.step)).await
@@ -1063,6 +1072,9 @@ impl Journeys {
             Ok(status) => {
                 user.variables[STATUS_PLACE].clear();
                 write!(user.variables[STATUS_PLACE], "{status}").expect("memory takes it");
+                if let Some(method) = &self.compiled.steps[step].called {
+                    sink.translate(|content| method.answer(content));
+                }
                 self.take_cookies(user, &sink);
                 if let Some(keeping) = self.compiled.steps[step].cache {
                     self.keeps_in_mind(user, keeping, status, &sink, outcome.done);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::protocol::{Act, Layout};
+use grpc::{Descriptors, Method};
 use measure::{JourneyCounts, StepCounts, Tally};
 use plan::setting::{HEADER, SCENARIO};
 use plan::template::{Template, is_templated};
@@ -289,7 +290,16 @@ pub(crate) struct Request {
     pub(crate) after: Vec<usize>,
     /// Whether its checks or scripts say which statuses are right.
     pub(crate) judges_status: bool,
+    /// The method that it calls, if it is a call of gRPC: its body is JSON until it is written.
+    pub(crate) called: Option<Method>,
     pub(crate) step: Step,
+}
+
+impl Request {
+    /// Whether it talks over WebSocket.
+    pub(crate) fn talks(&self) -> bool {
+        self.step.talk.as_ref().is_some_and(|talk| *talk != Talk::Call)
+    }
 }
 
 /// What is loaded behind a page.
@@ -336,7 +346,7 @@ pub(crate) struct Compiling<'a> {
     pub(crate) scenario: &'a Scenario,
     /// Every variable, by its place.
     pub(crate) names: &'a [String],
-    plan: &'a Plan,
+    pub(crate) plan: &'a Plan,
     pub(crate) compiler: Compiler<'a>,
     pub(crate) errors: PlanErrors,
     steps: Vec<Request>,
@@ -355,6 +365,8 @@ pub(crate) struct Compiling<'a> {
     transactions: Vec<Arc<str>>,
     scripts: Vec<Program>,
     boundary: Boundary,
+    /// What messages of calls are like, once one was looked at; what is wrong with it has been told then.
+    pub(crate) described: Option<Result<Descriptors, ()>>,
 }
 
 /// Compiles the journeys of a scenario; or other steps of it, as one journey.
@@ -391,6 +403,7 @@ pub(crate) fn compile(
         transactions: Vec::new(),
         scripts: Vec::new(),
         boundary: Boundary::new(chance),
+        described: None,
     };
     let mut journeys = Vec::new();
     let mut weights = Vec::new();
@@ -811,7 +824,8 @@ impl Compiling<'_> {
         let mut headers: Vec<(String, Template)> = Vec::new();
         // Secrets of the target are for no other server, whether the command line or all steps have them.
         let is_withheld = |name: &str| elsewhere.is_some() && plan::is_secret(name);
-        for (name, value) in plan.request().headers.iter().filter(|(name, _)| !is_withheld(name)) {
+        let is_left_out = |name: &str| step.talk == Some(Talk::Call) && name.eq_ignore_ascii_case("accept");
+        for (name, value) in plan.request().headers.iter().filter(|(name, _)| !is_withheld(name) && !is_left_out(name)) {
             let value = if name.eq_ignore_ascii_case("host") && *value == own { base.authority() } else { value.clone() };
             headers.push((name.clone(), self.plan_template(&value)));
         }
@@ -838,8 +852,11 @@ impl Compiling<'_> {
         if let Some((name, value)) = step.auth.as_ref().and_then(Auth::header) {
             set(&name, value);
         }
+        if let Some(timeout) = step.timeout.filter(|_| step.talk == Some(Talk::Call)) {
+            set("Grpc-Timeout", Template::fixed(engine::grpc_timeout(timeout)));
+        }
         let (expect, word) = plan::EXPECT_CONTINUE;
-        let awaits = plan.expects_continue() && step.body != Body::Empty;
+        let awaits = plan.expects_continue() && step.body != Body::Empty && step.talk.is_none();
         if awaits && !step.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(expect)) {
             set(expect, Template::fixed(word));
         }
@@ -887,7 +904,11 @@ impl Compiling<'_> {
         }
         let lines: Vec<(String, String)> = headers.iter().map(|(name, value)| (name.clone(), marked(value))).collect();
         templates.extend(headers.iter().map(|(_, value)| (value, Place::Header)));
-        let target = if step.talk.is_some() { target.over_websocket() } else { target };
+        let target = match &step.talk {
+            None => target,
+            Some(Talk::Call) => target.over_grpc(),
+            Some(_) => target.over_websocket(),
+        };
         let head = match engine::head(plan, &target, &step.method, &lines) {
             Ok(head) => head,
             Err(why) => {
@@ -900,8 +921,9 @@ impl Compiling<'_> {
         self.compiler.write_in(None, false);
         let media_type = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type")).map(|(_, value)| value.to_string());
         self.compiler.write_in(step.encoding, true);
-        let body = self.body(step, media_type.as_deref().unwrap_or_default());
+        let mut body = self.body(step, media_type.as_deref().unwrap_or_default());
         self.compiler.write_in(None, false);
+        let called = self.called(step, &mut body);
         let checks = self.checks(step, &step.checks);
         let talk = step.talk.as_ref();
         let conditions = self.checks(step, talk.map_or(&[][..], Talk::conditions));
@@ -917,11 +939,13 @@ impl Compiling<'_> {
             method: step.method.clone(),
             elsewhere: match talk {
                 None => elsewhere.cloned(),
+                Some(Talk::Call) => Some(base.over_grpc().with_path_and_query(step.path.to_string())),
                 // Each path is a conversation of its own.
                 Some(_) => Some(base.over_websocket().with_path_and_query(step.path.to_string())),
             },
             head,
             body,
+            called,
             keeps_cookies: self.scenario.work.cookies && step.cookies && talk.is_none_or(|talk| *talk == Talk::Connect),
             conditions,
             has_cookies: headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
@@ -1203,5 +1227,6 @@ fn act_of(talk: &Talk) -> Act {
         Talk::Listen(_) => Act::Listen,
         Talk::Ping => Act::Ping,
         Talk::Close(_) => Act::Close,
+        Talk::Call => Act::Exchange,
     }
 }

@@ -14,6 +14,7 @@ mod answers;
 mod behaviour;
 mod buffers;
 mod cache;
+mod calls;
 mod changes;
 mod compiled;
 mod counts;

@@ -3,6 +3,7 @@
 //! A reader that stops at the first mistake makes its user run it once for each. So nothing here fails: what cannot be read is
 //! noted with its place and left out, and the scenario is given only if nothing was noted.
 
+pub(crate) mod call;
 mod data;
 mod ends;
 mod extract;
@@ -451,10 +452,10 @@ impl<'a> Reading<'a> {
                 self.wrong(node.spot, format!("the target '{target}' has a path"), help);
                 None
             }
-            Ok(target) if target.scheme().is_websocket() => {
-                let scheme = if target.scheme().is_tls() { "https" } else { "http" };
-                let help = format!("write {scheme}://{}: steps that connect make WebSocket of it", target.authority());
-                self.wrong(node.spot, format!("the target '{target}' is one of WebSocket"), help);
+            Ok(target) if target.scheme().is_websocket() || target.scheme().is_grpc() => {
+                let (what, steps) = if target.scheme().is_grpc() { ("gRPC", "call") } else { ("WebSocket", "connect") };
+                let help = format!("write {}://{}: steps that {steps} make {what} of it", target.scheme().of_http(), target.authority());
+                self.wrong(node.spot, format!("the target '{target}' is one of {what}"), help);
                 None
             }
             Ok(target) => Some(target),
@@ -544,7 +545,7 @@ impl<'a> Reading<'a> {
     /// A step, and its pause after it.
     fn item(&mut self, node: &Node, defaults: &Defaults<'_>, group: &str, items: &mut Vec<Item>) {
         let Some(mut entries) = self.shape(node, &STEP) else { return };
-        const KINDS: [&str; 37] = [
+        const KINDS: [&str; 38] = [
             "get",
             "post",
             "put",
@@ -582,6 +583,7 @@ impl<'a> Reading<'a> {
             "listen",
             "ping",
             "close",
+            "grpc",
         ];
         let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| entries.has(kind)).collect();
         let once = entries.value("once").and_then(|node| self.truth(node)).unwrap_or(false);
@@ -662,9 +664,11 @@ impl<'a> Reading<'a> {
                 self.control(kind, &mut entries, defaults, group, &mut found);
             }
             [kind] => {
-                let talks = talk::KINDS.contains(&kind);
-                let step =
-                    if talks { self.talk(kind, &mut entries, defaults, group) } else { self.step(kind, &mut entries, defaults, group) };
+                let step = match kind {
+                    "grpc" => self.call(&mut entries, defaults, group),
+                    _ if talk::KINDS.contains(&kind) => self.talk(kind, &mut entries, defaults, group),
+                    _ => self.step(kind, &mut entries, defaults, group),
+                };
                 if let Some(step) = step {
                     self.steps += 1;
                     if self.steps == STEPS_MAX + 1 {

@@ -6,7 +6,9 @@
 //!
 //! Invariant: the load holds nothing but settings of the list.
 
-use plan::setting::{CACERT, CERT, DATA_FILE, ENVIRONMENT, KEY, PROXY, SCENARIO, SCRIPT, SettingName, UNIX_SOCKET, URLS};
+use plan::setting::{
+    CACERT, CERT, DATA_FILE, DESCRIPTORS, ENVIRONMENT, KEY, PROTO, PROTO_PATH, PROXY, SCENARIO, SCRIPT, SettingName, UNIX_SOCKET, URLS,
+};
 use plan::{Draft, LoadRecord, PlanError};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -81,6 +83,9 @@ const FILES: &[(&str, SettingName)] = &[
     ("environment_sha256", ENVIRONMENT),
     ("variable_names", ENVIRONMENT),
     ("data_file", DATA_FILE),
+    ("proto", PROTO),
+    ("proto_path", PROTO_PATH),
+    ("descriptors", DESCRIPTORS),
 ];
 
 /// Settings that mean nothing without one of those, and are left out in silence.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use engine::protocol::{EncodedRef, Layout};
 use engine::{Behaviour, BehaviourError, Client, End, Messages, Prepared, Request, RunError, SoFar, Stop, Transport, conclude};
 use measure::{Failure, IntervalCounts, Leftovers, Outcome, Recorder, SummaryBuilder, Tally, Tick};
-use plan::setting::DATA_END;
-use plan::{Nanos, Plan, PlanErrors, Random, RowOrder, Share, Turns};
+use plan::setting::{DATA_END, MESSAGE};
+use plan::{Nanos, Plan, PlanError, PlanErrors, Random, RowOrder, Share, Turns};
 use step::Check;
 
 use crate::compiled::{Compiled, Content, compile};
@@ -99,7 +99,15 @@ impl Ready {
             at_home: routes.iter().all(|route| route.target.same_origin(plan.target())),
             routes,
         };
-        Ok(Self { shared: Arc::new(shared) })
+        let ready = Self { shared: Arc::new(shared) };
+        // Whether a message fits that is filled in shows when it is.
+        let is_filled_in = |route: &Compiled| route.method.is_some() && matches!(route.body, Content::Written(_));
+        if ready.shared.routes.iter().any(is_filled_in)
+            && let Err(wrong) = ready.preview(1)
+        {
+            return Err(PlanErrors(vec![PlanError::new(MESSAGE, wrong.message, wrong.help)]));
+        }
+        Ok(ready)
     }
 
     /// Carries a prepared plan out with these requests.
@@ -141,6 +149,10 @@ impl Ready {
         let mut user = behaviour.user(0);
         let mut requests = Vec::new();
         while requests.len() < count && behaviour.write(&mut user)? {
+            if user.is_unsendable && !user.bytes.is_empty() {
+                let words = format!("request {}: {}", requests.len() + 1, String::from_utf8_lossy(&user.bytes));
+                return Err(BehaviourError::new(words, "mend the message, or the values that are filled into it"));
+            }
             if user.is_unsendable {
                 return Err(BehaviourError::new(
                     format!("a value for a header of request {} holds a line break or another control character", requests.len() + 1),
@@ -176,7 +188,7 @@ struct User {
     kept: Vec<Fields>,
     /// Why it has none.
     wrong: Option<String>,
-    /// Whether the request at hand holds what no header can.
+    /// Whether the request at hand holds what no header can, or what does not fit its message: then its bytes are words that say so.
     is_unsendable: bool,
     sink: AnswerSink,
 }
@@ -256,6 +268,7 @@ impl TemplateBehaviour {
             scratch: &mut scratch,
             is_unsafe: &mut is_unsafe,
         };
+        let mut unfit = None;
         let out = &mut user.bytes;
         out.clear();
         match &route.body {
@@ -271,17 +284,26 @@ impl TemplateBehaviour {
                 write(parts, &mut body, &mut writing);
                 let mut writing = Writing { body: &body, ..writing };
                 write(&route.head, out, &mut writing);
-                out.extend_from_slice(b"Content-Length: ");
-                digits(body.len() as u64, 1, out);
-                out.extend_from_slice(b"\r\n\r\n");
+                if route.method.is_none() {
+                    out.extend_from_slice(b"Content-Length: ");
+                    digits(body.len() as u64, 1, out);
+                    out.extend_from_slice(b"\r\n\r\n");
+                }
                 user.layout = route.layout.with_body(out.len());
-                out.extend_from_slice(&body);
+                match &route.method {
+                    None => out.extend_from_slice(&body),
+                    Some(method) => unfit = method.encode(&body, out).err(),
+                }
             }
         }
-        if is_unsafe {
+        user.is_unsendable = is_unsafe || unfit.is_some();
+        if user.is_unsendable {
             user.bytes.clear();
         }
-        user.is_unsendable = is_unsafe;
+        if let Some(wrong) = unfit {
+            let words: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+            user.bytes.extend_from_slice(words.join("; ").as_bytes());
+        }
         Ok(true)
     }
 
@@ -289,6 +311,10 @@ impl TemplateBehaviour {
     #[inline]
     fn record(&self, user: &mut User, outcome: &Outcome, recorder: &mut Recorder) {
         let expected = &self.shared.expected;
+        let method = self.shared.routes[user.route].method.as_ref();
+        if let Some(method) = method.filter(|_| outcome.result.is_ok()) {
+            user.sink.translate(|content| method.answer(content));
+        }
         if !expected.is_nothing() {
             expected.record(&self.checks, user.route, (&user.bytes, &user.sink), outcome, recorder);
         } else {
@@ -297,7 +323,11 @@ impl TemplateBehaviour {
         if let Some(witness) = &expected.witness {
             let request = EncodedRef::new(&user.bytes, user.layout);
             let name = format!("{} {}", request.method(), request.target());
-            witness.saw(user.sink.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time())));
+            let exchange = user.sink.exchange(name, &user.bytes, outcome.result, Some(outcome.response_time()));
+            witness.saw(match method {
+                Some(method) => exchange.with_message(method, request),
+                None => exchange,
+            });
         }
         user.sink.forget();
     }
@@ -350,7 +380,7 @@ impl Behaviour for TemplateBehaviour {
             }
             let Shared { routes, expected, at_home, .. } = &*self.shared;
             let outcome = if user.is_unsendable {
-                client.refuse(Failure::RequestValue, None)
+                client.refuse_saying(Failure::RequestValue, None, String::from_utf8_lossy(&user.bytes).into_owned())
             } else {
                 let route = &routes[user.route];
                 let request = Request::new(EncodedRef::new(&user.bytes, user.layout)).judged(expected.judges_status);

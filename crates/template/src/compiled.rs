@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::protocol::Layout;
-use plan::setting::{DATA, DATA_FILE, HEADER, NO_TEMPLATES, SCENARIO, URLS};
+use grpc::{Descriptors, Method};
+use plan::setting::{DATA, DATA_FILE, HEADER, MESSAGE, NO_TEMPLATES, PROTO, SCENARIO, URLS};
 use plan::template::{Digest, Piece, Template, Value, is_templated};
 use plan::{Body, Charset, Contents, FormValue, Placeholder, Plan, PlanError, PlanErrors, Target, Templating};
 use ring::hmac;
@@ -24,19 +25,25 @@ pub(crate) struct Compiled {
     /// Up to the line break of the last header; with the length of the body and the blank line, where that is known.
     pub(crate) head: Vec<Part>,
     pub(crate) body: Content,
+    /// Of a call of gRPC, whose body is JSON until it is written.
+    pub(crate) method: Option<Method>,
 }
 
 /// What follows the head.
 pub(crate) enum Content {
     /// The same each time; its length is in the head.
     Fixed(Vec<u8>),
-    /// Written first: the head tells its length.
+    /// Written first: the head tells its length, or it becomes a message.
     Written(Vec<Part>),
 }
 
 /// Compiles a plan's requests: one, or as many as its list has routes.
 pub(crate) fn compile(plan: &Plan, files: &[Arc<Data>]) -> Result<Vec<Compiled>, PlanErrors> {
-    let mut compiling = Compiling { plan, pieces: Pieces::of_plan(plan, files) };
+    let mut compiling = Compiling { plan, pieces: Pieces::of_plan(plan, files), method: None };
+    match method_of(plan) {
+        Ok(method) => compiling.method = method,
+        Err(error) => return Err(PlanErrors(vec![error])),
+    }
     let body = compiling.body();
     let request = plan.request();
     let compiled = match &plan.variation().mix {
@@ -70,6 +77,18 @@ struct MarkedBody {
 struct Compiling<'a> {
     plan: &'a Plan,
     pieces: Pieces<'a>,
+    /// Of a plan whose requests are calls of gRPC.
+    method: Option<Method>,
+}
+
+/// The method that a plan calls, if it is one of gRPC.
+fn method_of(plan: &Plan) -> Result<Option<Method>, PlanError> {
+    if !plan.target().scheme().is_grpc() {
+        return Ok(None);
+    }
+    let described = Descriptors::of(plan.contents()).map_err(|wrong| PlanError::new(PROTO, wrong.message, wrong.help))?;
+    let method = described.method_at(plan.target().path_and_query());
+    method.map(Some).map_err(|wrong| PlanError::new("url", wrong.message, wrong.help))
 }
 
 /// What texts are compiled with, and the mistakes found on the way.
@@ -128,6 +147,7 @@ impl Compiling<'_> {
         let kind = types.map(|(_, value)| value.to_ascii_lowercase()).next().unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
         let place = match &request.body {
+            _ if self.method.is_some() => Place::Json,
             Body::Bytes(_) | Body::File(_) if kind == "application/json" || kind.ends_with("+json") => Place::Json,
             Body::Bytes(_) | Body::File(_) if kind == plan::FORM_TYPE => Place::Form,
             _ => Place::Plain,
@@ -203,19 +223,29 @@ impl Compiling<'_> {
         };
         let body_values: Vec<(Value, Place)> = body.values.iter().map(|value| (value.clone(), body.place)).collect();
         let body_parts = self.pieces.cut(&body.mark, &body.bytes, &body_values);
-        let body = match &body_parts[..] {
+        let mut body = match &body_parts[..] {
             [] => Content::Fixed(Vec::new()),
             [Part::Text(text)] => Content::Fixed(text.clone()),
             _ => Content::Written(body_parts),
         };
-        if let Content::Fixed(bytes) = &body {
+        if let (Some(method), Content::Fixed(json)) = (&self.method, &mut body) {
+            let mut message = Vec::new();
+            for wrong in method.encode(json, &mut message).err().into_iter().flatten() {
+                self.pieces.errors.push(PlanError::new(MESSAGE, wrong.message, wrong.help));
+            }
+            *json = message;
+        }
+        // A call tells no length: its messages do.
+        if self.method.is_some() {
+            head.extend_from_slice(b"\r\n");
+        } else if let Content::Fixed(bytes) = &body {
             if !bytes.is_empty() || matches!(method, "POST" | "PUT" | "PATCH") {
                 head.extend_from_slice(format!("Content-Length: {}\r\n", bytes.len()).as_bytes());
             }
             head.extend_from_slice(b"\r\n");
         }
         let head = self.pieces.cut(&mark, &head, &values);
-        Some(Compiled { layout: Layout::new(method, 0), target: target.clone(), head, body })
+        Some(Compiled { layout: Layout::new(method, 0), target: target.clone(), head, body, method: self.method.clone() })
     }
 }
 

@@ -59,6 +59,8 @@ pub enum Refusal {
     TooLarge,
     /// It is not packed as it says: in words.
     Packed(String),
+    /// It is not what it was to be: in words.
+    Unreadable(String),
 }
 
 impl fmt::Display for Refusal {
@@ -70,7 +72,7 @@ impl fmt::Display for Refusal {
                 BODY_BYTES_MAX >> 20,
                 ANSWERS_BYTES_MAX >> 20
             ),
-            Self::Packed(why) => write!(f, "the answer cannot be looked into: {why}"),
+            Self::Packed(why) | Self::Unreadable(why) => write!(f, "the answer cannot be looked into: {why}"),
         }
     }
 }
@@ -168,6 +170,18 @@ impl AnswerSink {
             }
             Err(UnpackError::TooLarge) => self.refuse(Refusal::TooLarge),
             Err(why @ UnpackError::Broken { .. }) => self.refuse(Refusal::Packed(why.to_string())),
+        }
+    }
+
+    /// Puts another form of the body in its place, if it is looked at.
+    pub fn translate(&mut self, form: impl FnOnce(&[u8]) -> Result<Vec<u8>, String>) {
+        let Some(all) = self.all.as_ref().filter(|_| self.heard.body && self.refusal().is_none()) else { return };
+        match form(&self.body) {
+            Ok(body) => {
+                all.set(all.get() - self.body.len() + body.len());
+                self.body = body;
+            }
+            Err(why) => self.refuse(Refusal::Unreadable(why)),
         }
     }
 
@@ -283,6 +297,19 @@ mod tests {
         assert!(other.refusal().is_none() && other.body.len() == 10);
         drop(other);
         assert_eq!(all.get(), ANSWERS_BYTES_MAX - 10);
+    }
+
+    #[test]
+    fn a_body_is_put_into_another_form_where_it_is_looked_at() {
+        let all = AllAnswers::default();
+        let mut sink = AnswerSink::new(AnswerNeeds { body: true, ..AnswerNeeds::default() }, Default::default(), &all);
+        sink.body(b"abc");
+        sink.translate(|body| Ok([body, b"def"].concat()));
+        assert_eq!((&sink.body[..], all.get()), (&b"abcdef"[..], 6));
+        sink.translate(|_| Err("it is none".to_owned()));
+        assert_eq!(sink.refusal().unwrap().to_string(), "the answer cannot be looked into: it is none");
+        let mut deaf = AnswerSink::new(AnswerNeeds::default(), Default::default(), &all);
+        deaf.translate(|_| panic!("nobody looks"));
     }
 
     #[test]

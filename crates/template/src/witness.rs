@@ -7,6 +7,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use engine::protocol::EncodedRef;
+use grpc::Method;
 use measure::Failure;
 use plan::Nanos;
 
@@ -38,6 +40,16 @@ pub struct Exchange {
     pub missing: Vec<String>,
     /// Every variable that has a value afterwards.
     pub variables: Vec<(String, String)>,
+}
+
+impl Exchange {
+    /// The same of a call of gRPC: what was sent as JSON, as far as it is a message.
+    #[must_use]
+    pub fn with_message(self, method: &Method, request: EncodedRef<'_>) -> Self {
+        let mut shown = request.without_body().bytes().to_vec();
+        shown.extend_from_slice(&method.request(request.body()).unwrap_or_default());
+        Self { request: shown, ..self }
+    }
 }
 
 /// What is kept, and what is told of the request under way.

@@ -315,7 +315,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
     let body = "a request has the body that was captured with it (.gor), or none";
     let sends = "the log says what is sent";
     let when = "the log says what is sent when; --speed, --from and --to change that";
-    let given: [(&str, bool, &str); 19] = [
+    let given: [(&str, bool, &str); 20] = [
         ("target", draft.url.is_some(), "the target stands behind the logs"),
         ("duration", draft.duration.is_some(), when),
         ("requests", draft.requests.is_some(), when),
@@ -327,6 +327,7 @@ fn refuse(draft: &Draft, errors: &mut PlanErrors) {
         ("json", draft.json.is_some(), body),
         ("form", !draft.form.is_empty(), body),
         ("message", draft.message.is_some(), body),
+        ("proto", !draft.proto.is_empty() || !draft.proto_path.is_empty() || draft.descriptors.is_some(), "a replay is of HTTP"),
         ("script", draft.script.is_some() || draft.sandbox || !draft.script_arguments.is_empty(), sends),
         ("urls", draft.urls.is_some(), sends),
         ("data-file", !draft.data_file.is_empty(), sends),

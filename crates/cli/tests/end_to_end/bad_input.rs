@@ -26,7 +26,7 @@ fn every_mistake_is_told_with_its_remedy_before_anything_is_sent() {
         ),
         (
             "run ftp://a.test/",
-            "error: the URL 'ftp://a.test/' has the scheme 'ftp', and loadline speaks http, https, ws and wss\n  help: give a URL such as http://127.0.0.1:8080/healthz\n",
+            "error: the URL 'ftp://a.test/' has the scheme 'ftp', and loadline speaks http, https, ws, wss, grpc and grpcs\n  help: give a URL such as http://127.0.0.1:8080/healthz\n",
         ),
         ("run URL -c 0", "error: --connections '0' is zero\n  help: give at least one, such as --connections 50\n"),
         ("run URL -c -5", "error: --connections '-5' is not a whole number\n  help: give at least one, such as --connections 50\n"),

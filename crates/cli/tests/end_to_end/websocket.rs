@@ -134,7 +134,7 @@ fn what_does_not_go_with_messages_is_refused_all_at_once() {
     session
         .loadline("run http://127.0.0.1:1/ --message x")
         .exits(2)
-        .complains("--message is sent over WebSocket, and the URL is not ws:// or wss://");
+        .complains("--message is sent over WebSocket or gRPC, and the URL is not ws://, wss://, grpc:// or grpcs://");
 }
 
 /// A scenario over this server.

@@ -119,6 +119,11 @@ impl Handshakes {
         self.with(|config| config.alpn_protocols = vec![b"http/1.1".to_vec()])
     }
 
+    /// The same for calls of gRPC, which speak HTTP/2 alone.
+    pub(super) fn for_grpc(&self) -> Self {
+        self.with(|config| config.alpn_protocols = vec![H2.to_vec()])
+    }
+
     /// Makes the handshake, expecting a certificate for `name`. Has no time limit of its own.
     pub(super) async fn shake(&self, name: &ServerName<'static>, transport: Transport) -> Result<TlsStream<Transport>, DialFailed> {
         let handshake = TlsConnector::from(Arc::clone(&self.config)).connect(name.clone(), transport);

@@ -175,7 +175,7 @@ impl<'a> EncodedRef<'a> {
 
     /// Its head alone.
     #[must_use]
-    pub(crate) fn without_body(&self) -> Self {
+    pub fn without_body(&self) -> Self {
         Self { bytes: self.bytes.get(..self.layout.body()).unwrap_or(self.bytes), ..*self }
     }
 

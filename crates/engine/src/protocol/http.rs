@@ -55,6 +55,9 @@ impl<S> Memory<S> {
         if to.is_some_and(|to| to.scheme().is_websocket()) {
             return true;
         }
+        if to.is_some_and(|to| to.scheme().is_grpc()) {
+            return false;
+        }
         let is_tls = to.map_or(self.is_tls, |to| to.scheme().is_tls());
         match self.http {
             HttpVersion::V1 => true,

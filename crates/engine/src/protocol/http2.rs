@@ -12,6 +12,7 @@
 //! each with a class of failure; the memory of a connection is bounded by its places, the windows that were told, and
 //! [`HEAD_BYTES_MAX`]; and no answer is credited to another's request.
 
+mod call;
 mod conversation;
 mod frame;
 mod head;

@@ -196,6 +196,7 @@ impl<T: Transport> Lane<T> {
                     answers.sink().complete();
                     shared.clock.now()
                 }
+                Err(failure) if failure.is_answered() => exchange.last_byte,
                 Err(_) => self.ended_at(shared),
             };
             shared.came_back(done);
@@ -511,7 +512,12 @@ fn unopened(give_up: GiveUp) -> (Failure, String) {
 
 fn note_failure<T: Transport>(shared: &Shared<T>, failure: Failure, (sample, request): (&FailureSample, &[u8]), past: Past, done: Nanos) {
     shared.example(failure, done, || {
-        let (past, text) = (past.text(done), without_secrets(&sample.text(&shared.buffer.borrow()), request));
+        let text = without_secrets(&sample.text(&shared.buffer.borrow()), request);
+        // Where there was an answer, it says more than what its connection had been through.
+        if failure.is_answered() && !text.is_empty() {
+            return text;
+        }
+        let past = past.text(done);
         if text.is_empty() { past } else { format!("{past}: {text}") }
     });
 }

@@ -1,9 +1,9 @@
-//! What is done over WebSocket.
+//! What is done in messages: over WebSocket, and in calls of gRPC.
 
 use super::AnswerCheck;
 use crate::Nanos;
 
-/// What a [`Step`](super::Step) does over WebSocket.
+/// What a [`Step`](super::Step) does in messages: over WebSocket, or as a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Talk {
     /// Opens a connection; one of the user's to the same URL is closed before.
@@ -18,6 +18,8 @@ pub enum Talk {
     Ping,
     /// Closes the connection, with this code.
     Close(u16),
+    /// Calls a method of gRPC, which its path names; its body is the message as JSON.
+    Call,
 }
 
 /// Which message is waited for.

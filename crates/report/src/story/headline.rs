@@ -140,7 +140,7 @@ fn all_redirects(summary: &Summary) -> Option<String> {
         let target = summary.plan.target();
         let secure = match target.scheme() {
             Scheme::Http if is_moved => format!(", such as https://{}", visible(&target.authority())),
-            Scheme::Http | Scheme::Https | Scheme::Ws | Scheme::Wss => String::new(),
+            _ => String::new(),
         };
         let statuses = statuses.join(", ");
         let number = count(number);

@@ -179,3 +179,39 @@ fn populations_with_rates_share_what_one_load_would_take() {
     share_connections(&mut many, NonZeroU32::new(2).unwrap());
     assert_eq!(most(&many), ["1", "1", "1"]);
 }
+
+const PROTO: &str = "syntax = \"proto3\"; package a; message M { string name = 1; int32 age = 2; } service S { rpc Get(M) returns (M); }";
+
+/// A load of calls, with this message.
+fn calling(message: &str) -> Draft {
+    let text = |text: &str| Some(text.to_owned());
+    Draft { url: text("grpc://127.0.0.1:1/a.S/Get"), message: text(message), proto: vec!["p/a.proto".to_owned()], ..Draft::default() }
+}
+
+#[test]
+fn messages_of_calls_are_held_against_what_describes_them() {
+    let inputs = || MemoryInputs::default().with_file("p/a.proto", PROTO);
+    let plan = decided(inputs(), calling("{\"name\": \"{{uuid}}\", \"age\": 3}").into()).unwrap();
+    assert!(plan.contents().get(plan::DESCRIPTORS).is_some_and(|set| !set.is_empty()));
+    // Whoever carries it out has neither the file nor a server to ask.
+    let again = Plan::decode(&plan.encode(), plan.contents().clone()).unwrap();
+    assert_eq!(again, plan);
+    let wrong = |inputs: MemoryInputs, draft: Draft| decided(inputs, draft.into()).unwrap_err();
+    for (message, part) in [
+        ("{\"nam\": 1}", "did you mean 'name'?"),
+        ("{\"age\": \"{{uuid}}\"}", "the message's field age"),
+        ("[1]", "one message, and not a list of them"),
+    ] {
+        let errors = wrong(inputs(), calling(message));
+        assert!(errors.contains(part), "{message}: {errors}");
+    }
+    let errors = wrong(MemoryInputs::default(), calling("{}"));
+    assert!(errors.contains("the file 'p/a.proto' cannot be read"), "{errors}");
+    let errors = wrong(MemoryInputs::default().with_file("p/a.proto", "syntax = \"proto3\";\nmessage {"), calling("{}"));
+    assert!(errors.contains("p/a.proto:2:9"), "{errors}");
+    let set = grpc::compile(&["a.proto".to_owned()], &[], |_| Ok(PROTO.as_bytes().to_vec())).unwrap();
+    let with_set = Draft { proto: Vec::new(), descriptors: Some("a.pb".to_owned()), ..calling("{}") };
+    decided(MemoryInputs::default().with_file("a.pb", &set), with_set.clone().into()).unwrap();
+    let errors = wrong(MemoryInputs::default().with_file("a.pb", "none"), with_set);
+    assert!(errors.contains("what describes the messages cannot be used"), "{errors}");
+}

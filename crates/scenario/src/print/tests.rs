@@ -689,3 +689,29 @@ steps:
     let again = printed(&scenario);
     assert_eq!(read(&again).work, scenario.work, "{again}");
 }
+
+#[test]
+fn calls_are_printed_as_they_were_read() {
+    let scenario = read(
+        "\
+target: http://127.0.0.1:8080
+load: {proto: [a.proto, b.proto], proto_path: inc}
+defaults: {headers: {X-A: b}, auth: {bearer: 't'}}
+variables: {mine: '{{sequence}}'}
+steps:
+  - grpc: a.B/C
+  - {grpc: /a.B/C, message: {id: '{{mine}}', list: [1, x]}, metadata: {X-B: '{{mine}}'}, name: ask, extract: {known: json $.a}}
+  - {grpc: 'grpcs://other.test/a.B/D', message: '{\"id\": {{known}}}', timeout: 1s, may_fail: true}
+  - group: g
+    steps: [{grpc: a.B/C, message: [{a: 1}, {a: 2}], auth: none, checks: {time: < 1s}}]
+",
+    );
+    let steps = scenario.work.steps();
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(names, ["call a.B/C", "ask", "call a.B/D", "g / call a.B/C"]);
+    assert!(steps.iter().all(|step| step.talk == Some(Talk::Call) && matches!(step.body, Body::Json(_))));
+    assert_eq!(steps[2].elsewhere.as_ref().map(ToString::to_string).as_deref(), Some("grpcs://other.test/"));
+    assert_eq!((scenario.draft.proto.len(), scenario.draft.proto_path.len()), (2, 1));
+    let again = printed(&scenario);
+    assert_eq!(read(&again).work, scenario.work, "{again}");
+}

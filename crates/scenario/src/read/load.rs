@@ -32,7 +32,9 @@ impl Reading<'_> {
         for key in keys {
             let Some(node) = entries.value(key.name) else { continue };
             match key.name {
-                "cacert" | "cert" | "key" | "unix_socket" => self.reaches_out(node.spot, "this names a file of the machine that serves"),
+                "cacert" | "cert" | "key" | "unix_socket" | "proto" | "proto_path" | "descriptors" => {
+                    self.reaches_out(node.spot, "this names a file of the machine that serves");
+                }
                 "proxy" => self.reaches_out(node.spot, "a proxy leads where the machine that serves cannot see"),
                 _ => {}
             }
@@ -45,11 +47,13 @@ impl Reading<'_> {
                     Some(Json::String(stages.join(", ")))
                 }
                 Kind::Texts => {
-                    let texts: Vec<Json> = self.each(node).into_iter().filter_map(|node| self.plain(node)).map(Json::String).collect();
-                    Some(Json::Array(texts))
+                    let texts: Vec<String> = self.each(node).into_iter().filter_map(|node| self.plain(node)).collect();
+                    let are_paths = matches!(setting, "proto" | "proto_path");
+                    let texts = texts.into_iter().map(|text| Json::String(if are_paths { self.beside(&text) } else { text }));
+                    Some(Json::Array(texts.collect()))
                 }
                 _ => self.plain(node).map(|text| match setting {
-                    "cacert" | "cert" | "key" | "unix_socket" => {
+                    "cacert" | "cert" | "key" | "unix_socket" | "descriptors" => {
                         let path = self.beside(&text);
                         if setting != "unix_socket" {
                             self.look_for(node.spot, &path);
@@ -109,6 +113,18 @@ fn is_in_stages(setting: &str) -> bool {
 fn is_about_others(flag: &str) -> bool {
     matches!(
         flag,
-        "cert" | "key" | "arrivals" | "pause" | "streams" | "event-data" | "tokens" | "stream-for" | "expect-continue" | "processes"
+        "cert"
+            | "key"
+            | "arrivals"
+            | "pause"
+            | "streams"
+            | "event-data"
+            | "tokens"
+            | "stream-for"
+            | "expect-continue"
+            | "processes"
+            | "proto"
+            | "proto-path"
+            | "descriptors"
     )
 }

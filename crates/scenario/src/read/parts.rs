@@ -42,6 +42,10 @@ impl Reading<'_> {
         let typed = path.and_then(|node| self.plain(node)).unwrap_or_default();
         let place = path.and_then(|node| self.place_of(node));
         if let (Some(node), Some((_, Some(elsewhere)))) = (path, &place)
+            && elsewhere.scheme().is_grpc()
+        {
+            self.wrong(node.spot, format!("'{typed}' is a URL of gRPC"), "write - grpc: URL, and its message");
+        } else if let (Some(node), Some((_, Some(elsewhere)))) = (path, &place)
             && elsewhere.scheme().is_websocket()
         {
             self.wrong(node.spot, format!("'{typed}' is a URL of WebSocket"), "write - connect: URL, and what is sent in steps behind it");
@@ -188,7 +192,7 @@ impl Reading<'_> {
     }
 
     /// Headers of all steps and of one, and the names of secrets that it only has from all.
-    fn headers(&mut self, common: Option<&Node>, own: Option<&Node>) -> (Vec<(String, Template)>, Vec<String>) {
+    pub(super) fn headers(&mut self, common: Option<&Node>, own: Option<&Node>) -> (Vec<(String, Template)>, Vec<String>) {
         let mut headers: Vec<(String, Template)> = Vec::new();
         let mut shared_secrets: Vec<String> = Vec::new();
         for (node, is_own) in [(common, false), (own, true)].into_iter().filter_map(|(node, is_own)| Some((node?, is_own))) {

@@ -146,6 +146,7 @@ pub(crate) fn name_of(talk: &Talk, path: &str) -> String {
         Talk::Listen(_) => "listen to",
         Talk::Ping => "ping",
         Talk::Close(_) => "close",
+        Talk::Call => "call",
     };
     format!("{what} {path}")
 }

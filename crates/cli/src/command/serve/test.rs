@@ -116,6 +116,7 @@ impl Test {
     /// A test without mistakes; else all of them. It comes from these machines, or from here.
     pub fn decide(at: &At, test: &StartTest, known: &KnownSecrets, machines: Option<&Machines>) -> (Option<Self>, PlanErrors) {
         let (mut errors, scenarios) = (PlanErrors::default(), inputs::scenarios(known));
+        scenarios.reader().never_ask();
         machines.into_iter().for_each(|machines| teach(scenarios.reader(), machines));
         let load = test.plan.load().clone();
         errors.0.extend(too_many_processes(&load.draft));

@@ -9,7 +9,7 @@ use measure::Failure;
 use plan::{Nanos, WindowBytes};
 
 use super::Windows;
-use super::session::Session;
+use super::session::{Kind, Session};
 use super::written::WrittenHead;
 
 /// A connection on which requests are under way.
@@ -42,7 +42,7 @@ impl Conversation {
         let mut head = WrittenHead::default();
         (head.number, head.plain) = (1, vec![0x82, 0x86, 0x84]);
         for seat in &seats {
-            session.begin(*seat, &head, (false, false, true), &cx);
+            session.begin(*seat, &head, Kind { looks: true, ..Kind::default() }, &cx);
         }
         if let Some(last) = seats.last() {
             session.end(*last, Nanos::ZERO);

@@ -3,6 +3,7 @@
 
 use measure::Failure;
 
+use super::call::Call;
 use super::hpack::OF_A_CONNECTION;
 use super::{HEAD_BYTES_MAX, HEADERS_MAX};
 
@@ -53,14 +54,16 @@ pub(super) struct Head<'a> {
     bytes: usize,
     /// Where its fields are kept, if somebody looks.
     kept: Option<&'a mut Fields>,
+    /// Of a call, which its fields say more of.
+    call: Option<&'a mut Call>,
     /// The first thing that breaks a rule.
     pub(super) wrong: Option<(Failure, &'static str)>,
 }
 
 impl<'a> Head<'a> {
-    /// One that begins, whose fields are kept there.
-    pub(super) fn of(kept: Option<&'a mut Fields>) -> Self {
-        Self { kept, ..Self::default() }
+    /// One that begins, whose fields are kept there; of a call, if it is.
+    pub(super) fn of(kept: Option<&'a mut Fields>, call: Option<&'a mut Call>) -> Self {
+        Self { kept, call, ..Self::default() }
     }
 
     /// Takes the next field.
@@ -73,7 +76,16 @@ impl<'a> Head<'a> {
             self.wrong.get_or_insert((Failure::LimitHeaderCount, "more than 256 headers"));
         } else if let Some(wrong) = self.judge(name, value) {
             self.wrong.get_or_insert(wrong);
-        } else if let Some(fields) = self.kept.as_mut().filter(|_| self.wrong.is_none() && name[0] != b':') {
+        } else {
+            self.keep(name, value);
+        }
+    }
+
+    fn keep(&mut self, name: &[u8], value: &[u8]) {
+        if let Some(call) = &mut self.call {
+            call.field(name, value);
+        }
+        if let Some(fields) = self.kept.as_mut().filter(|_| self.wrong.is_none() && name[0] != b':') {
             fields.push(name, value);
         }
     }

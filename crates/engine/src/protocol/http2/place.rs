@@ -17,7 +17,7 @@ use plan::{Nanos, Plan, Target};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::head::Fields;
-use super::session::Session;
+use super::session::{Kind, Session};
 use super::written::WrittenHead;
 use super::{HEADERS_MAX, Windows};
 use crate::clock::Clock;
@@ -75,6 +75,8 @@ struct Connection<S> {
     session: RefCell<Session>,
     /// Where it leads, if not to the plan's target.
     to: Option<Target>,
+    /// Whether its exchanges are calls of gRPC.
+    is_of_calls: bool,
     /// The task that reads and writes; `None` before it began.
     task: RefCell<Option<Waker>>,
     has_task: Cell<bool>,
@@ -208,6 +210,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             stream: RefCell::new(stream),
             session: RefCell::new(Session::new(memory.windows)),
             to: to.cloned(),
+            is_of_calls: to.unwrap_or(&memory.target).scheme().is_grpc(),
             task: RefCell::default(),
             has_task: Cell::new(false),
             taken: Cell::new(0),
@@ -289,7 +292,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             self.unframed = Some(unframed(request.body()));
         }
         let mut session = self.connection.session.borrow_mut();
-        let kind = (!self.body(request).is_empty(), request.layout().is_head(), looks);
+        let kind = Kind {
+            has_body: !self.body(request).is_empty(),
+            is_head: request.layout().is_head(),
+            looks,
+            is_call: self.connection.is_of_calls,
+        };
         let Some(bytes) = session.begin(self.seat, &written, kind, cx) else { return false };
         exchange.written += bytes;
         self.is_begun = true;
@@ -393,15 +401,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
 
     /// What is said of an exchange when its time is over.
     fn timeout(&self, request: EncodedRef<'_>, exchange: &Exchange<impl Sized>) -> Failure {
-        match exchange.received {
-            0 if !self.is_begun
-                || !self.withholds && self.body_sent < self.body(request).len()
-                || !self.connection.session.borrow().is_written(self.seat) =>
-            {
-                Failure::SendTimeout
-            }
-            0 => Failure::RecvIdleTimeout,
-            _ => Failure::RecvTotalTimeout,
+        let mut session = self.connection.session.borrow_mut();
+        // Frames that say how much may be sent are nothing of an answer.
+        if self.is_begun && (exchange.first_byte.is_some() || session.seat(self.seat).interims > 0) {
+            Failure::RecvTotalTimeout
+        } else if !self.is_begun || !self.withholds && self.body_sent < self.body(request).len() || !session.is_written(self.seat) {
+            Failure::SendTimeout
+        } else {
+            Failure::RecvIdleTimeout
         }
     }
 
@@ -424,7 +431,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
     #[inline(never)]
     pub(crate) fn end(&mut self, request: EncodedRef<'_>, at: Nanos) -> Result<(), Closer> {
         let mut session = self.connection.session.borrow_mut();
-        if self.is_begun && self.body_sent < self.body(request).len() && session.seat(self.seat).ended == Some(Ok(())) {
+        if self.is_begun && self.body_sent < self.body(request).len() && session.seat(self.seat).is_answered() {
             session.stop_sending(self.seat);
         }
         session.end(self.seat, at);

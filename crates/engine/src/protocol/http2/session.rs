@@ -12,6 +12,7 @@ use std::task::{Context, Waker};
 use measure::Failure;
 use plan::Nanos;
 
+use super::call::Call;
 use super::frame::{Code, PREFACE, flag, kind, setting, write_frame_head, write_reset, write_window_update};
 use super::head::Fields;
 use super::written::{WrittenHead, write_number};
@@ -64,6 +65,8 @@ pub(super) struct Seat {
     /// Whether somebody looks at the answer.
     looks: bool,
     is_head: bool,
+    /// What a call has come to; `None` of other exchanges.
+    call: Option<Call>,
     pub(super) interims: u8,
     /// Of these, those with status 100.
     pub(super) continues: u8,
@@ -92,6 +95,25 @@ pub(super) struct Seat {
     pub(super) words: String,
 }
 
+impl Seat {
+    /// Whether the answer is whole, whatever it says.
+    pub(super) fn is_answered(&self) -> bool {
+        self.ended.is_some_and(|ended| ended.map_or_else(Failure::is_answered, |()| true))
+    }
+}
+
+/// What an exchange is like that begins.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Kind {
+    pub(super) has_body: bool,
+    /// Whether its answer is a head alone.
+    pub(super) is_head: bool,
+    /// Whether somebody looks at the answer.
+    pub(super) looks: bool,
+    /// Whether it is a call of gRPC.
+    pub(super) is_call: bool,
+}
+
 /// What the server told of itself.
 #[derive(Debug, Clone, Copy)]
 struct Peer {
@@ -111,6 +133,8 @@ struct KnownHead {
     block: Vec<u8>,
     status: u16,
     length: Option<u64>,
+    /// Trailers that said of a call that it succeeded, and no more.
+    success: Vec<u8>,
 }
 
 /// A head whose frames are not all here.
@@ -278,7 +302,7 @@ impl Session {
         &mut self,
         seat: u32,
         head: &WrittenHead,
-        (has_body, is_head, looks): (bool, bool, bool),
+        Kind { has_body, is_head, looks, is_call }: Kind,
         cx: &Context<'_>,
     ) -> Option<usize> {
         if self.by_stream.len() >= self.peer.streams_max as usize {
@@ -294,7 +318,8 @@ impl Session {
         body.clear();
         body.shrink_to(FRAME_BYTES_MAX);
         let send_window = self.peer.window;
-        *place = Seat { stream, closed, waker, looks, is_head, window: self.windows.stream, send_window, fields, body, ..Seat::default() };
+        let (window, call) = (self.windows.stream, is_call.then(Call::default));
+        *place = Seat { stream, closed, waker, looks, is_head, call, window, send_window, fields, body, ..Seat::default() };
         let before = self.out.len();
         let end = if has_body { 0 } else { flag::END_STREAM };
         let form = self.form(head);
@@ -413,7 +438,7 @@ impl Session {
         if std::mem::take(&mut place.is_blocked) {
             self.blocked -= 1;
         }
-        if place.ended == Some(Ok(())) {
+        if place.is_answered() {
             self.served = self.served.saturating_add(1);
             self.idle_since = at;
         }

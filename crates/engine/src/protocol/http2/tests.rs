@@ -10,6 +10,8 @@ use plan::{Nanos, Plan, Share, Target, WindowBytes};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::time::sleep;
 
+mod calls;
+
 use super::hpack;
 use crate::protocol::EncodedRef;
 use crate::simulation::told::{Heard, Numbering, count, of, quirk};

@@ -89,7 +89,7 @@ fn fields(request: EncodedRef<'_>, to: &Target, mut field: impl FnMut(&str, &[u8
     if request.method() == "CONNECT" {
         field(":authority", request.target().as_bytes());
     } else {
-        field(":scheme", to.scheme().to_string().as_bytes());
+        field(":scheme", to.scheme().of_http().as_bytes());
         match headers().find(|(name, _)| name.eq_ignore_ascii_case("host")) {
             Some((_, host)) => field(":authority", host),
             None => field(":authority", to.authority().as_bytes()),

@@ -10,8 +10,13 @@ use crate::transport::Transport;
 impl<T: Transport> Client<'_, T> {
     /// What a request has come to that cannot be sent. Its [turn](Self::turn) must have come.
     pub fn refuse(&mut self, failure: Failure, limit: Option<Nanos>) -> Outcome {
+        self.refuse_saying(failure, limit, String::new())
+    }
+
+    /// The same, with why it cannot be sent as the example.
+    pub fn refuse_saying(&mut self, failure: Failure, limit: Option<Nanos>, why: String) -> Outcome {
         self.begin(limit);
-        self.lane.unsent(self.shared, self.due, failure, String::new())
+        self.lane.unsent(self.shared, self.due, failure, why)
     }
 
     /// This worker sends nothing more.

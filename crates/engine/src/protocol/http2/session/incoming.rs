@@ -3,6 +3,7 @@
 use measure::Failure;
 use plan::Nanos;
 
+use super::super::call::Call;
 use super::super::frame::{
     Breach, Code, FRAME_HEAD_BYTES, flag, kind, u32_of, unpadded, whole, write_frame_head, write_reset, write_window_update,
 };
@@ -183,6 +184,13 @@ impl Session {
             self.reset(stream, Code::PROTOCOL_ERROR, Failure::Http2Protocol, "content before its head");
             return Ok(());
         }
+        // What a proxy answers that knows no gRPC are no messages.
+        if let Some(call) = place.call.as_mut().filter(|_| place.status == 200)
+            && let Err(words) = call.content(content)
+        {
+            self.reset(stream, Code::CANCEL, Failure::GrpcProtocol, words);
+            return Ok(());
+        }
         place.window -= counted;
         place.content += content.len() as u64;
         if place.length.is_some_and(|length| place.content > length) {
@@ -223,7 +231,13 @@ impl Session {
             return Ok(());
         }
         let is_trailer = place.status != 0;
-        let mut head = Head::of((place.looks && !is_trailer).then_some(&mut place.fields));
+        let is_known = is_trailer && ends && !block.is_empty() && self.known.success == block;
+        if let Some(call) = place.call.as_mut().filter(|_| is_known) {
+            call.succeeds();
+            self.complete(stream, seat);
+            return Ok(());
+        }
+        let mut head = Head::of((place.looks && !is_trailer).then_some(&mut place.fields), place.call.as_mut());
         let changes = self.reader.read(block, |name, value| head.field(name, value)).map_err(unreadable)?;
         let (status, length, mut wrong) = (head.status, head.length, head.wrong);
         if is_trailer {
@@ -232,6 +246,10 @@ impl Session {
             }
             if status != 0 {
                 wrong = wrong.or(Some((Failure::Http2Protocol, "trailers with a status")));
+            }
+            if wrong.is_none() && !changes && place.call.as_ref().is_some_and(Call::is_plain_success) {
+                self.known.success.clear();
+                self.known.success.extend_from_slice(block);
             }
         } else if status == 0 {
             wrong = wrong.or(Some((Failure::ProtoStatusLine, "a head without a status")));
@@ -252,7 +270,7 @@ impl Session {
             }
         } else {
             (place.status, place.length, place.first_byte) = (status, length, now);
-            if wrong.is_none() && !changes && !place.looks {
+            if wrong.is_none() && !changes && !place.looks && place.call.as_ref().is_none_or(Call::is_untold) {
                 self.known.block.clear();
                 self.known.block.extend_from_slice(block);
                 (self.known.status, self.known.length) = (status, length);
@@ -270,6 +288,7 @@ impl Session {
     /// A head is remembered for as long as the table is the same.
     fn forget_if(&mut self, changes: bool) {
         if changes {
+            self.known.success.clear();
             self.known.block.clear();
         }
     }
@@ -294,6 +313,9 @@ impl Session {
         let has_no_content = place.is_head || matches!(place.status, 204 | 304);
         if !has_no_content && place.length.is_some_and(|length| length != place.content) {
             return self.finish(stream, Err((Failure::RecvEofInBody, "less content than its content-length")));
+        }
+        if let Some(Err((failure, words))) = place.call.as_ref().map(|call| call.verdict(place.status, &place.body)) {
+            return self.finish(stream, Err((failure, &words)));
         }
         self.finish(stream, Ok(()));
     }

@@ -1,0 +1,42 @@
+//! Calls of gRPC, compiled: the method of a step, and its message.
+
+use grpc::{Descriptors, Method, Mistake};
+use plan::PlanError;
+use plan::setting::{PROTO, SCENARIO};
+use plan::work::{Step, Talk};
+
+use crate::compiled::{Compiling, Content};
+
+impl Compiling<'_> {
+    /// The method that a step calls; its message, where it is the same each time, becomes bytes.
+    pub(crate) fn called(&mut self, step: &Step, body: &mut Content) -> Option<Method> {
+        if step.talk != Some(Talk::Call) {
+            return None;
+        }
+        let contents = self.plan.contents();
+        let described = self.described.take().unwrap_or_else(|| {
+            Descriptors::of(contents).map_err(|wrong| self.errors.push(PlanError::new(PROTO, wrong.message, wrong.help)))
+        });
+        let method = described.as_ref().ok().map(|described| described.method_at(&step.path.to_string()));
+        self.described = Some(described);
+        let method = match method? {
+            Ok(method) => method,
+            Err(Mistake { message, help }) => {
+                self.mistaken(step, &message, help);
+                return None;
+            }
+        };
+        if let Content::Fixed(json) = body {
+            let mut message = Vec::new();
+            for wrong in method.encode(json, &mut message).err().into_iter().flatten() {
+                self.mistaken(step, &wrong.message, wrong.help);
+            }
+            *json = message;
+        }
+        Some(method)
+    }
+
+    fn mistaken(&mut self, step: &Step, message: &str, help: String) {
+        self.errors.push(PlanError::new(SCENARIO, format!("the step '{}': {message}", step.name), help));
+    }
+}
