@@ -14,6 +14,7 @@ mod exchange;
 pub(crate) mod http;
 pub mod http1;
 pub mod http2;
+mod messages;
 mod place;
 mod sink;
 pub(crate) mod websocket;

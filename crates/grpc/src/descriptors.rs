@@ -1,8 +1,10 @@
 //! Descriptions of messages, and the methods that send them.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 
+use flate2::Compression;
 use flate2::bufread::GzDecoder;
+use flate2::write::GzEncoder;
 use plan::Contents;
 use plan::setting::PROTO;
 use prost::Message as _;
@@ -80,6 +82,7 @@ impl Descriptors {
             output: found.output(),
             sends_several: found.is_client_streaming(),
             answers_several: found.is_server_streaming(),
+            packs: false,
         })
     }
 }
@@ -91,9 +94,16 @@ pub struct Method {
     output: MessageDescriptor,
     sends_several: bool,
     answers_several: bool,
+    packs: bool,
 }
 
 impl Method {
+    /// The same with messages that are packed with gzip on their way to the server, or not.
+    #[must_use]
+    pub fn packing(self, packs: bool) -> Self {
+        Self { packs, ..self }
+    }
+
     /// Whether its answer is any number of messages.
     #[must_use]
     pub const fn answers_several(&self) -> bool {
@@ -120,8 +130,13 @@ impl Method {
         let message = DynamicMessage::deserialize_with_options(self.input.clone(), json, &READ)?;
         let begin = out.len();
         out.extend_from_slice(&[0; PREFIX_BYTES]);
-        message.encode_raw(out);
-        close(out, begin);
+        if self.packs {
+            let mut packed = GzEncoder::new(&mut *out, Compression::default());
+            packed.write_all(&message.encode_to_vec()).and_then(|()| packed.finish().map(|_| ())).expect("memory takes it");
+        } else {
+            message.encode_raw(out);
+        }
+        close(out, begin, self.packs);
         Ok(())
     }
 

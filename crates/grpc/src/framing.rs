@@ -6,9 +6,9 @@
 pub(crate) const PREFIX_BYTES: usize = 5;
 
 /// Writes what stands before a message whose bytes were put behind this place, where room for it was left.
-pub(crate) fn close(out: &mut [u8], begin: usize) {
+pub(crate) fn close(out: &mut [u8], begin: usize, is_packed: bool) {
     let length = (out.len() - begin - PREFIX_BYTES) as u32;
-    out[begin] = 0;
+    out[begin] = u8::from(is_packed);
     out[begin + 1..begin + PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
 }
 
@@ -38,7 +38,7 @@ mod tests {
     fn messages_stand_one_behind_the_other() {
         let mut content = vec![0; 5];
         content.extend_from_slice(b"ab");
-        close(&mut content, 0);
+        close(&mut content, 0, false);
         content.extend_from_slice(&[1, 0, 0, 0, 1, b'c']);
         let (packed, first, rest) = next(&content).unwrap().unwrap();
         assert_eq!((packed, first), (false, &b"ab"[..]));

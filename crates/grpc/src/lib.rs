@@ -1,7 +1,7 @@
 //! Messages of gRPC: what describes them, and how they become bytes of JSON and JSON of bytes.
 //!
 //! Whoever writes a load writes JSON, as for any other API; what goes over the wire is Protobuf, which needs a description of each
-//! message. It comes from `.proto` files ([`compile`]), a set of descriptors, or the server itself ([`reflection`]), and is in each case
+//! message. It comes from `.proto` files ([`compile()`]), a set of descriptors, or the server itself ([`reflection`]), and is in each case
 //! the same: a `FileDescriptorSet`, as bytes that a plan carries along. JSON is read and written by the canonical mapping
 //! (<https://protobuf.dev/programming-guides/json/>).
 //!
@@ -16,9 +16,12 @@ mod descriptors;
 mod fit;
 #[cfg(feature = "descriptors")]
 mod framing;
+#[cfg(feature = "descriptors")]
+mod known;
 mod mistake;
 #[cfg(feature = "descriptors")]
 mod names;
+mod packing;
 #[cfg(feature = "descriptors")]
 pub mod reflection;
 #[cfg(not(feature = "descriptors"))]
@@ -28,6 +31,9 @@ mod without;
 pub use compile::compile;
 #[cfg(feature = "descriptors")]
 pub use descriptors::{Descriptors, Method};
+#[cfg(feature = "descriptors")]
+pub use known::known;
 pub use mistake::Mistake;
+pub use packing::packs;
 #[cfg(not(feature = "descriptors"))]
-pub use without::{Descriptors, Method, compile, reflection};
+pub use without::{Descriptors, Method, compile, known, reflection};

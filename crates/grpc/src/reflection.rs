@@ -112,7 +112,7 @@ impl Gathering {
             let begin = content.len();
             content.extend_from_slice(&[0; PREFIX_BYTES]);
             request.encode_raw(&mut content);
-            close(&mut content, begin);
+            close(&mut content, begin, false);
         }
         (!content.is_empty()).then_some(content)
     }
@@ -186,7 +186,7 @@ mod tests {
             let begin = content.len();
             content.extend_from_slice(&[0; PREFIX_BYTES]);
             response.encode_raw(&mut content);
-            close(&mut content, begin);
+            close(&mut content, begin, false);
         }
         content
     }

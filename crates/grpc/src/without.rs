@@ -20,6 +20,12 @@ pub fn compile(
     Err(vec![mistake()])
 }
 
+/// As with gRPC: none.
+#[must_use]
+pub const fn known(_service: &str) -> Option<Vec<u8>> {
+    None
+}
+
 /// There are none.
 #[derive(Debug, Clone)]
 pub enum Descriptors {}
@@ -63,6 +69,12 @@ impl Descriptors {
 pub enum Method {}
 
 impl Method {
+    /// As with gRPC.
+    #[must_use]
+    pub fn packing(self, _packs: bool) -> Self {
+        self
+    }
+
     /// As with gRPC.
     #[must_use]
     pub const fn answers_several(&self) -> bool {

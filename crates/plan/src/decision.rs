@@ -10,7 +10,7 @@ use crate::grpc::read_calls;
 use crate::load_settings::{Ending, LoadWords, read_load, read_populations};
 use crate::plan::{
     CONNECT_TIMEOUT_DEFAULT, Connection, HttpVersion, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT, STREAMS_DEFAULT,
-    SaidOfVariables, ScenarioFile, THREADS_MAX, TIMEOUT_DEFAULT, Tls, Verification, texts,
+    SaidOfVariables, ScenarioFile, StreamForm, THREADS_MAX, TIMEOUT_DEFAULT, Tls, Verification, texts,
 };
 use crate::proxy::read_proxy;
 use crate::reading::Reading;
@@ -252,7 +252,9 @@ impl TryFrom<Resolved> for Plan {
                 (script.is_some(), SCRIPT),
                 (scenario.is_some(), SCENARIO),
                 (urls_given, URLS),
-                (stream.is_some(), STREAM),
+                (stream.as_ref().is_some_and(|form| !matches!(form, Setting::Value(StreamForm::Auto))), STREAM),
+                (event_data.is_some(), EVENT_DATA),
+                (tokens.as_ref().is_some_and(|count| !matches!(count, Setting::Value(TokenCount::Events))), TOKENS),
                 (compressed, COMPRESSED),
                 (expect_continue, EXPECT_CONTINUE),
                 (http.as_ref().is_some_and(|http| !matches!(http, Setting::Value(HttpVersion::V2))), HTTP),

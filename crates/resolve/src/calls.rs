@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use engine::protocol::{Encoded, Layout};
 use engine::{AskError, Fence, RunError, Runner};
+use grpc::Descriptors;
 use grpc::reflection::{Gathered, Gathering, METHODS};
 use measure::Failure;
 use plan::setting::{DESCRIPTORS, PROTO, PROTO_PATH};
@@ -46,14 +47,15 @@ pub(crate) fn read_described(resolved: &mut Resolved, reader: &Rc<Reader>, error
     }
 }
 
-/// The methods that a plan calls and whose server is to be asked what their messages are like.
-pub(crate) fn asked_for(plan: &Plan, scenario: Option<&Scenario>) -> Vec<Target> {
+/// Whether servers are to be asked what the messages of a plan's calls are like.
+pub(crate) fn are_asked_for(plan: &Plan) -> bool {
     let source = plan.messages();
-    let is_said = !source.protos.is_empty() || source.descriptors.is_some() || plan.contents().get(plan::DESCRIPTORS).is_some();
+    source.protos.is_empty() && source.descriptors.is_none() && plan.contents().get(plan::DESCRIPTORS).is_none()
+}
+
+/// The methods that a plan calls.
+pub(crate) fn called(plan: &Plan, scenario: Option<&Scenario>) -> Vec<Target> {
     let mut methods = Vec::new();
-    if is_said {
-        return methods;
-    }
     if plan.target().scheme().is_grpc() {
         methods.push(plan.target().clone());
     }
@@ -69,6 +71,12 @@ pub(crate) fn asked_for(plan: &Plan, scenario: Option<&Scenario>) -> Vec<Target>
     methods
 }
 
+/// Whether one of the methods answers with a stream, as far as that is described.
+pub(crate) fn answer_in_streams(methods: &[Target], described: &[u8]) -> bool {
+    let Ok(described) = Descriptors::read(described) else { return false };
+    methods.iter().filter_map(|method| described.method_at(method.path_and_query()).ok()).any(|method| method.answers_several())
+}
+
 /// What servers say of the services that are called, each asked once for all loads of a command.
 pub(crate) fn ask(plan: &Plan, methods: &[Target], reader: &Reader) -> Result<Vec<u8>, PlanErrors> {
     let (mut all, mut asked, mut errors) = (Vec::new(), Vec::new(), PlanErrors::default());
@@ -78,7 +86,11 @@ pub(crate) fn ask(plan: &Plan, methods: &[Target], reader: &Reader) -> Result<Ve
         if asked.contains(&what) {
             continue;
         }
-        match reader.asked(&what, || ask_server(plan, method, service)) {
+        let described = match grpc::known(service) {
+            Some(set) => Ok(set.into()),
+            None => reader.asked(&what, || ask_server(plan, method, service)),
+        };
+        match described {
             // Sets behind one another are one set (<https://protobuf.dev/programming-guides/encoding/#last-one-wins>).
             Ok(set) => all.extend_from_slice(&set),
             Err(error) => errors.push(error),

@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use plan::setting::SCENARIO;
-use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, PopulationDraft, Resolved, SCENARIO_TEXT, Setting, THREADS_MAX};
+use plan::{Draft, LoadRecord, Plan, PlanError, PlanErrors, PopulationDraft, Resolved, SCENARIO_TEXT, Setting, StreamForm, THREADS_MAX};
 use scenario::Scenario;
 
 use crate::{Reader, Scenarios, calls, collection, files, is_scenario_file};
@@ -71,14 +71,20 @@ impl Scenarios {
         let resolved = self.resolve(load, own_load, errors);
         let is_read = errors.is_empty();
         let mut take = |mistakes: PlanErrors| mistakes.0.into_iter().for_each(|mistake| errors.push(mistake));
-        let again = resolved.clone();
+        let mut called = resolved.clone();
         let mut plan = Plan::try_from(resolved).map_err(&mut take).ok()?;
-        let methods = calls::asked_for(&plan, self.of_plan(&plan).as_deref());
+        let methods = calls::called(&plan, self.of_plan(&plan).as_deref());
         if is_read && !methods.is_empty() {
-            let described = calls::ask(&plan, &methods, self.reader()).map_err(&mut take).ok()?;
-            let mut resolved = again;
-            resolved.contents.insert(plan::DESCRIPTORS, described);
-            plan = Plan::try_from(resolved).map_err(&mut take).ok()?;
+            if calls::are_asked_for(&plan) {
+                let described = calls::ask(&plan, &methods, self.reader()).map_err(&mut take).ok()?;
+                called.contents.insert(plan::DESCRIPTORS, described);
+            }
+            // Each message of a stream is an event of its answer.
+            let described = called.contents.get(plan::DESCRIPTORS).cloned().unwrap_or_default();
+            if called.draft.stream.is_none() && calls::answer_in_streams(&methods, &described) {
+                called.draft.stream = Some(Setting::Value(StreamForm::Auto));
+            }
+            plan = Plan::try_from(called).map_err(&mut take).ok()?;
         }
         // What is wrong with the scenario, or with what describes messages, has been told.
         if !is_read && (plan.scenario().is_some() || plan.target().scheme().is_grpc()) {

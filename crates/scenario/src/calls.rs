@@ -3,13 +3,14 @@
 use grpc::{Descriptors, Method, Mistake};
 use plan::PlanError;
 use plan::setting::{PROTO, SCENARIO};
+use plan::template::Template;
 use plan::work::{Step, Talk};
 
 use crate::compiled::{Compiling, Content};
 
 impl Compiling<'_> {
     /// The method that a step calls; its message, where it is the same each time, becomes bytes.
-    pub(crate) fn called(&mut self, step: &Step, body: &mut Content) -> Option<Method> {
+    pub(crate) fn called(&mut self, step: &Step, headers: &[(String, Template)], body: &mut Content) -> Option<Method> {
         if step.talk != Some(Talk::Call) {
             return None;
         }
@@ -19,7 +20,8 @@ impl Compiling<'_> {
         });
         let method = described.as_ref().ok().map(|described| described.method_at(&step.path.to_string()));
         self.described = Some(described);
-        let method = match method? {
+        let metadata = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.plain()?)));
+        let method = match method?.and_then(|method| Ok(method.packing(grpc::packs(metadata)?))) {
             Ok(method) => method,
             Err(Mistake { message, help }) => {
                 self.mistaken(step, &message, help);

@@ -923,7 +923,7 @@ impl Compiling<'_> {
         self.compiler.write_in(step.encoding, true);
         let mut body = self.body(step, media_type.as_deref().unwrap_or_default());
         self.compiler.write_in(None, false);
-        let called = self.called(step, &mut body);
+        let called = self.called(step, &headers, &mut body);
         let checks = self.checks(step, &step.checks);
         let talk = step.talk.as_ref();
         let conditions = self.checks(step, talk.map_or(&[][..], Talk::conditions));

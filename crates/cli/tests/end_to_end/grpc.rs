@@ -213,6 +213,46 @@ fn calls_go_over_tls_and_rates_sweeps_and_searches_call_too() {
 }
 
 #[test]
+fn each_message_of_a_stream_is_an_event() {
+    let Some(mut server) = Server::start(&[]) else { return };
+    let mut session = session();
+    let message = "'{\"responseParameters\":[{\"size\":9},{\"intervalUs\":3000},{\"size\":300,\"intervalUs\":3000}]}'";
+    let url = server.url("StreamingOutputCall");
+    let told = session
+        .loadline(&format!("run {url} --message {message} --proto calls.proto -c 2 -n 20 --full --out json=r.json"))
+        .exits_either(0, 4);
+    let (run, seen) = (session.json("r.json"), server.seen());
+    let streams = &run["streams"];
+    assert_eq!((&run["requests"]["succeeded"], &seen["streams"], &seen["sent"]), (&20.into(), &20.into(), &60.into()), "{}", told.stdout);
+    assert_eq!((&streams["answers"], &streams["events"], &streams["between_events"]["count"]), (&20.into(), &60.into(), &40.into()));
+    // Of the three the first comes at once.
+    let sum = |times: &str| streams[times]["sum_ns"].as_str().unwrap().parse::<u64>().unwrap();
+    assert!(sum("between_events") + sum("first_event") >= 20 * 6_000_000, "{streams}");
+    // Where the server is asked, and in scenarios, streams are seen as such, too.
+    session.loadline(&format!("run {url} --message {message} -n 5 --force --out json=r.json")).exits_either(0, 4);
+    assert_eq!(session.json("r.json")["streams"]["events"], 15);
+    let steps = "  - grpc: grpc.testing.TestService/StreamingOutputCall\n    message: {responseParameters: [{size: 1}, {size: 2}]}\n";
+    session = session.file("s.yaml", &format!("target: http://{}\nload: {{users: 1, requests: 4}}\nsteps:\n{steps}", server.address));
+    session.loadline("run s.yaml --force --out json=r.json").exits_either(0, 4);
+    assert_eq!(session.json("r.json")["scenario"]["steps"][0]["streams"]["events"], 8);
+}
+
+#[test]
+fn several_messages_are_sent_packed_and_health_needs_no_description() {
+    let Some(mut server) = Server::start(&["-reflect", "none"]) else { return };
+    let mut session = session();
+    let several = "'[{\"payload\":{\"body\":\"YWI=\"}},{\"payload\":{\"body\":\"Yw==\"}}]'";
+    let load = "--proto calls.proto -H 'grpc-encoding: gzip' --expect 'json $.aggregatedPayloadSize == 3' -n 10 --out json=r.json";
+    let told = session.loadline(&format!("run {} --message {several} {load}", server.url("StreamingInputCall"))).exits_either(0, 4);
+    let (run, seen) = (session.json("r.json"), server.seen());
+    assert_eq!((&run["requests"]["succeeded"], &seen["received"]), (&10.into(), &20.into()), "{}", told.stdout);
+    let odd = format!("run {} --message '{{}}' --proto calls.proto -H 'grpc-encoding: snappy' -n 1", server.url("UnaryCall"));
+    session.loadline(&odd).exits(2).complains("messages are packed with gzip or not at all");
+    let health = server.url("").replace("grpc.testing.TestService/", "grpc.health.v1.Health/Check");
+    session.loadline(&format!("run {health} --message '{{}}' --expect 'json $.status == SERVING' -n 5")).exits_either(0, 4);
+}
+
+#[test]
 fn one_call_is_tried_and_shown_as_json() {
     let Some(server) = Server::start(&[]) else { return };
     session()

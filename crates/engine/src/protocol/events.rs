@@ -2,8 +2,8 @@
 //!
 //! Server-sent events are cut as WHATWG's HTML says (§9.2.6, "Interpreting an event stream"): lines end with CR, LF or both, a byte order
 //! mark may stand at the beginning, `:` begins a comment, an empty line ends an event, and what has no `data` is none. `[DONE]` as the
-//! whole of an event's data is how language models say that no event follows: it is no event itself. Other streams have an event a line,
-//! and empty lines only keep the connection alive.
+//! whole of an event's data is how language models say that no event follows: it is no event itself. Streams of gRPC have an event a
+//! message; others have one a line, and empty lines only keep the connection alive.
 //!
 //! Nothing is kept of an event but whether it has data and whether that may still be `[DONE]`, unless its content is looked at: to
 //! collect each and look at it whole, the alternative, takes a copy of all that is read. An event of any length is cut; a long one is
@@ -14,8 +14,11 @@
 mod content;
 mod resumption;
 
+use std::convert::Infallible;
+
 use plan::{EventPath, StreamForm, TokenCount};
 
+use super::messages::Messages;
 use content::Content;
 pub(crate) use resumption::Resumption;
 
@@ -37,6 +40,8 @@ const RECORD_SEPARATOR: u8 = 0x1e;
 pub(crate) enum EventForm {
     Sse,
     Lines,
+    /// Messages of gRPC, of which nothing is known but where they end.
+    Messages,
 }
 
 impl EventForm {
@@ -48,7 +53,13 @@ impl EventForm {
             StreamForm::Auto => {
                 let named = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
                 let is = |known: &&str| named.eq_ignore_ascii_case(known.as_bytes());
-                if is(&"text/event-stream") { Some(Self::Sse) } else { LINES.iter().any(is).then_some(Self::Lines) }
+                if is(&"text/event-stream") {
+                    Some(Self::Sse)
+                } else if is(&"application/grpc") || named.get(..17).is_some_and(|begin| begin.eq_ignore_ascii_case(b"application/grpc+")) {
+                    Some(Self::Messages)
+                } else {
+                    LINES.iter().any(is).then_some(Self::Lines)
+                }
             }
         }
     }
@@ -89,6 +100,8 @@ pub(crate) struct Cutter<'a> {
     after_cr: bool,
     has_data: bool,
     done: Done,
+    /// Of a stream of gRPC.
+    messages: Messages,
     /// Bytes of the event at hand.
     bytes: u64,
     is_long: bool,
@@ -117,7 +130,7 @@ enum Done {
 }
 
 impl<'a> Cutter<'a> {
-    pub(crate) const fn new(form: EventForm, content: Option<&'a EventPath>) -> Self {
+    pub(crate) fn new(form: EventForm, content: Option<&'a EventPath>) -> Self {
         Self {
             form,
             content,
@@ -132,6 +145,7 @@ impl<'a> Cutter<'a> {
             after_cr: false,
             has_data: false,
             done: Done::Matches(0),
+            messages: Messages::default(),
             bytes: 0,
             is_long: false,
             has_ended: false,
@@ -165,6 +179,10 @@ impl<'a> Cutter<'a> {
 
     /// Takes more of the body; how many events ended in it.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> u64 {
+        if self.form == EventForm::Messages {
+            let Ok(ended) = self.messages.take(bytes, |_, _| Ok::<_, Infallible>(()));
+            return ended;
+        }
         let mut events = 0;
         let mut rest = bytes;
         while let Some((byte, after)) = rest.split_first() {
@@ -302,7 +320,7 @@ impl<'a> Cutter<'a> {
             resumption.end_line();
         }
         match self.form {
-            EventForm::Lines => {}
+            EventForm::Lines | EventForm::Messages => {}
             EventForm::Sse if line == Line::Name(DATA.len()) => {
                 // A name without a colon is a field without a value.
                 self.begin_data();
@@ -483,6 +501,9 @@ mod tests {
             (StreamForm::Auto, "Text/Event-Stream ; charset=utf-8", Some(EventForm::Sse)),
             (StreamForm::Auto, "application/x-ndjson", Some(EventForm::Lines)),
             (StreamForm::Auto, "application/json-seq", Some(EventForm::Lines)),
+            (StreamForm::Auto, "application/grpc", Some(EventForm::Messages)),
+            (StreamForm::Auto, "application/grpc+proto", Some(EventForm::Messages)),
+            (StreamForm::Auto, "application/grpc-web+proto", None),
             (StreamForm::Auto, "application/json", None),
             (StreamForm::Auto, "", None),
             (StreamForm::Sse, "application/json", Some(EventForm::Sse)),

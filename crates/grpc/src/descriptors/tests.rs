@@ -42,6 +42,16 @@ fn a_message_is_its_bytes_behind_their_length() {
 }
 
 #[test]
+fn a_packed_message_is_the_same_for_who_unpacks_it() {
+    let json = format!(r#"{{"item":{{"name":"{}","count":"7"}}}}"#, "tea ".repeat(200));
+    let (plain, mut packed) = (encoded("Buy", &json).unwrap(), Vec::new());
+    method("Buy").packing(true).encode(json.as_bytes(), &mut packed).unwrap();
+    assert_eq!((packed[0], plain[0]), (1, 0));
+    assert!(packed.len() < plain.len() / 4, "{}", packed.len());
+    assert_eq!(method("Buy").request(&packed).unwrap(), method("Buy").request(&plain).unwrap());
+}
+
+#[test]
 fn json_is_read_by_the_canonical_mapping_and_written_again() {
     let json = r#"{"item":{"name":"ü","count":"7","kind":"BOOK","tags":{"a":"9007199254740993"},"parts":[{"name":"x"}],"sold":false},"at":"2026-01-02T03:04:05Z","note":"aGk=","card":"c"}"#;
     let out = encoded("Buy", json).unwrap();
@@ -87,7 +97,7 @@ fn several_messages_are_a_list() {
 #[test]
 fn packed_messages_are_unpacked() {
     let mut packed = Vec::new();
-    std::io::Read::read_to_end(&mut flate2::bufread::GzEncoder::new(&b"\x08\x07"[..], flate2::Compression::fast()), &mut packed).unwrap();
+    flate2::bufread::GzEncoder::new(&b"\x08\x07"[..], Compression::fast()).read_to_end(&mut packed).unwrap();
     let content = [&[1], &(packed.len() as u32).to_be_bytes()[..], &packed].concat();
     assert!(String::from_utf8(method("Buy").answer(&content).unwrap()).unwrap().contains("\"number\":\"7\""));
 }

@@ -1,15 +1,14 @@
 //! What an answer over HTTP/2 has beside others where it is one of gRPC: messages in its content, and a status behind them
 //! (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>).
 //!
-//! What a message says nobody here knows: it is bytes behind five others, which say how many. They are counted and held to that as they
-//! pass, also where nobody looks at them, since an answer that was cut off must be no success.
+//! Messages are counted and held to their lengths as they pass, also where nobody looks at them, since an answer that was cut off must be
+//! no success.
 
 use std::borrow::Cow;
 
 use measure::Failure;
 
-/// What stands before each message: whether it is packed, and its length.
-const PREFIX_BYTES: usize = 5;
+use crate::protocol::messages::Messages;
 
 /// A larger message is refused, in bytes.
 const MESSAGE_BYTES_MAX: u32 = 64 << 20;
@@ -35,11 +34,7 @@ pub(super) struct Call {
     message: Vec<u8>,
     /// Whether the answer says how its messages are packed.
     is_packed: bool,
-    /// What of the next prefix has come, and how much.
-    prefix: [u8; PREFIX_BYTES],
-    prefixed: usize,
-    /// What is missing of the message under way, in bytes.
-    left: u32,
+    messages: Messages,
 }
 
 /// How a call ended that did not succeed: its class, and the server's words or ours.
@@ -82,36 +77,16 @@ impl Call {
     ///
     /// # Errors
     /// If no message begins so.
-    pub(super) fn content(&mut self, mut bytes: &[u8]) -> Result<(), &'static str> {
-        while !bytes.is_empty() {
-            if self.left > 0 {
-                let passed = bytes.len().min(self.left as usize);
-                bytes = &bytes[passed..];
-                self.left -= passed as u32;
-                continue;
-            }
-            let taken = bytes.len().min(PREFIX_BYTES - self.prefixed);
-            self.prefix[self.prefixed..self.prefixed + taken].copy_from_slice(&bytes[..taken]);
-            self.prefixed += taken;
-            bytes = &bytes[taken..];
-            if self.prefixed == PREFIX_BYTES {
-                self.prefixed = 0;
-                self.message_begins()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn message_begins(&mut self) -> Result<(), &'static str> {
-        let [packed, length @ ..] = self.prefix;
-        self.left = u32::from_be_bytes(length);
-        match packed {
-            0 | 1 if self.left > MESSAGE_BYTES_MAX => Err("a message of more than 64 MiB"),
+    pub(super) fn content(&mut self, bytes: &[u8]) -> Result<(), &'static str> {
+        let Self { messages, is_packed, .. } = self;
+        let begins = |packed, length| match packed {
+            0 | 1 if length > MESSAGE_BYTES_MAX => Err("a message of more than 64 MiB"),
             0 => Ok(()),
-            1 if self.is_packed => Ok(()),
+            1 if *is_packed => Ok(()),
             1 => Err("a packed message, and no grpc-encoding that says how"),
             _ => Err("a message that does not begin with 0 or 1"),
-        }
+        };
+        messages.take(bytes, begins).map(|_| ())
     }
 
     /// What the answer came to, which is whole. `content` is the beginning of it, where it is no answer of gRPC.
@@ -134,7 +109,7 @@ impl Call {
             let unknown = if code > 16 { format!("grpc-status {code}: ") } else { String::new() };
             return Err((failure, unknown + &words));
         }
-        if self.left > 0 || self.prefixed > 0 {
+        if !self.messages.is_between() {
             return Err((Failure::GrpcProtocol, "the answer ends in the middle of a message".to_owned()));
         }
         Ok(())
@@ -215,17 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_whole_wherever_they_are_cut() {
+    fn an_answer_that_ends_within_a_message_is_no_success() {
         let content = [message(3, b"abc"), message(0, b""), message(2, b"de")].concat();
-        for size in 1..=content.len() {
-            let mut call = told(&[("grpc-status", "0")]);
-            assert!(content.chunks(size).all(|piece| call.content(piece).is_ok()));
-            assert_eq!(call.verdict(200, b""), Ok(()), "{size}");
-        }
-        for length in (1..content.len()).filter(|length| ![8, 13].contains(length)) {
+        for length in 0..=content.len() {
             let mut call = told(&[("grpc-status", "0")]);
             call.content(&content[..length]).unwrap();
-            assert_eq!(call.verdict(200, b"").unwrap_err().1, "the answer ends in the middle of a message", "{length}");
+            let is_whole = [0, 8, 13, content.len()].contains(&length);
+            assert_eq!(call.verdict(200, b"").is_ok(), is_whole, "{length}");
+            assert!(is_whole || call.verdict(200, b"").unwrap_err().1 == "the answer ends in the middle of a message");
         }
     }
 
