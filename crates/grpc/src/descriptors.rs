@@ -1,17 +1,14 @@
 //! Descriptions of messages, and the methods that send them.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 
-use flate2::Compression;
 use flate2::bufread::GzDecoder;
-use flate2::write::GzEncoder;
 use plan::Contents;
 use plan::setting::PROTO;
-use prost::Message as _;
 use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor, SerializeOptions};
 use serde_json::{Deserializer, Serializer, Value};
 
-use crate::framing::{PREFIX_BYTES, close, next};
+use crate::framing::{next, put};
 use crate::names::instead_of;
 use crate::{Mistake, fit};
 
@@ -98,10 +95,19 @@ pub struct Method {
 }
 
 impl Method {
-    /// The same with messages that are packed with gzip on their way to the server, or not.
-    #[must_use]
-    pub fn packing(self, packs: bool) -> Self {
-        Self { packs, ..self }
+    /// The same with messages that are packed on their way to the server as the metadata of its calls say (`grpc-encoding`).
+    ///
+    /// # Errors
+    /// If they name another way than gzip.
+    pub fn packed_as<'a>(self, metadata: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Mistake> {
+        match metadata.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("grpc-encoding")) {
+            None | Some((_, "identity")) => Ok(self),
+            Some((_, "gzip")) => Ok(Self { packs: true, ..self }),
+            Some((_, other)) => Err(Mistake::new(
+                format!("grpc-encoding is '{}', and messages are packed with gzip or not at all", other.escape_debug()),
+                "write grpc-encoding: gzip",
+            )),
+        }
     }
 
     /// Whether its answer is any number of messages.
@@ -128,15 +134,7 @@ impl Method {
 
     fn put<'de, D: serde::Deserializer<'de>>(&self, json: D, out: &mut Vec<u8>) -> Result<(), D::Error> {
         let message = DynamicMessage::deserialize_with_options(self.input.clone(), json, &READ)?;
-        let begin = out.len();
-        out.extend_from_slice(&[0; PREFIX_BYTES]);
-        if self.packs {
-            let mut packed = GzEncoder::new(&mut *out, Compression::default());
-            packed.write_all(&message.encode_to_vec()).and_then(|()| packed.finish().map(|_| ())).expect("memory takes it");
-        } else {
-            message.encode_raw(out);
-        }
-        close(out, begin, self.packs);
+        put(&message, self.packs, out);
         Ok(())
     }
 

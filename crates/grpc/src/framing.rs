@@ -2,11 +2,25 @@
 //! (<https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>): a byte that says whether it is packed, four for its length, and
 //! its own.
 
-/// What stands before a message, in bytes.
-pub(crate) const PREFIX_BYTES: usize = 5;
+use std::io::Write as _;
 
-/// Writes what stands before a message whose bytes were put behind this place, where room for it was left.
-pub(crate) fn close(out: &mut [u8], begin: usize, is_packed: bool) {
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use prost::Message as Encode;
+
+/// What stands before a message, in bytes.
+const PREFIX_BYTES: usize = 5;
+
+/// Puts a message behind `out`, packed with gzip or as it is.
+pub(crate) fn put(message: &impl Encode, is_packed: bool, out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.extend_from_slice(&[0; PREFIX_BYTES]);
+    if is_packed {
+        let mut packed = GzEncoder::new(&mut *out, Compression::default());
+        packed.write_all(&message.encode_to_vec()).and_then(|()| packed.finish().map(|_| ())).expect("memory takes it");
+    } else {
+        message.encode_raw(out);
+    }
     let length = (out.len() - begin - PREFIX_BYTES) as u32;
     out[begin] = u8::from(is_packed);
     out[begin + 1..begin + PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
@@ -36,12 +50,11 @@ mod tests {
 
     #[test]
     fn messages_stand_one_behind_the_other() {
-        let mut content = vec![0; 5];
-        content.extend_from_slice(b"ab");
-        close(&mut content, 0, false);
+        let mut content = Vec::new();
+        put(&7_u32, false, &mut content);
         content.extend_from_slice(&[1, 0, 0, 0, 1, b'c']);
         let (packed, first, rest) = next(&content).unwrap().unwrap();
-        assert_eq!((packed, first), (false, &b"ab"[..]));
+        assert_eq!((packed, first), (false, &b"\x08\x07"[..]));
         assert_eq!(next(rest), Ok(Some((true, &b"c"[..], &b""[..]))));
         assert_eq!(next(b""), Ok(None));
         for length in 1..rest.len() {

@@ -19,9 +19,7 @@ mod framing;
 #[cfg(feature = "descriptors")]
 mod known;
 mod mistake;
-#[cfg(feature = "descriptors")]
 mod names;
-mod packing;
 #[cfg(feature = "descriptors")]
 pub mod reflection;
 #[cfg(not(feature = "descriptors"))]
@@ -34,6 +32,6 @@ pub use descriptors::{Descriptors, Method};
 #[cfg(feature = "descriptors")]
 pub use known::known;
 pub use mistake::Mistake;
-pub use packing::packs;
+pub use names::instead_of;
 #[cfg(not(feature = "descriptors"))]
 pub use without::{Descriptors, Method, compile, known, reflection};

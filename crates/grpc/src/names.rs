@@ -6,7 +6,8 @@ use plan::template::nearest;
 const TOLD_MAX: usize = 10;
 
 /// What to write in the place of a name that does not exist.
-pub(crate) fn instead_of<'a>(wanted: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+#[must_use]
+pub fn instead_of<'a>(wanted: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let near = nearest(wanted, known.clone());
     let mut names: Vec<&str> = known.filter(|name| Some(*name) != near).collect();
     names.sort_unstable();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use prost::Message;
 use prost_reflect::prost_types::{FileDescriptorProto, FileDescriptorSet};
 
-use crate::framing::{PREFIX_BYTES, close, next};
+use crate::framing::{next, put};
 
 /// The methods that are asked, the newer one first.
 pub const METHODS: [&str; 2] =
@@ -108,12 +108,7 @@ impl Gathering {
             self.missing().map(by_name).collect()
         };
         let mut content = Vec::new();
-        for request in requests {
-            let begin = content.len();
-            content.extend_from_slice(&[0; PREFIX_BYTES]);
-            request.encode_raw(&mut content);
-            close(&mut content, begin, false);
-        }
+        requests.iter().for_each(|request| put(request, false, &mut content));
         (!content.is_empty()).then_some(content)
     }
 
@@ -182,12 +177,7 @@ mod tests {
 
     fn answer(responses: &[Response]) -> Vec<u8> {
         let mut content = Vec::new();
-        for response in responses {
-            let begin = content.len();
-            content.extend_from_slice(&[0; PREFIX_BYTES]);
-            response.encode_raw(&mut content);
-            close(&mut content, begin, false);
-        }
+        responses.iter().for_each(|response| put(response, false, &mut content));
         content
     }
 

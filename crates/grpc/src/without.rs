@@ -70,9 +70,11 @@ pub enum Method {}
 
 impl Method {
     /// As with gRPC.
-    #[must_use]
-    pub fn packing(self, _packs: bool) -> Self {
-        self
+    ///
+    /// # Errors
+    /// Never: there are none.
+    pub fn packed_as<'a>(self, _metadata: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, Mistake> {
+        match self {}
     }
 
     /// As with gRPC.

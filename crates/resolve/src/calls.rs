@@ -105,7 +105,7 @@ fn ask_server(plan: &Plan, server: &Target, service: &str) -> Result<Arc<[u8]>, 
     for method in METHODS {
         match gather(plan, &server.clone().with_path_and_query(method.to_owned()), service) {
             Ok(Gathered::Set(set)) => return Ok(set.into()),
-            Ok(Gathered::Others(services)) => return Err(others(service, services)),
+            Ok(Gathered::Others(services)) => return Err(others(service, &services)),
             // The next may be one that it has.
             Err(AskError::Failed(Failure::GrpcUnimplemented, _)) => {}
             Err(AskError::Unreached(error)) => {
@@ -131,16 +131,17 @@ fn no_answer(why: &str) -> PlanError {
 }
 
 /// A service that is not there, with those that are.
-fn others(service: &str, mut services: Vec<String>) -> PlanError {
-    services.sort_unstable();
-    let near = plan::template::nearest(service, services.iter().map(String::as_str));
-    let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
-    PlanError::new("url", format!("the server has no service '{service}'"), format!("{near}It has {}", services.join(", ")))
+fn others(service: &str, services: &[String]) -> PlanError {
+    let help = grpc::instead_of(service, services.iter().map(String::as_str));
+    PlanError::new("url", format!("the server has no service '{service}'"), help)
 }
 
 fn gather(plan: &Plan, method: &Target, service: &str) -> Result<Gathered, AskError> {
     let failed = |why: String| AskError::Failed(Failure::GrpcProtocol, why);
-    let mut bytes = engine::head(plan, method, "POST", &plan.request().headers).map_err(|error| AskError::Unreached(Box::new(error)))?;
+    // What is asked goes as it is, and an answer comes as the question went.
+    let headers: Vec<(String, String)> =
+        plan.request().headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("grpc-encoding")).cloned().collect();
+    let mut bytes = engine::head(plan, method, "POST", &headers).map_err(|error| AskError::Unreached(Box::new(error)))?;
     bytes.extend_from_slice(b"\r\n");
     let head = bytes.len();
     let mut gathering = Gathering::of(service);

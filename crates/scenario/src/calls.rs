@@ -21,7 +21,7 @@ impl Compiling<'_> {
         let method = described.as_ref().ok().map(|described| described.method_at(&step.path.to_string()));
         self.described = Some(described);
         let metadata = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.plain()?)));
-        let method = match method?.and_then(|method| Ok(method.packing(grpc::packs(metadata)?))) {
+        let method = match method?.and_then(|method| method.packed_as(metadata)) {
             Ok(method) => method,
             Err(Mistake { message, help }) => {
                 self.mistaken(step, &message, help);

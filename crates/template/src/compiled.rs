@@ -90,8 +90,7 @@ fn method_of(plan: &Plan) -> Result<Option<Method>, PlanError> {
     let method = described.method_at(plan.target().path_and_query());
     let method = method.map_err(|wrong| PlanError::new("url", wrong.message, wrong.help))?;
     let metadata = plan.request().headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let packs = grpc::packs(metadata).map_err(|wrong| PlanError::new(HEADER, wrong.message, wrong.help))?;
-    Ok(Some(method.packing(packs)))
+    method.packed_as(metadata).map(Some).map_err(|wrong| PlanError::new(HEADER, wrong.message, wrong.help))
 }
 
 /// What texts are compiled with, and the mistakes found on the way.

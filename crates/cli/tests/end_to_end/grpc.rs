@@ -148,6 +148,9 @@ fn the_server_is_asked_what_its_messages_are_like() {
         let url = server.url("UnaryCall");
         session.loadline(&format!("run {url} --message '{{}}' -c 2 -n 20 --out json=r.json")).exits_either(0, 4);
         assert_eq!((&session.json("r.json")["requests"]["succeeded"], &server.seen()["unary"]), (&20.into(), &20.into()));
+        // The server is asked in plain messages, however those of the load are packed.
+        session.loadline(&format!("run {url} --message '{{}}' -H 'grpc-encoding: gzip' -n 5 --force --out json=r.json")).exits_either(0, 4);
+        assert_eq!(session.json("r.json")["requests"]["succeeded"], 5);
         let wrong = url.replace("TestService", "TestServce");
         session.loadline(&format!("run {wrong} --message '{{}}' -n 1")).exits(2).complains("did you mean 'grpc.testing.TestService'?");
         session.loadline(&format!("run {url} --message '{{\"payloat\":1}}' -n 1")).exits(2).complains("did you mean 'payload'?");

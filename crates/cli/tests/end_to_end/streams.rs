@@ -106,7 +106,7 @@ fn a_sweep_says_where_events_stop_growing_and_a_diff_shows_both() {
     let a_second: Vec<f64> = levels.iter().map(|level| level["events_per_second"].as_f64().unwrap()).collect();
     assert!(a_second.len() == 3 && a_second.is_sorted() && a_second[0] > 50.0, "{a_second:?}");
     assert!(levels.iter().all(|level| level["first_event_p95_ns"].as_f64().is_none_or(|time| time >= 20e6)), "{levels:?}");
-    let both = session.loadline("diff model.json model.json").exits_either(0, 4);
+    let both = session.loadline("diff model.json model.json --force").exits_either(0, 4);
     assert!(both.stdout.contains("events/s A") && both.stdout.contains("first B"), "{}", both.stdout);
 }
 

@@ -45,10 +45,14 @@ fn a_message_is_its_bytes_behind_their_length() {
 fn a_packed_message_is_the_same_for_who_unpacks_it() {
     let json = format!(r#"{{"item":{{"name":"{}","count":"7"}}}}"#, "tea ".repeat(200));
     let (plain, mut packed) = (encoded("Buy", &json).unwrap(), Vec::new());
-    method("Buy").packing(true).encode(json.as_bytes(), &mut packed).unwrap();
+    method("Buy").packed_as([("x-team", "a"), ("Grpc-Encoding", "gzip")]).unwrap().encode(json.as_bytes(), &mut packed).unwrap();
     assert_eq!((packed[0], plain[0]), (1, 0));
     assert!(packed.len() < plain.len() / 4, "{}", packed.len());
     assert_eq!(method("Buy").request(&packed).unwrap(), method("Buy").request(&plain).unwrap());
+    let mut as_it_is = Vec::new();
+    method("Buy").packed_as([("grpc-encoding", "identity")]).unwrap().encode(json.as_bytes(), &mut as_it_is).unwrap();
+    assert_eq!(as_it_is, plain);
+    assert!(method("Buy").packed_as([("grpc-encoding", "snappy")]).unwrap_err().message.contains("'snappy'"));
 }
 
 #[test]
@@ -97,7 +101,7 @@ fn several_messages_are_a_list() {
 #[test]
 fn packed_messages_are_unpacked() {
     let mut packed = Vec::new();
-    flate2::bufread::GzEncoder::new(&b"\x08\x07"[..], Compression::fast()).read_to_end(&mut packed).unwrap();
+    flate2::bufread::GzEncoder::new(&b"\x08\x07"[..], flate2::Compression::fast()).read_to_end(&mut packed).unwrap();
     let content = [&[1], &(packed.len() as u32).to_be_bytes()[..], &packed].concat();
     assert!(String::from_utf8(method("Buy").answer(&content).unwrap()).unwrap().contains("\"number\":\"7\""));
 }

@@ -75,8 +75,13 @@ impl Call<'_, '_> {
         }
         let form = match form {
             Some(form) => fixed_text(form),
-            // Backslashes in it mean what stands behind them, and there they would stand for themselves.
-            None => rewrite(self.value(2)?, "\\\\(\\$)|\\\\([^$])", "$1$1$2"),
+            None => {
+                // A group's number ends where there are no more groups, whatever digit a value puts behind it.
+                let form = self.value(2)?;
+                let form = if groups <= 10 { rewrite(form, r"(?<!\\)((?:\\\\)*)\$([0-9])", "$1$${$2}") } else { form };
+                // Backslashes in it mean what stands behind them, and there they would stand for themselves.
+                rewrite(form, r"\\(\$)|\\([^$])", "$1$1$2")
+            }
         };
         Ok(Outcome::Computed("text", Expression::Call(Function::Rewrite, vec![self.value(0)?, Expression::Text(pattern), form])))
     }

@@ -52,7 +52,7 @@ fn what_is_made_of_values_on_the_way_is_computed_before() {
         ("${__strReplaceRegex(${user},(\\d+),<$1>,r)}", "r = rewrite({{users.user}}, \"([0-9]+)\", \"<${1}>\"); {{r}}"),
         (
             "${__strReplaceRegex(x,x${user},${user}$0)}",
-            "text_1 = rewrite(x, \"x{{users.user}}\", rewrite(\"{{users.user}}$0\", \"\\\\(\\$)|\\\\([^$])\", \"$1$1$2\")); {{text_1}}",
+            "text_1 = rewrite(x, \"x{{users.user}}\", rewrite(rewrite(\"{{users.user}}$0\", \"(?<!\\\\)((?:\\\\\\\\)*)\\$([0-9])\", \"$1$${$2}\"), \"\\\\(\\$)|\\\\([^$])\", \"$1$1$2\")); {{text_1}}",
         ),
         (
             "${__caseFormat(${user},kebab_case)}",
