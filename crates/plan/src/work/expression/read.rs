@@ -33,6 +33,8 @@ pub(super) struct Reading<'a> {
     is_enclosed: bool,
     /// Whether what is read stands to the right of a comparison, where another is a letter of a text: `{{page}} contains <b>`.
     compared: bool,
+    /// Whether it is computed with: then it is a number or a variable, and a word behind it belongs to no text.
+    computed: bool,
     mistakes: Vec<Mistake>,
     /// Texts that look as if they were meant to be computed; those of a single comparison always were texts.
     doubts: Vec<Mistake>,
@@ -55,6 +57,7 @@ impl<'a> Reading<'a> {
             operators: 0,
             is_enclosed: false,
             compared: false,
+            computed: false,
             mistakes: Vec::new(),
             doubts: Vec::new(),
         }
@@ -149,10 +152,11 @@ impl<'a> Reading<'a> {
                 self.wrong(range, "a comparison cannot be compared", help);
                 return None;
             }
-            let outer = self.compared;
+            let outer = (self.compared, self.computed);
             self.compared |= operator.level() == Level::Comparison;
+            self.computed = matches!(operator.level(), Level::Sum | Level::Product);
             let right = if operator == Operator::Matches { self.pattern() } else { self.expression(operator.right_level()) };
-            self.compared = outer;
+            (self.compared, self.computed) = outer;
             let right = right?;
             match operator.level() {
                 Level::Or | Level::And => {
@@ -243,7 +247,9 @@ impl<'a> Reading<'a> {
         {
             self.at += 1;
             self.deeper(from)?;
+            let outer = std::mem::replace(&mut self.computed, true);
             let inner = self.operand();
+            self.computed = outer;
             self.depth -= 1;
             let inner = inner?;
             self.is_number(&inner, "-");
@@ -267,10 +273,10 @@ impl<'a> Reading<'a> {
     /// What is in parentheses that were just opened, and the parenthesis that closes them.
     fn enclosed<T>(&mut self, from: usize, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.deeper(from)?;
-        let outer = (self.is_enclosed, self.compared);
-        (self.is_enclosed, self.compared) = (true, false);
+        let outer = (self.is_enclosed, self.compared, self.computed);
+        (self.is_enclosed, self.compared, self.computed) = (true, false, false);
         let inner = read(self);
-        (self.is_enclosed, self.compared) = outer;
+        (self.is_enclosed, self.compared, self.computed) = outer;
         self.depth -= 1;
         let inner = inner?;
         self.skip_blanks();
@@ -443,7 +449,7 @@ impl<'a> Reading<'a> {
                 !has_words(so_far) || self.compared && decides
             }
             "contains" | "matches" => {
-                !self.compared && (so_far.contains("{{") || !so_far.contains(char::is_whitespace) && behind.contains("{{"))
+                !self.compared && (self.computed || so_far.contains("{{") || !so_far.contains(char::is_whitespace) && behind.contains("{{"))
             }
             "+" | "-" | "*" | "/" | "%" => {
                 // A variable without its braces is told as what it was meant for.

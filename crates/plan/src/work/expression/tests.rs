@@ -29,6 +29,8 @@ fn operators_bind_as_in_mathematics() {
         ("(1 + {{a}}) * 2", "(([1] + [{{a}}]) * [2])"),
         ("- {{a}} / -2", "((- [{{a}}]) / [-2])"),
         ("-{{a}}", "(- [{{a}}])"),
+        ("{{n}} + 688 contains \"\"", "(([{{n}}] + [688]) contains [])"),
+        ("{{a}} and {{n}} * - 3 matches '0$'", "([{{a}}] and (([{{n}}] * (- [3])) matches [0$]))"),
         ("{{a}} > 1 and {{b}} < 2 or not {{n}}", "((([{{a}}] > [1]) and ([{{b}}] < [2])) or (not [{{n}}]))"),
         ("!{{a}} == 1 && {{b}}", "((not ([{{a}}] == [1])) and [{{b}}])"),
         ("{{a}} + 1 >= {{b}} % 3", "(([{{a}}] + [1]) >= ([{{b}}] % [3]))"),
@@ -179,6 +181,9 @@ fn condition() -> impl Strategy<Value = Expression> {
 }
 
 proptest! {
+    // Rare ones are those that fail: 256 missed a number before a word.
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
     #[test]
     fn what_is_printed_reads_back(expression in prop_oneof![text(), computed(), condition()]) {
         let printed = expression.to_string();
