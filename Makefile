@@ -65,7 +65,7 @@ man: dist ## write the man pages to target/man
 # Cheap checks first, the tests last, so that the last thing on the screen is what they said.
 test: fmt licences web ## everything that must hold: formatting, licences, lints, documentation, every test
 	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege prometheus go ssh sshd nats-server ip tc
-	scripts/peers.sh hey vegeta grpcd
+	scripts/peers.sh hey vegeta grpcd http3d
 	$(MAKE) --no-print-directory lint doc counts beside
 	LOADLINE_TEST_TOOLS=all $(CARGO) test --workspace --locked
 	$(MAKE) --no-print-directory web-test api-test kubernetes-test

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Puts programs that Debian does not have in the version that is wanted into target/peers: load testers, for the tests that compare reports
-# and exchange results, Helm, h2spec, which judges HTTP/2, a server of gRPC (scripts/grpcd), and JMeter, against which the reader of test plans is held.
+# and exchange results, Helm, h2spec, which judges HTTP/2, servers of
+# gRPC and HTTP/3 (scripts/grpcd, scripts/http3d), and JMeter, against which the reader of test plans is held.
 #
 #   scripts/peers.sh hey vegeta jmeter
 #
@@ -20,7 +21,7 @@ mkdir -p "$peers"
 # A source at its version, and where in it the program is.
 source_of() {
     case "$1" in
-        grpcd) echo "$PWD/scripts/grpcd@$(cat scripts/grpcd/* | sha256sum | cut -c1-16)" -here ;;
+        grpcd | http3d) echo "$PWD/scripts/$1@$(cat "scripts/$1"/* | sha256sum | cut -c1-16)" -here ;;
         helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
         h2specd) echo github.com/summerwind/h2spec@v2.2.1+incompatible /cmd/h2specd ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;

@@ -214,6 +214,11 @@ pub enum What {
         /// From 0 to 1.
         share: f64,
     },
+    /// Packets of QUIC were lost on the way to the server.
+    Packets {
+        /// Of those that were sent, from 0 to 1.
+        share: f64,
+    },
     /// Programs that are neither loadline nor the server, which runs on this machine too, used processor time.
     Others {
         /// The share of the machine's that they used, from 0 to 1.
@@ -222,6 +227,11 @@ pub enum What {
         server_waited: Option<f64>,
     },
 }
+
+/// With fewer packets lost, it is chance.
+const PACKETS_LOST_MIN: u64 = 20;
+/// A packet in so many that is lost is in the slowest answers only.
+const PACKETS_LOST_SHARE_MIN: f64 = 0.005;
 
 impl Validity {
     /// Judges a finished run. Where nothing fell due there is nothing to doubt.
@@ -241,6 +251,7 @@ impl Validity {
                 run_queue(run),
                 steal(run),
                 others(run),
+                packets(run),
                 accounting(run),
             ]
             .into_iter()
@@ -501,6 +512,14 @@ fn others(run: &Summary) -> Option<Cause> {
     cause(if hurt { Standing::Degraded } else { Standing::Valid }, What::Others { share, server_waited })
 }
 
+/// What is lost is sent again after a time, which the answer takes longer then: no fault of this side, nor of the server.
+fn packets(run: &Summary) -> Option<Cause> {
+    let connections = &run.connections;
+    let share = connections.packets_lost as f64 / connections.packets.max(1) as f64;
+    let tells = connections.packets_lost >= PACKETS_LOST_MIN && share >= PACKETS_LOST_SHARE_MIN;
+    if tells { cause(Standing::Valid, What::Packets { share }) } else { None }
+}
+
 /// Whether every request went to this very machine.
 fn shares_cores_with_the_server(run: &Summary) -> bool {
     if run.plan.connection().unix_socket.is_some() {
@@ -581,6 +600,12 @@ impl fmt::Display for What {
                 f,
                 "the host of this machine gave {} % of its processor time to others: repeat the run before comparing it with another",
                 share(*stolen)
+            ),
+            Self::Packets { share: lost } => write!(
+                f,
+                "{} % of the packets to the server were lost, on the way or before it read them, and sent again: what was slow waited for that in part, not \
+                 for the server's work alone",
+                share(*lost)
             ),
             Self::Others { share: used, server_waited } => {
                 write!(f, "other programs kept {:.0} % of the CPUs busy", used * 100.0)?;
@@ -718,6 +743,20 @@ mod tests {
     #[test]
     fn a_generator_with_room_to_spare_is_not_the_limit() {
         assert_eq!(generator_limit(&healthy()), None);
+    }
+
+    #[test]
+    fn packets_that_were_lost_are_told_where_they_are_no_chance() {
+        let told = |sent, lost| {
+            let mut summary = healthy();
+            let connections = &mut summary.edit_for_test().connections;
+            (connections.packets, connections.packets_lost) = (sent, lost);
+            let validity = Validity::of(&summary);
+            (validity.standing, disturbances(&validity).into_iter().find(|said| said.contains("packets")))
+        };
+        assert_eq!([told(0, 0), told(100, 19), told(1_000_000, 4_000)], [(); 3].map(|()| (Standing::Valid, None)));
+        let (standing, said) = told(1_000, 31);
+        assert!(standing == Standing::Valid && said.unwrap().starts_with("3.1 % of the packets to the server were lost"));
     }
 
     #[test]

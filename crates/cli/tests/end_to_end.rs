@@ -48,6 +48,8 @@ mod help;
 mod history;
 #[path = "end_to_end/http2.rs"]
 mod http2;
+#[path = "end_to_end/http3.rs"]
+mod http3;
 #[path = "end_to_end/import.rs"]
 mod import;
 #[path = "end_to_end/javascript.rs"]
@@ -88,6 +90,8 @@ mod script;
 mod secrets;
 #[path = "end_to_end/serve.rs"]
 mod serve;
+#[path = "end_to_end/servers.rs"]
+mod servers;
 #[path = "end_to_end/session.rs"]
 mod session;
 #[path = "end_to_end/sshd.rs"]

@@ -11,6 +11,8 @@
 mod limits;
 mod preflight;
 mod proxy;
+#[cfg(feature = "http3")]
+mod quic;
 mod reach;
 mod resolve;
 mod sessions;
@@ -20,6 +22,10 @@ mod stream;
 mod tls;
 
 pub(crate) use limits::check_limits;
+#[cfg(feature = "http3")]
+pub use quic::Quic;
+#[cfg(feature = "http3")]
+pub(crate) use quic::farewell;
 pub use reach::Reach;
 pub use spoken::{Spoken, Version};
 pub use stream::{Stream, Transport};
@@ -33,7 +39,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use measure::{Failure, Resolution};
-use plan::setting::{SNI, SOURCE_IP};
+use plan::setting::{HTTP, SNI, SOURCE_IP};
 use plan::{Also, Bounds, HostPort, HttpVersion, Nanos, Plan, Preflight, Proxy, ProxyKind, Scheme, Target, Verification};
 use rustls::HandshakeKind;
 use rustls::pki_types::ServerName;
@@ -166,6 +172,10 @@ impl Network {
     pub(crate) fn prepare_within(plan: &Plan, connections: u64, preflight: Preflight, fence: &Fence) -> Result<Self, RunError> {
         let credentials = Credentials::read(plan)?;
         let connection = plan.connection();
+        if cfg!(not(feature = "http3")) && connection.http == HttpVersion::V3 {
+            let help = format!("build it with the feature 'http3', or measure with {HTTP:#} 2 or {HTTP:#} 1.1");
+            return Err(RunError::input("this build of loadline does not speak HTTP/3", help));
+        }
         if let Some(path) = &connection.unix_socket {
             let resolution = Resolution { name: path.clone(), addresses: Vec::new(), took: None };
             return Self::new(plan, credentials, Hop::Unix(path.clone()), resolution, Vec::new(), fence).tried(plan, preflight);
@@ -178,7 +188,7 @@ impl Network {
         fence.look(&at.host, &all).map_err(|why| RunError { kind: RunErrorKind::Refused, ..RunError::input(why, fence.help()) })?;
         let all = preflight::fitting(plan, &at, all)?;
         let (addresses, warnings) = match preflight {
-            Preflight::Connect => preflight::reachable(plan, &at, all)?,
+            Preflight::Connect => preflight::reachable(plan, &at, all, credentials.of_quic(connection.http))?,
             Preflight::Skip => (resolve::one_family(all), Vec::new()),
         };
         limits::check_ports(plan, connections, &addresses, LocalPorts::of_this_machine())?;
@@ -293,6 +303,10 @@ impl Network {
     /// Opens a connection by way of `hop` to `target`; with TLS if there is a name to expect.
     async fn open(&self, hop: &Hop, target: &Target, tls: Option<(&Handshakes, &ServerName<'static>)>, n: u64) -> Opened {
         let limit = self.prepared.connect_timeout;
+        #[cfg(feature = "http3")]
+        if let (HttpVersion::V3, Scheme::Https, Some(tls)) = (self.prepared.http, target.scheme(), tls) {
+            return self.open_quic(hop, tls, n).await;
+        }
         let tunnel = match &self.prepared.proxy {
             Some(proxy) if tls.is_some() || proxy.tunnels_all() => Some((proxy, self.far_end(proxy, target, n).await?)),
             _ => None,
@@ -316,8 +330,8 @@ impl Network {
         let connected = Instant::now();
         let (is_websocket, is_grpc) = (target.scheme().is_websocket(), target.scheme().is_grpc());
         let own = match self.prepared.http {
-            HttpVersion::Auto | HttpVersion::V2 if is_websocket => Some(handshakes.for_websocket()),
-            HttpVersion::Auto | HttpVersion::V1 if is_grpc => Some(handshakes.for_grpc()),
+            HttpVersion::Auto | HttpVersion::V2 | HttpVersion::V3 if is_websocket => Some(handshakes.for_websocket()),
+            HttpVersion::Auto | HttpVersion::V1 | HttpVersion::V3 if is_grpc => Some(handshakes.for_grpc()),
             _ => None,
         };
         let handshakes = own.as_ref().unwrap_or(handshakes);
@@ -337,6 +351,25 @@ impl Network {
             connect: (connected - begun).into(),
             tls: Some(connected.elapsed().into()),
         })
+    }
+
+    /// Opens a connection of QUIC. Its one handshake is both, the connection and TLS.
+    #[cfg(feature = "http3")]
+    async fn open_quic(&self, hop: &Hop, (handshakes, name): (&Handshakes, &ServerName<'static>), n: u64) -> Opened {
+        let Hop::Tcp(addresses) = hop else {
+            let text = format!("{}: HTTP/3 goes over UDP, and this is a Unix socket", hop.place(n));
+            return Err(DialFailed { failure: Failure::ConnectOther, text });
+        };
+        let limit = self.prepared.connect_timeout;
+        let begun = Instant::now();
+        let count = addresses.len() as u64;
+        let opening = quic::open(&self.sources, addresses[(n % count) as usize], n / count, handshakes, name);
+        let quic = timeout_at(begun + Duration::from(limit), opening).await.map_err(|_| DialFailed {
+            failure: Failure::ConnectTimeout,
+            text: format!("{}: no connection of QUIC within {limit}", hop.place(n)),
+        })??;
+        let stream = Stream::Quic(quic.clone());
+        Ok(Dialed { stream, version: Version::Http3(quic), connect: begun.elapsed().into(), tls: None, resumed: false })
     }
 
     /// What the proxy is told of where a tunnel ends.
@@ -437,6 +470,8 @@ impl Dial for Network {
         match stream {
             Stream::Tls(stream) => Spoken::of(stream.get_ref().1),
             Stream::Tcp(_) | Stream::Unix(_) => None,
+            #[cfg(feature = "http3")]
+            Stream::Quic(_) => None,
         }
     }
 }
@@ -457,6 +492,11 @@ struct Credentials {
 }
 
 impl Credentials {
+    /// What connections of QUIC are opened with, if they are.
+    fn of_quic(&self, http: HttpVersion) -> Option<(Handshakes, ServerName<'static>)> {
+        self.tls.clone().zip(self.name.clone()).filter(|_| http == HttpVersion::V3)
+    }
+
     /// Everything that can be wrong with the plan on this machine before a name is looked up.
     fn read(plan: &Plan) -> Result<Self, RunError> {
         let connection = plan.connection();

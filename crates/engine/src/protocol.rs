@@ -11,12 +11,19 @@
 mod encoded;
 mod events;
 mod exchange;
+mod fields;
 pub(crate) mod http;
 pub mod http1;
 pub mod http2;
+#[cfg(feature = "http3")]
+pub(crate) mod http3;
+mod huffman;
 mod messages;
 mod place;
+mod pool;
+mod prefixed;
 mod sink;
+mod view;
 pub(crate) mod websocket;
 
 pub use encoded::{Act, Encoded, EncodedRef, Layout};

@@ -318,6 +318,10 @@ fn thread_main<B: Behaviour>(
         let _ = sender.send(Message::Finished(source, finished));
         let left = worker.tear_down().await;
         let _ = sender.send(Message::Left(source, Box::new(left)));
+        #[cfg(feature = "http3")]
+        if task.plan.connection().http == plan::HttpVersion::V3 {
+            crate::net::farewell().await;
+        }
     });
     // A resolver that hangs over a redirect's name must not hold up the end of the run.
     runtime.shutdown_background();

@@ -157,6 +157,16 @@ const fn exception(failure: Failure) -> &'static str {
         | F::Http2Calm
         | F::Http2Needs1
         | F::Http2Reset
+        | F::Http3NotSpoken
+        | F::Http3Protocol
+        | F::Http3Refused
+        | F::Http3Cancel
+        | F::Http3Internal
+        | F::Http3Calm
+        | F::Http3Needs1
+        | F::Http3Reset
+        | F::Http3Closed
+        | F::Http3Silent
         | F::WebSocketRefused
         | F::WebSocketHandshake
         | F::WebSocketClosed

@@ -138,6 +138,17 @@ failures! {
     Http2Needs1, "http2.http_1_1_required", Server, "the server wants HTTP/1.1 for this request (RST_STREAM: HTTP_1_1_REQUIRED)", "measure it with {HTTP} 1.1";
     Http2Reset, "http2.reset", Server, "the server reset the stream (RST_STREAM)", "the example holds its code";
 
+    Http3NotSpoken, "http3.not_spoken", Plan, "the server does not speak HTTP/3 there", "leave {HTTP} out, or give the port at which it does";
+    Http3Protocol, "http3.protocol", Server, "the server broke a rule of HTTP/3 or QUIC", "the example says which";
+    Http3Refused, "http3.refused", Server, "not taken up by the server (GOAWAY or H3_REQUEST_REJECTED), nor when it was sent again", "look at its limits of streams and of requests a connection, or use fewer {STREAMS}";
+    Http3Cancel, "http3.cancel", Server, "the server cancelled the stream (H3_REQUEST_CANCELLED)", "it or a proxy gave the request up: look at its log at that time";
+    Http3Internal, "http3.internal_error", Server, "the server failed in the stream (H3_INTERNAL_ERROR)", "look at its log at that time";
+    Http3Calm, "http3.excessive_load", Server, "the server finds the load too high (H3_EXCESSIVE_LOAD)", "look at its limits against floods of requests";
+    Http3Needs1, "http3.version_fallback", Server, "the server wants HTTP/1.1 for this request (H3_VERSION_FALLBACK)", "measure it with {HTTP} 1.1";
+    Http3Reset, "http3.reset", Server, "the server reset the stream", "the example holds its code";
+    Http3Closed, "http3.closed", Server, "the server closed the connection with an error", "the example holds its code and reason";
+    Http3Silent, "http3.silent", Network, "the connection went silent, and was given up", "packets are lost on the way, or the server has gone: look at firewalls and at its log at that time";
+
     WebSocketRefused, "websocket.refused", Server, "the server did not switch to WebSocket", "the example is its answer: look at the path, and at what it wants of the handshake, such as an Origin or a cookie";
     WebSocketHandshake, "websocket.handshake", Server, "the WebSocket handshake broke off", "the example says how";
     WebSocketClosed, "websocket.closed", Server, "the server closed the WebSocket", "the example holds its code and reason";

@@ -47,7 +47,7 @@ quirks! {
     BodyUnexpected, "body_unexpected", "answers that may not have a body (HEAD, 204, 304) were followed by one, so the connection was closed";
     ExtraData, "extra_data", "answers that ended their connection were followed by more bytes";
     Interim, "interim", "interim (1xx) answers came before the final one";
-    SentAgain, "sent_again", "requests that the server had not taken up (GOAWAY, REFUSED_STREAM) were sent again";
+    SentAgain, "sent_again", "requests that the server had not taken up (GOAWAY, REFUSED_STREAM, H3_REQUEST_REJECTED) were sent again";
     LongEvent, "long_event", "answers that stream had events of more than 1 MiB";
 }
 

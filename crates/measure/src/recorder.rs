@@ -510,6 +510,22 @@ impl Recorder {
         self.counts.connections.http2 += 1;
     }
 
+    /// On the connection that was opened last, HTTP/3 is spoken.
+    pub fn opened_http3(&mut self) {
+        self.counts.connections.http3 += 1;
+    }
+
+    /// Some answer said that the server speaks HTTP/3 too.
+    pub fn http3_is_offered(&mut self) {
+        self.counts.connections.http3_is_offered = true;
+    }
+
+    /// On a connection of QUIC that is closed so many packets were sent, and so many of them lost.
+    pub fn packets(&mut self, (sent, lost): (u64, u64)) {
+        self.counts.connections.packets += sent;
+        self.counts.connections.packets_lost += lost;
+    }
+
     /// On the connection that was opened last, WebSocket is spoken since a handshake that took this long; `deflates` says whether messages may be
     /// packed.
     pub fn opened_websocket(&mut self, handshake: Nanos, deflates: bool) {

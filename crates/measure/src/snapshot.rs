@@ -98,12 +98,24 @@ pub struct Connections {
     /// Of these, those on which HTTP/2 is spoken.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub http2: u64,
+    /// Of these, those on which HTTP/3 is spoken.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub http3: u64,
     /// Of these, those on which WebSocket is spoken.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub websocket: u64,
     /// Of their TLS handshakes, those that resumed a session.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resumed: u64,
+    /// Whether some answer said that the server speaks HTTP/3 too (`Alt-Svc`), where something else was spoken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub http3_is_offered: bool,
+    /// Packets that were sent over QUIC, on connections that are closed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub packets: u64,
+    /// Of these, those that did not arrive and were sent again, as far as acknowledgements tell.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub packets_lost: u64,
     /// Closed by the server, announced or not.
     pub closed_by_server: u64,
     /// Closed by us: after a failure, without keep-alive, or at the end.
@@ -111,17 +123,16 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// What was spoken on them.
+    /// What was spoken on them, such as `HTTP/2 and HTTP/1.1`.
     #[must_use]
-    pub const fn spoken(&self) -> &'static str {
-        match (self.http2, self.websocket, self.opened - self.http2 - self.websocket) {
-            (0, 0, _) => "HTTP/1.1",
-            (_, 0, 0) => "HTTP/2",
-            (_, 0, _) => "HTTP/2 and HTTP/1.1",
-            (0, _, 0) => "WebSocket",
-            (0, _, _) => "WebSocket and HTTP/1.1",
-            (_, _, 0) => "WebSocket and HTTP/2",
-            _ => "WebSocket, HTTP/2 and HTTP/1.1",
+    pub fn spoken(&self) -> String {
+        let others = self.opened - self.http2 - self.http3 - self.websocket;
+        let counts = [("WebSocket", self.websocket), ("HTTP/3", self.http3), ("HTTP/2", self.http2), ("HTTP/1.1", others)];
+        let spoken: Vec<&str> = counts.into_iter().filter(|(_, count)| *count > 0).map(|(name, _)| name).collect();
+        match spoken.split_last() {
+            None => "HTTP/1.1".to_owned(),
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, before)) => format!("{} and {last}", before.join(", ")),
         }
     }
 }
@@ -262,8 +273,12 @@ impl Snapshot {
         self.tls.add(tls);
         self.connections.opened += connections.opened;
         self.connections.http2 += connections.http2;
+        self.connections.http3 += connections.http3;
         self.connections.websocket += connections.websocket;
         self.connections.resumed += connections.resumed;
+        self.connections.http3_is_offered |= connections.http3_is_offered;
+        self.connections.packets += connections.packets;
+        self.connections.packets_lost += connections.packets_lost;
         self.connections.closed_by_server += connections.closed_by_server;
         self.connections.closed_by_us += connections.closed_by_us;
         self.packed.add(packed);

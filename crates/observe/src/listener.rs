@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _, UdpSocket};
 
-use plan::Plan;
+use plan::{HttpVersion, Plan};
 
 use crate::files::Files;
 use crate::process::Pid;
@@ -29,6 +29,8 @@ pub struct Listening {
 pub enum ListenerQuery {
     /// Whatever accepts connections to these addresses.
     Addresses(Vec<SocketAddr>),
+    /// Whatever takes datagrams for these addresses, as a server of HTTP/3 does.
+    Datagrams(Vec<SocketAddr>),
     /// Whatever listens on this port, on any address.
     Port(u16),
     /// The socket with this path.
@@ -52,7 +54,8 @@ impl ListenerQuery {
         };
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().ok()?.filter(is_here).collect();
-        (!addresses.is_empty()).then_some(Self::Addresses(addresses))
+        let wanted = if connection.http == HttpVersion::V3 { Self::Datagrams } else { Self::Addresses };
+        (!addresses.is_empty()).then(|| wanted(addresses))
     }
 }
 
@@ -63,6 +66,8 @@ fn is_here(address: &SocketAddr) -> bool {
 
 /// The state of a socket that listens (`TCP_LISTEN`, include/net/tcp_states.h).
 const LISTEN: &str = "0A";
+/// The state of a socket that takes datagrams from anybody (`TCP_CLOSE`, where UDP has no connection).
+const UNCONNECTED: &str = "07";
 /// The flag of a socket in the file system that listens (`__SO_ACCEPTCON`, include/uapi/linux/net.h).
 const ACCEPTS: u32 = 1 << 16;
 
@@ -72,21 +77,28 @@ const ACCEPTS: u32 = 1 << 16;
 pub fn listening(files: &dyn Files, net: &str, wanted: &ListenerQuery) -> Vec<Listening> {
     match wanted {
         ListenerQuery::Path(path) => in_the_file_system(files, net, path),
-        ListenerQuery::Port(port) => tcp(files, net).into_iter().filter(|socket| socket.at.is_some_and(|at| at.port() == *port)).collect(),
-        ListenerQuery::Addresses(addresses) => {
-            let all = tcp(files, net);
-            let exact = |socket: &&Listening| socket.at.is_some_and(|at| addresses.iter().any(|to| same(at, *to)));
-            let matching: Vec<Listening> = all.iter().filter(exact).cloned().collect();
-            if !matching.is_empty() {
-                return matching;
-            }
-            // The kernel prefers a socket with the address; without one, those for every address accept it.
-            let any = |socket: &Listening| {
-                socket.at.is_some_and(|at| at.ip().is_unspecified() && addresses.iter().any(|to| to.port() == at.port()))
+        ListenerQuery::Port(port) => {
+            let of_port = |all: Vec<Listening>| -> Vec<Listening> {
+                all.into_iter().filter(|socket| socket.at.is_some_and(|at| at.port() == *port)).collect()
             };
-            all.into_iter().filter(any).collect()
+            Some(of_port(tcp(files, net))).filter(|found| !found.is_empty()).unwrap_or_else(|| of_port(udp(files, net)))
         }
+        ListenerQuery::Addresses(addresses) => reached_at(addresses, tcp(files, net)),
+        ListenerQuery::Datagrams(addresses) => reached_at(addresses, udp(files, net)),
     }
+}
+
+/// Those of all sockets that get what goes to these addresses.
+fn reached_at(addresses: &[SocketAddr], all: Vec<Listening>) -> Vec<Listening> {
+    let exact = |socket: &&Listening| socket.at.is_some_and(|at| addresses.iter().any(|to| same(at, *to)));
+    let matching: Vec<Listening> = all.iter().filter(exact).cloned().collect();
+    if !matching.is_empty() {
+        return matching;
+    }
+    // The kernel prefers a socket with the address; without one, those for every address accept it.
+    let any =
+        |socket: &Listening| socket.at.is_some_and(|at| at.ip().is_unspecified() && addresses.iter().any(|to| to.port() == at.port()));
+    all.into_iter().filter(any).collect()
 }
 
 fn same(a: SocketAddr, b: SocketAddr) -> bool {
@@ -101,6 +113,13 @@ fn tcp(files: &dyn Files, net: &str) -> Vec<Listening> {
     let is_listening = |line: &str| line.split_ascii_whitespace().nth(3) == Some(LISTEN);
     let tables = ["tcp", "tcp6"].map(|table| files.text_while(&format!("{net}/{table}"), &is_listening).unwrap_or_default());
     tables.iter().flat_map(|table| table.lines()).filter(|line| is_listening(line)).filter_map(row).collect()
+}
+
+/// Sockets for datagrams. Their tables have no order, so they are read to the end: once, when it is looked who has them.
+fn udp(files: &dyn Files, net: &str) -> Vec<Listening> {
+    let tables = ["udp", "udp6"].map(|table| files.text(&format!("{net}/{table}")).unwrap_or_default());
+    let is_open = |line: &&str| line.split_ascii_whitespace().nth(3) == Some(UNCONNECTED);
+    tables.iter().flat_map(|table| table.lines()).filter(is_open).filter_map(row).collect()
 }
 
 /// `sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode …` (proc_tcp(5) of the kernel's
@@ -252,6 +271,20 @@ mod tests {
         assert_eq!(inodes(to("127.0.0.1:81")), [0u64; 0]);
         assert_eq!(inodes(ListenerQuery::Port(8080)), [501, 502]);
         assert_eq!(listening(&machine(), "/proc/net", &to("127.0.0.1:8080"))[0].queued, 3);
+    }
+
+    #[test]
+    fn who_takes_datagrams_is_found_and_who_sends_them_from_there_is_not() {
+        let server = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let at = server.local_addr().unwrap();
+        let connected = UdpSocket::bind("127.0.0.1:0").unwrap();
+        connected.connect(at).unwrap();
+        let files = Folder::of_this_machine();
+        let found = |wanted| listening(&files, "/proc/net", &wanted).iter().map(|it| it.at.unwrap()).collect::<Vec<_>>();
+        assert_eq!(found(ListenerQuery::Datagrams(vec![at])), [at]);
+        assert_eq!(found(ListenerQuery::Port(at.port())), [at]);
+        assert_eq!(found(ListenerQuery::Addresses(vec![at])), []);
+        assert_eq!(found(ListenerQuery::Datagrams(vec![connected.local_addr().unwrap()])), []);
     }
 
     #[test]

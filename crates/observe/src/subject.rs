@@ -182,7 +182,7 @@ impl Subject {
         let place = match wanted {
             ListenerQuery::Port(port) => format!("port {port}"),
             ListenerQuery::Path(path) => format!("the socket '{path}'"),
-            ListenerQuery::Addresses(addresses) => {
+            ListenerQuery::Addresses(addresses) | ListenerQuery::Datagrams(addresses) => {
                 let mut shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
                 shown.dedup();
                 shown.join(", ")
@@ -352,7 +352,7 @@ impl Subject {
         sample.cgroup = self.cgroup.as_ref().map(|cgroup| cgroup.sample(files));
         sample.machine = machine::sample(files, &self.net);
         if let Some(wanted) = &self.wanted
-            && !matches!(wanted, ListenerQuery::Path(_))
+            && !matches!(wanted, ListenerQuery::Path(_) | ListenerQuery::Datagrams(_))
         {
             let sockets = listening(files, &self.net, wanted);
             sample.accept_queue = Some(sockets.iter().map(|socket| socket.queued).sum());

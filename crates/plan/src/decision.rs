@@ -10,7 +10,7 @@ use crate::grpc::read_calls;
 use crate::load_settings::{Ending, LoadWords, read_load, read_populations};
 use crate::plan::{
     CONNECT_TIMEOUT_DEFAULT, Connection, HttpVersion, Identity, Keepalive, Plan, Preflight, SCENARIO_TEXT, STREAMS_DEFAULT,
-    SaidOfVariables, ScenarioFile, StreamForm, THREADS_MAX, TIMEOUT_DEFAULT, Tls, Verification, texts,
+    SaidOfVariables, ScenarioFile, StreamForm, THREADS_MAX, TIMEOUT_DEFAULT, Tls, TlsVersion, Verification, texts,
 };
 use crate::proxy::read_proxy;
 use crate::reading::Reading;
@@ -25,8 +25,8 @@ use crate::setting::{
 };
 use crate::template::is_templated;
 use crate::{
-    Also, Body, Draft, Load, LoadRecord, MessageSource, Nanos, PlanErrors, Request, Resolved, RowOrder, Scheme, Setting, Sources, Spelling,
-    Templating, TokenCount, Variation, WindowBytes,
+    Also, Body, Draft, Load, LoadRecord, MessageSource, Nanos, PlanErrors, Request, Resolved, Resumption, RowOrder, Scheme, Setting,
+    Sources, Spelling, Templating, TokenCount, Variation, WindowBytes,
 };
 
 /// Of a load of which nothing was read: that names no files, or a saved one that is only looked at.
@@ -394,16 +394,21 @@ impl TryFrom<Resolved> for Plan {
             (false, true) => HttpVersion::Auto,
             (false, false) => HttpVersion::V1,
         };
-        let http = r.value(HTTP, http, format_args!("give {HTTP:#} 1.1, {HTTP:#} 2 or {HTTP:#} auto")).unwrap_or(by_itself);
+        let http = r.value(HTTP, http, format_args!("give {HTTP:#} 1.1, {HTTP:#} 2, {HTTP:#} 3 or {HTTP:#} auto")).unwrap_or(by_itself);
         let streams = r.value(STREAMS, streams, format_args!("give a whole number from 1 on, such as {STREAMS:#} 10"));
         if streams.is_some() && http == HttpVersion::V1 {
-            r.wrong(STREAMS, format!("{STREAMS} is about connections of HTTP/2"), format!("add {HTTP:#} 2, or leave {STREAMS} out"));
+            r.wrong(
+                STREAMS,
+                format!("{STREAMS} is about connections of HTTP/2 and HTTP/3"),
+                format!("add {HTTP:#} 2 or {HTTP:#} 3, or leave {STREAMS} out"),
+            );
         }
-        // Unless HTTP/2 is wished for, what a server chooses to speak does not change how many connections it sees.
-        let streams = streams.map_or(if http == HttpVersion::V2 { STREAMS_DEFAULT } else { 1 }, NonZeroU32::get);
+        // Unless HTTP/2 or HTTP/3 is wished for, what a server chooses to speak does not change how many connections it sees.
+        let is_shared = matches!(http, HttpVersion::V2 | HttpVersion::V3);
+        let streams = streams.map_or(if is_shared { STREAMS_DEFAULT } else { 1 }, NonZeroU32::get);
 
         let mut window = |setting: SettingName, given: Option<Setting<WindowBytes>>, by_itself| {
-            if given.is_some() && http == HttpVersion::V1 {
+            if given.is_some() && matches!(http, HttpVersion::V1 | HttpVersion::V3) {
                 r.wrong(setting, format!("{setting} is about connections of HTTP/2"), format!("add {HTTP:#} 2, or leave {setting} out"));
             }
             r.value(setting, given, format_args!("give a size from 65535 bytes to 2147483647, such as {setting:#} 256KiB"))
@@ -446,6 +451,22 @@ impl TryFrom<Resolved> for Plan {
 
         let plain = target.as_ref().is_some_and(|target| matches!(target.scheme(), Scheme::Http | Scheme::Grpc));
         let asks_proxy = plain && proxy.as_ref().is_some_and(|proxy| !proxy.tunnels_all());
+        if http == HttpVersion::V3 {
+            if scheme == Scheme::Http && target.is_some() {
+                let help = format!("write https://, or leave {HTTP} out");
+                r.wrong(HTTP, format!("{HTTP:#} 3 goes over QUIC, which is always encrypted, and the URL is http://"), help);
+            }
+            for (given, setting, why) in [
+                (proxy.is_some(), PROXY, "proxies carry TCP, and HTTP/3 goes over UDP"),
+                (unix_socket.is_some(), UNIX_SOCKET, "HTTP/3 goes over UDP"),
+                (tls_version == Some(TlsVersion::V12), TLS_VERSION, "QUIC has TLS 1.3 built in"),
+                (resumption == Some(Resumption::On), TLS_RESUMPTION, "which handshakes of QUIC resume a session cannot be told"),
+            ] {
+                if given {
+                    r.wrong(HTTP, format!("{HTTP:#} 3 and {setting} contradict: {why}"), "leave one of them out");
+                }
+            }
+        }
         if http == HttpVersion::V2 && asks_proxy {
             r.wrong(
                 HTTP,

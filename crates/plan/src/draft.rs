@@ -252,12 +252,12 @@ pub struct Draft {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub no_keepalive: bool,
 
-    /// What to speak: 1.1, 2, or auto, as the server chooses [default: auto with https, else 1.1]
+    /// What to speak: 1.1, 2, 3, or auto, as the server chooses [default: auto with https, else 1.1]
     #[arg(long, value_name = "VERSION", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<Setting<HttpVersion>>,
 
-    /// How many requests at once share a connection of HTTP/2, at most [default: what the server takes, up to 100, with --http 2, and 1 with auto]
+    /// How many requests at once share a connection of HTTP/2 or HTTP/3, at most [default: what the server takes, up to 100, with --http 2 and 3, and 1 with auto]
     #[arg(long, value_name = "N", help_heading = "Connection")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<Setting<NonZeroU32>>,

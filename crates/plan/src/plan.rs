@@ -200,7 +200,8 @@ pub enum Verification {
     Off,
 }
 
-/// So many requests share a connection of HTTP/2 unless told otherwise: what RFC 9113 §6.5.2 asks servers for at least, and curl does.
+/// So many requests share a connection of HTTP/2 or HTTP/3 unless told otherwise: what RFC 9113 §6.5.2 and RFC 9114 §6.1 ask servers for at least, and
+/// curl does.
 pub(crate) const STREAMS_DEFAULT: u32 = 100;
 
 /// A version of HTTP.
@@ -211,6 +212,8 @@ pub enum HttpVersion {
     V1,
     /// HTTP/2: over TLS as nothing else is offered, else by prior knowledge.
     V2,
+    /// HTTP/3, over QUIC, where the URL is https; else HTTP/1.1.
+    V3,
     /// Over TLS what the server chooses of both (ALPN), else HTTP/1.1.
     Auto,
 }
@@ -222,8 +225,9 @@ impl FromStr for HttpVersion {
         match text {
             "1.1" | "1" => Ok(Self::V1),
             "2" => Ok(Self::V2),
+            "3" => Ok(Self::V3),
             "auto" => Ok(Self::Auto),
-            _ => Err("is none of 1.1, 2 and auto".to_owned()),
+            _ => Err("is none of 1.1, 2, 3 and auto".to_owned()),
         }
     }
 }
@@ -233,6 +237,7 @@ impl fmt::Display for HttpVersion {
         f.write_str(match self {
             Self::V1 => "1.1",
             Self::V2 => "2",
+            Self::V3 => "3",
             Self::Auto => "auto",
         })
     }
@@ -545,7 +550,7 @@ impl Plan {
 
     /// How many connections so many places on them need in so many parts, if the server takes as many requests at once as is planned.
     fn shared(&self, places: u64, parts: u64) -> u64 {
-        let is_sure = self.shares_connections() && self.connection.http == HttpVersion::V2;
+        let is_sure = self.shares_connections() && matches!(self.connection.http, HttpVersion::V2 | HttpVersion::V3);
         if is_sure { places.min(places / u64::from(self.connection.streams) + parts) } else { places }
     }
 

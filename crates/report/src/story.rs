@@ -239,7 +239,7 @@ fn at_most(plan: &Plan, connections_max: u32) -> String {
 
 /// What was spoken, if it is not HTTP/1.1 alone.
 pub(crate) fn over(run: &Summary) -> String {
-    match run.connections.spoken() {
+    match run.connections.spoken().as_str() {
         "HTTP/1.1" => String::new(),
         // The URL says it.
         "WebSocket" if run.plan.target().scheme().is_websocket() => String::new(),
@@ -255,6 +255,7 @@ fn carried(plan: &Plan) -> String {
     let over = match connection.http {
         HttpVersion::V2 if plan.target().scheme().is_grpc() => "",
         HttpVersion::V2 => ", over HTTP/2",
+        HttpVersion::V3 => ", over HTTP/3",
         HttpVersion::Auto if connection.streams > 1 => ", over HTTP/2 where the server chooses it",
         HttpVersion::V1 | HttpVersion::Auto => "",
     };

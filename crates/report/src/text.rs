@@ -404,7 +404,7 @@ fn phases(summary: &Summary, page: &mut Page) {
     row("first byte TTFB", &summary.ttfb);
     if summary.measured_by.is_none() {
         row("connect", &summary.connect);
-        if summary.plan.target().scheme().is_tls() {
+        if wire::has_handshakes(summary) {
             row("TLS handshake", &summary.tls);
         }
         if let Some(websockets) = &summary.websockets {
@@ -674,6 +674,13 @@ pub(crate) fn connections(summary: &Summary) -> String {
         if left > 0 {
             text.push_str(&format!(", {} open to the end", count(left)));
         }
+    }
+    if connections.http3_is_offered {
+        text.push_str("; the server offers HTTP/3 too (--http 3)");
+    }
+    if connections.packets > 0 {
+        let (lost, of) = (count(connections.packets_lost), counted(connections.packets, "packet"));
+        text.push_str(&format!("; {lost} of {of} lost ({})", share(connections.packets_lost, connections.packets)));
     }
     if let Some(resumed) = wire::resumed(summary) {
         text.push_str(&format!("; {resumed}"));

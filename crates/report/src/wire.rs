@@ -3,7 +3,7 @@
 
 use analysis::quantity::{self, bytes, count, counted};
 use measure::{PackedAnswers, Summary};
-use plan::Resumption;
+use plan::{HttpVersion, Resumption};
 
 /// How many answers were packed and with what, and what those stood for that were unpacked; `None` where nobody asked for such.
 pub(crate) fn packed(run: &Summary) -> Option<String> {
@@ -53,6 +53,11 @@ pub(crate) fn awaited(run: &Summary) -> Option<String> {
         .map(|(_, (number, what))| format!("{} {what}", count(*number)))
         .collect();
     Some(said.join(", "))
+}
+
+/// Whether connections have a handshake of TLS beside that of the connection: over QUIC they are one.
+pub(crate) fn has_handshakes(run: &Summary) -> bool {
+    run.plan.target().scheme().is_tls() && run.plan.connection().http != HttpVersion::V3
 }
 
 /// How many TLS handshakes resumed a session; `None` where none was to.

@@ -1,60 +1,20 @@
 //! gRPC, against grpc-go, which counts what it was asked (scripts/grpcd).
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
 use serde_json::Value;
 
 use crate::ab::Nginx;
+use crate::servers::CountingServer;
 use crate::session::Session;
 use crate::tools;
 
 const PROTO: &str = include_str!("calls.proto");
 
-/// grpc-go, until it is dropped.
-struct Server {
-    child: Child,
-    asks: ChildStdin,
-    tells: BufReader<ChildStdout>,
-    address: String,
+fn start(words: &[&str]) -> Option<CountingServer> {
+    CountingServer::start("grpcd", words)
 }
 
-impl Server {
-    /// `None` where it is not built, and where that may be so.
-    fn start(words: &[&str]) -> Option<Self> {
-        if !tools::are_here(&["grpcd"]) {
-            return None;
-        }
-        let mut child = Command::new(tools::peers().join("grpcd"))
-            .args(words)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("grpcd was built by scripts/peers.sh");
-        let (asks, mut tells) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut address = String::new();
-        tells.read_line(&mut address).unwrap();
-        Some(Self { child, asks, tells, address: address.trim().to_owned() })
-    }
-
-    fn url(&self, method: &str) -> String {
-        format!("grpc://{}/grpc.testing.TestService/{method}", self.address)
-    }
-
-    /// What it was asked so far.
-    fn seen(&mut self) -> Value {
-        self.asks.write_all(b"\n").unwrap();
-        let mut line = String::new();
-        self.tells.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn url(server: &CountingServer, method: &str) -> String {
+    format!("grpc://{}/grpc.testing.TestService/{method}", server.address)
 }
 
 fn session() -> Session {
@@ -69,12 +29,13 @@ fn failed(run: &Value, class: &str) -> u64 {
 
 #[test]
 fn calls_are_what_the_server_counted() {
-    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(mut server) = start(&[]) else { return };
     let mut session = session();
     let load =
         "--message '{\"payload\":{\"body\":\"aGVsbG8=\"}}' --proto calls.proto -H 'X-Team: a' -c 8 -n 2000 --threads 2 --processes 2";
-    let told =
-        session.loadline(&format!("run {} {load} --full --out json=r.json --out html=r.html", server.url("UnaryCall"))).exits_either(0, 4);
+    let told = session
+        .loadline(&format!("run {} {load} --full --out json=r.json --out html=r.html", url(&server, "UnaryCall")))
+        .exits_either(0, 4);
     let (run, seen) = (session.json("r.json"), server.seen());
     assert_eq!((&run["requests"]["succeeded"], &seen["unary"]), (&2000.into(), &2000.into()), "{}", told.stdout);
     assert_eq!((&seen["deadlines"], &seen["teams"]["a"], &seen["bodies"]["hello"]), (&2000.into(), &2000.into(), &2000.into()));
@@ -88,14 +49,14 @@ fn calls_are_what_the_server_counted() {
 
 #[test]
 fn messages_are_filled_in_and_each_user_may_have_a_connection() {
-    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(mut server) = start(&[]) else { return };
     let mut session = session().file("n.csv", "n\n1\n2\n3\n");
     let load =
         "--message '{\"payload\":{\"body\":\"{{base64 (sequence)}}\"},\"responseSize\":{{n.n}}}' --proto calls.proto --data-file n.csv";
     let told = session
         .loadline(&format!(
             "run {} {load} -c 4 --streams 1 -n 300 --expect 'json $.username exists' --out json=r.json",
-            server.url("UnaryCall")
+            url(&server, "UnaryCall")
         ))
         .exits_either(0, 4);
     let (run, seen) = (session.json("r.json"), server.seen());
@@ -108,14 +69,14 @@ fn messages_are_filled_in_and_each_user_may_have_a_connection() {
 
 #[test]
 fn statuses_are_classes_of_failures_with_the_servers_words() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = start(&[]) else { return };
     let mut session = session();
     for (code, class) in [(14, "grpc.unavailable"), (5, "grpc.not_found"), (99, "grpc.unknown")] {
         let message = format!("'{{\"responseStatus\":{{\"code\":{code},\"message\":\"n\u{f6}t n\u{f6}w\"}}}}'");
         let told = session
             .loadline(&format!(
                 "run {} --message {message} --proto calls.proto -c 2 -n 50 --full --force --out json=r.json",
-                server.url("UnaryCall")
+                url(&server, "UnaryCall")
             ))
             .exits_either(0, 4);
         let run = session.json("r.json");
@@ -124,16 +85,16 @@ fn statuses_are_classes_of_failures_with_the_servers_words() {
             assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
         }
     }
-    let url = server.url("UnaryCall").replace("UnaryCall", "NoCall");
+    let url = url(&server, "UnaryCall").replace("UnaryCall", "NoCall");
     session.loadline(&format!("run {url} --message '{{}}' --proto calls.proto -n 1")).exits(2).complains("has no method 'NoCall'");
 }
 
 #[test]
 fn the_server_is_told_how_long_a_call_may_take() {
-    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(mut server) = start(&[]) else { return };
     let mut session = session();
     let load = "--message '{\"payload\":{\"body\":\"d2FpdA==\"}}' --proto calls.proto -c 2 -n 4 --timeout 200ms --out json=r.json";
-    session.loadline(&format!("run {} {load}", server.url("UnaryCall"))).exits_either(0, 4);
+    session.loadline(&format!("run {} {load}", url(&server, "UnaryCall"))).exits_either(0, 4);
     let run = session.json("r.json");
     // Either side may see first that the time is over.
     assert_eq!(failed(&run, "grpc.deadline_exceeded") + failed(&run, "recv.idle_timeout"), 4, "{run}");
@@ -143,9 +104,9 @@ fn the_server_is_told_how_long_a_call_may_take() {
 #[test]
 fn the_server_is_asked_what_its_messages_are_like() {
     for version in ["both", "alpha"] {
-        let Some(mut server) = Server::start(&["-reflect", version]) else { return };
+        let Some(mut server) = start(&["-reflect", version]) else { return };
         let mut session = Session::alone();
-        let url = server.url("UnaryCall");
+        let url = url(&server, "UnaryCall");
         session.loadline(&format!("run {url} --message '{{}}' -c 2 -n 20 --out json=r.json")).exits_either(0, 4);
         assert_eq!((&session.json("r.json")["requests"]["succeeded"], &server.seen()["unary"]), (&20.into(), &20.into()));
         // The server is asked in plain messages, however those of the load are packed.
@@ -155,8 +116,8 @@ fn the_server_is_asked_what_its_messages_are_like() {
         session.loadline(&format!("run {wrong} --message '{{}}' -n 1")).exits(2).complains("did you mean 'grpc.testing.TestService'?");
         session.loadline(&format!("run {url} --message '{{\"payloat\":1}}' -n 1")).exits(2).complains("did you mean 'payload'?");
     }
-    let Some(mut server) = Server::start(&["-reflect", "none"]) else { return };
-    let told = Session::alone().loadline(&format!("run {} --message '{{}}' -n 1", server.url("UnaryCall"))).exits(2);
+    let Some(mut server) = start(&["-reflect", "none"]) else { return };
+    let told = Session::alone().loadline(&format!("run {} --message '{{}}' -n 1", url(&server, "UnaryCall"))).exits(2);
     told.complains("the server does not say what its messages are like: it does not offer reflection").complains("--proto");
     assert_eq!(server.seen()["unary"], 0);
 }
@@ -203,8 +164,8 @@ fn calls_go_over_tls_and_rates_sweeps_and_searches_call_too() {
     }
     let mut session = session();
     let dir = Nginx::certified(&session);
-    let Some(mut server) = Server::start(&["-cert", &format!("{dir}/cert.pem"), "-key", &format!("{dir}/key.pem")]) else { return };
-    let url = server.url("UnaryCall").replace("grpc://", "grpcs://");
+    let Some(mut server) = start(&["-cert", &format!("{dir}/cert.pem"), "-key", &format!("{dir}/key.pem")]) else { return };
+    let url = url(&server, "UnaryCall").replace("grpc://", "grpcs://");
     session.loadline(&format!("run {url} --insecure --message '{{}}' -c 3 -n 60 --out json=r.json")).exits_either(0, 4);
     assert_eq!((&session.json("r.json")["requests"]["succeeded"], &server.seen()["unary"]), (&60.into(), &60.into()));
     let load = "--insecure --message '{}' --proto calls.proto";
@@ -217,10 +178,10 @@ fn calls_go_over_tls_and_rates_sweeps_and_searches_call_too() {
 
 #[test]
 fn each_message_of_a_stream_is_an_event() {
-    let Some(mut server) = Server::start(&[]) else { return };
+    let Some(mut server) = start(&[]) else { return };
     let mut session = session();
     let message = "'{\"responseParameters\":[{\"size\":9},{\"intervalUs\":3000},{\"size\":300,\"intervalUs\":3000}]}'";
-    let url = server.url("StreamingOutputCall");
+    let url = url(&server, "StreamingOutputCall");
     let told = session
         .loadline(&format!("run {url} --message {message} --proto calls.proto -c 2 -n 20 --full --out json=r.json"))
         .exits_either(0, 4);
@@ -242,24 +203,24 @@ fn each_message_of_a_stream_is_an_event() {
 
 #[test]
 fn several_messages_are_sent_packed_and_health_needs_no_description() {
-    let Some(mut server) = Server::start(&["-reflect", "none"]) else { return };
+    let Some(mut server) = start(&["-reflect", "none"]) else { return };
     let mut session = session();
     let several = "'[{\"payload\":{\"body\":\"YWI=\"}},{\"payload\":{\"body\":\"Yw==\"}}]'";
     let load = "--proto calls.proto -H 'grpc-encoding: gzip' --expect 'json $.aggregatedPayloadSize == 3' -n 10 --out json=r.json";
-    let told = session.loadline(&format!("run {} --message {several} {load}", server.url("StreamingInputCall"))).exits_either(0, 4);
+    let told = session.loadline(&format!("run {} --message {several} {load}", url(&server, "StreamingInputCall"))).exits_either(0, 4);
     let (run, seen) = (session.json("r.json"), server.seen());
     assert_eq!((&run["requests"]["succeeded"], &seen["received"]), (&10.into(), &20.into()), "{}", told.stdout);
-    let odd = format!("run {} --message '{{}}' --proto calls.proto -H 'grpc-encoding: snappy' -n 1", server.url("UnaryCall"));
+    let odd = format!("run {} --message '{{}}' --proto calls.proto -H 'grpc-encoding: snappy' -n 1", url(&server, "UnaryCall"));
     session.loadline(&odd).exits(2).complains("messages are packed with gzip or not at all");
-    let health = server.url("").replace("grpc.testing.TestService/", "grpc.health.v1.Health/Check");
+    let health = url(&server, "").replace("grpc.testing.TestService/", "grpc.health.v1.Health/Check");
     session.loadline(&format!("run {health} --message '{{}}' --expect 'json $.status == SERVING' -n 5")).exits_either(0, 4);
 }
 
 #[test]
 fn one_call_is_tried_and_shown_as_json() {
-    let Some(server) = Server::start(&[]) else { return };
+    let Some(server) = start(&[]) else { return };
     session()
-        .loadline(&format!("try {} --message '{{\"payload\":{{\"body\":\"aGk=\"}}}}'", server.url("UnaryCall")))
+        .loadline(&format!("try {} --message '{{\"payload\":{{\"body\":\"aGk=\"}}}}'", url(&server, "UnaryCall")))
         .exits(0)
         .says("\"body\":\"aGk=\"")
         .says("\"username\":\"hi\"");
@@ -268,7 +229,7 @@ fn one_call_is_tried_and_shown_as_json() {
 #[test]
 fn a_scenario_calls_beside_what_else_it_does() {
     for described in ["proto: calls.proto, ", ""] {
-        let Some(mut server) = Server::start(&[]) else { return };
+        let Some(mut server) = start(&[]) else { return };
         let steps = "  - grpc: grpc.testing.TestService/UnaryCall\n\
                      \x20   message: {payload: {body: '{{base64 (sequence)}}'}}\n\
                      \x20   metadata: {x-team: b}\n\

@@ -7,14 +7,18 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use measure::Failure;
-use plan::setting::{CERT, CONNECT_TIMEOUT, CONNECT_TO, KEY, NO_PREFLIGHT, PROXY, SOURCE_IP};
-use plan::{HostPort, Nanos, Plan};
+use plan::setting::{CERT, CONNECT_TIMEOUT, CONNECT_TO, HTTP, KEY, NO_PREFLIGHT, PROXY, SOURCE_IP};
+use plan::{HostPort, HttpVersion, Nanos, Plan};
+use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{LocalSet, spawn_local};
 use tokio::time::timeout;
 
+#[cfg(feature = "http3")]
+use super::quic;
 use super::socket::Sources;
+use super::tls::Handshakes;
 use super::{DialFailed, Network, Stream, proxy, tls, words};
 use crate::RunError;
 
@@ -36,6 +40,17 @@ pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunErro
             Ok(dialed) => dialed.stream,
             Err(failed) => return Err((failed, asked_in_vain())),
         };
+        #[cfg(feature = "http3")]
+        if let Stream::Quic(quic) = &stream {
+            if asked_in_vain() {
+                let limit = ALERT_WITHIN.min(plan.connection().connect_timeout.into());
+                if let Some(failed) = quic.ended_within(limit).await {
+                    return Err((DialFailed { text: format!("{}: {}", place(plan), failed.text), ..failed }, true));
+                }
+            }
+            quic.close().await;
+            return Ok(());
+        }
         if asked_in_vain() {
             let limit = ALERT_WITHIN.min(plan.connection().connect_timeout.into());
             let mut byte = [0];
@@ -62,13 +77,18 @@ pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunErro
 }
 
 /// Of several addresses those that answer, in the family of the first that does, and a word about the others.
-pub(super) fn reachable(plan: &Plan, at: &HostPort, addresses: Vec<SocketAddr>) -> Result<(Vec<SocketAddr>, Vec<String>), RunError> {
+pub(super) fn reachable(
+    plan: &Plan,
+    at: &HostPort,
+    addresses: Vec<SocketAddr>,
+    of_quic: Option<(Handshakes, ServerName<'static>)>,
+) -> Result<(Vec<SocketAddr>, Vec<String>), RunError> {
     if addresses.len() < 2 {
         return Ok((addresses, Vec::new()));
     }
     let sources = Sources::new(plan.connection().source_ips.clone(), 1);
     let limit = plan.connection().connect_timeout;
-    let answers = LocalSet::new().block_on(&runtime()?, answers(addresses, &sources, limit));
+    let answers = LocalSet::new().block_on(&runtime()?, answers(addresses, &sources, limit, of_quic.as_ref()));
 
     let mut kept: Vec<SocketAddr> = Vec::new();
     let mut silent = Vec::new();
@@ -113,14 +133,26 @@ pub(super) fn fitting(plan: &Plan, at: &HostPort, addresses: Vec<SocketAddr>) ->
     Ok(fitting)
 }
 
-/// Connects to all at once, so that a silent one costs one timeout and not one each.
-async fn answers(addresses: Vec<SocketAddr>, sources: &Sources, limit: Nanos) -> Vec<(SocketAddr, Result<(), DialFailed>)> {
+/// Connects to all at once, so that a silent one costs one timeout and not one each. Over QUIC, if there is what it is spoken with.
+async fn answers(
+    addresses: Vec<SocketAddr>,
+    sources: &Sources,
+    limit: Nanos,
+    of_quic: Option<&(Handshakes, ServerName<'static>)>,
+) -> Vec<(SocketAddr, Result<(), DialFailed>)> {
     let attempts: Vec<_> = (addresses.into_iter())
         .map(|address| {
-            let sources = sources.clone();
+            let (sources, of_quic) = (sources.clone(), of_quic.cloned());
             let attempt = spawn_local(async move {
                 let late = DialFailed { failure: Failure::ConnectTimeout, text: format!("{address}: no connection within {limit}") };
-                timeout(limit.into(), sources.open(address, 0)).await.unwrap_or(Err(late)).map(drop)
+                let opening = async {
+                    match of_quic {
+                        #[cfg(feature = "http3")]
+                        Some((handshakes, name)) => Ok(quic::open(&sources, address, 0, &handshakes, &name).await?.close().await),
+                        _ => sources.open(address, 0).await.map(drop),
+                    }
+                };
+                timeout(limit.into(), opening).await.unwrap_or(Err(late))
             });
             (address, attempt)
         })
@@ -173,6 +205,13 @@ fn nobody(plan: &Plan, failed: &DialFailed) -> RunError {
     let why = after_place(failed);
     let (about, remedy) = (failed.failure.about(), failed.failure.remedy());
     let (message, help) = match failed.failure {
+        Failure::ConnectRefused if plan.connection().http == HttpVersion::V3 => {
+            (format!("{place}: {why}"), format!("start the server first, or leave {HTTP} out if it speaks no HTTP/3"))
+        }
+        Failure::ConnectTimeout if plan.connection().http == HttpVersion::V3 => (
+            format!("{place} answers nothing over QUIC (UDP) within {limit}"),
+            format!("check that the server speaks HTTP/3 there and that firewalls let UDP through, or leave {HTTP} out"),
+        ),
         Failure::ConnectRefused => (format!("nothing listens on {place} ({why})"), "start the server first".to_owned()),
         Failure::ConnectTimeout => (
             format!("{place} accepts no connection within {limit}"),

@@ -52,10 +52,30 @@ impl Sources {
     ///
     /// Has no time limit of its own.
     pub(super) async fn open(&self, to: SocketAddr, turn: u64) -> Result<TcpStream, DialFailed> {
+        self.from_each(to, turn, async |source| connect(to, source, self.buffer_bytes).await).await
+    }
+
+    /// The same for datagrams, which `finish` makes a socket for.
+    #[cfg(feature = "http3")]
+    pub(super) async fn open_datagrams<T>(
+        &self,
+        to: SocketAddr,
+        turn: u64,
+        finish: impl Fn(std::net::UdpSocket) -> io::Result<T>,
+    ) -> Result<T, DialFailed> {
+        self.from_each(to, turn, async |source| finish(connect_datagrams(to, source, self.buffer_bytes)?)).await
+    }
+
+    async fn from_each<T>(
+        &self,
+        to: SocketAddr,
+        turn: u64,
+        connect: impl AsyncFn(Option<IpAddr>) -> io::Result<T>,
+    ) -> Result<T, DialFailed> {
         let mut exhausted = None;
         let mut attempt = 0;
         while let Some(source) = self.source(to.ip(), turn, attempt) {
-            match connect(to, source, self.buffer_bytes).await {
+            match connect(source).await {
                 Ok(stream) => {
                     if self.given.is_empty() && is_ipv4_loopback(to.ip()) && attempt >= self.loopback.get() {
                         self.loopback.set(attempt + 1);
@@ -133,6 +153,21 @@ async fn connect(to: SocketAddr, source: Option<IpAddr>, buffer_bytes: Option<u3
         return Err(io::Error::from(Errno::CONNREFUSED));
     }
     Ok(stream)
+}
+
+/// A socket that datagrams go to one address over.
+#[cfg(feature = "http3")]
+fn connect_datagrams(to: SocketAddr, source: Option<IpAddr>, buffer_bytes: Option<u32>) -> io::Result<std::net::UdpSocket> {
+    let socket = Socket::new(Domain::for_address(to), Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
+    if let Some(bytes) = buffer_bytes {
+        socket.set_send_buffer_size(bytes as usize)?;
+        socket.set_recv_buffer_size(bytes as usize)?;
+    }
+    if let Some(ip) = source {
+        bind(&socket, ip)?;
+    }
+    socket.connect(&to.into())?;
+    Ok(socket.into())
 }
 
 /// The class of a connection the system did not open, with its words.

@@ -13,6 +13,9 @@ pub enum Version {
     Http1,
     /// HTTP/2.
     Http2,
+    /// HTTP/3.
+    #[cfg(feature = "http3")]
+    Http3(super::Quic),
     /// WebSocket.
     WebSocket {
         /// What the server sent right behind its agreement.

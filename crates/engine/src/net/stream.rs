@@ -21,6 +21,9 @@ pub enum Stream {
     Unix(UnixStream),
     /// TLS, the handshake done.
     Tls(Box<TlsStream<Transport>>),
+    /// QUIC, which carries streams of its own: nothing is read from and written to this one.
+    #[cfg(feature = "http3")]
+    Quic(super::Quic),
 }
 
 /// What TLS is spoken over. It keeps the first bytes it read: they tell what answered if it was not TLS.
@@ -78,12 +81,21 @@ impl AsFd for Stream {
                 Socket::Tcp(stream) => stream.as_fd(),
                 Socket::Unix(stream) => stream.as_fd(),
             },
+            #[cfg(feature = "http3")]
+            Self::Quic(quic) => quic.as_fd(),
         }
     }
 }
 
-/// Calls a method on whichever stream it is.
+/// Calls a method on whichever stream it is, unless it is one of QUIC.
 macro_rules! each {
+    ($value:expr, Stream: $($case:ident)|+, $stream:ident => $call:expr, else $nothing:expr) => {
+        match $value {
+            $(Stream::$case($stream) => $call,)+
+            #[cfg(feature = "http3")]
+            Stream::Quic(_) => $nothing,
+        }
+    };
     ($value:expr, $kind:ident: $($case:ident)|+, $stream:ident => $call:expr) => {
         match $value { $($kind::$case($stream) => $call,)+ }
     };
@@ -92,33 +104,33 @@ macro_rules! each {
 impl AsyncRead for Stream {
     #[inline]
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_read(context, buffer))
+        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_read(context, buffer), else Poll::Ready(Ok(())))
     }
 }
 
 impl AsyncWrite for Stream {
     #[inline]
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_write(context, bytes))
+        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_write(context, bytes), else Poll::Ready(Ok(0)))
     }
 
     #[inline]
     fn poll_write_vectored(self: Pin<&mut Self>, context: &mut Context<'_>, slices: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_write_vectored(context, slices))
+        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_write_vectored(context, slices), else Poll::Ready(Ok(0)))
     }
 
     #[inline]
     fn is_write_vectored(&self) -> bool {
-        each!(self, Stream: Tcp | Unix | Tls, stream => stream.is_write_vectored())
+        each!(self, Stream: Tcp | Unix | Tls, stream => stream.is_write_vectored(), else false)
     }
 
     #[inline]
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_flush(context))
+        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_flush(context), else Poll::Ready(Ok(())))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_shutdown(context))
+        each!(self.get_mut(), Stream: Tcp | Unix | Tls, stream => Pin::new(stream).poll_shutdown(context), else Poll::Ready(Ok(())))
     }
 }
 

@@ -166,11 +166,11 @@ fn of_several_addresses_those_are_kept_that_answer_and_the_others_are_named() {
     let plan = plan(&format!("http://localhost:{}/", at.port()), |_| {});
     let hop = first_hop(&plan);
     let other: SocketAddr = format!("127.0.0.77:{}", at.port()).parse().unwrap();
-    let (kept, warnings) = preflight::reachable(&plan, &hop, vec![other, at]).unwrap();
+    let (kept, warnings) = preflight::reachable(&plan, &hop, vec![other, at], None).unwrap();
     assert_eq!(kept, [at]);
     assert_eq!(warnings, ["localhost: 127.0.0.77 (connection refused) left out; connections go to 127.0.0.1"]);
     let nobody: SocketAddr = refusing();
-    let error = preflight::reachable(&plan, &hop, vec![nobody, nobody]).unwrap_err();
+    let error = preflight::reachable(&plan, &hop, vec![nobody, nobody], None).unwrap_err();
     assert_eq!(error.message, format!("nothing listens on localhost:{} (connection refused)", at.port()).into());
 }
 

@@ -30,6 +30,9 @@ use crate::RunError;
 /// HTTP/2 in ALPN (RFC 9113 §3.2).
 pub(super) const H2: &[u8] = b"h2";
 
+/// HTTP/3 in ALPN (RFC 9114 §3.1).
+const H3: &[u8] = b"h3";
+
 /// What handshakes are made with, once for all connections of a worker.
 #[derive(Debug, Clone)]
 pub(super) struct Handshakes {
@@ -102,6 +105,7 @@ impl Handshakes {
         config.alpn_protocols = match http {
             HttpVersion::V1 => vec![b"http/1.1".to_vec()],
             HttpVersion::V2 => vec![H2.to_vec()],
+            HttpVersion::V3 => vec![H3.to_vec()],
             HttpVersion::Auto => vec![H2.to_vec(), b"http/1.1".to_vec()],
         };
         Ok(Self { config: Arc::new(config), resumption: tls.resumption })
@@ -122,6 +126,16 @@ impl Handshakes {
     /// The same for calls of gRPC, which speak HTTP/2 alone.
     pub(super) fn for_grpc(&self) -> Self {
         self.with(|config| config.alpn_protocols = vec![H2.to_vec()])
+    }
+
+    /// The same for connections of QUIC.
+    ///
+    /// # Errors
+    /// If they are none that QUIC can be spoken with.
+    #[cfg(feature = "http3")]
+    pub(super) fn for_quic(&self) -> Result<quinn::ClientConfig, quinn::crypto::rustls::NoInitialCipherSuite> {
+        let config = quinn::crypto::rustls::QuicClientConfig::try_from(Arc::clone(&self.config))?;
+        Ok(quinn::ClientConfig::new(Arc::new(config)))
     }
 
     /// Makes the handshake, expecting a certificate for `name`. Has no time limit of its own.

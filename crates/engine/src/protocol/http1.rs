@@ -17,7 +17,7 @@
 pub mod cases;
 pub(super) mod chunks;
 mod connection;
-mod fields;
+pub(super) mod fields;
 mod head;
 mod known;
 mod opening;

@@ -15,9 +15,7 @@
 mod call;
 mod conversation;
 mod frame;
-mod head;
 mod hpack;
-mod huffman;
 mod place;
 mod session;
 mod written;
@@ -28,6 +26,7 @@ mod tests;
 use plan::WindowBytes;
 
 pub use super::http1::{HEAD_BYTES_MAX, HEADERS_MAX};
+pub(super) use call::Call;
 pub use conversation::{Conversation, Verdict};
 pub(super) use place::{Connections, Place};
 

@@ -129,6 +129,16 @@ pub trait Place: Sized + 'static {
         None
     }
 
+    /// Whether some answer said that the server speaks HTTP/3 too (`Alt-Svc`).
+    fn offers_http3(_memory: &Self::Memory) -> bool {
+        false
+    }
+
+    /// How many packets were sent on its connection, and how many of them were lost, where that can be told.
+    fn packets(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Gives the place up, as far as is counted; whether its connection is closed with it.
     fn release(&mut self, _memory: &Self::Memory) -> bool {
         true

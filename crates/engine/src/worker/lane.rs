@@ -185,7 +185,7 @@ impl<T: Transport> Lane<T> {
                     answers.sink().spoken(|| place.look(T::Dial::spoken));
                     exchange.last_byte
                 }
-                Err(Failure::Http2Refused) if exchange.first_byte.is_none() && self.again < AGAIN_MAX => {
+                Err(Failure::Http2Refused | Failure::Http3Refused) if exchange.first_byte.is_none() && self.again < AGAIN_MAX => {
                     self.count_sent_again(shared, (request, to), &exchange);
                     let outcome = Box::pin(self.send(shared, request, answers, due, free_at)).await;
                     self.again = 0;
@@ -486,6 +486,8 @@ fn opened<T: Transport>(shared: &Shared<T>, dialed: Dialed<Stream<T>>, to: Optio
         match dialed.version {
             Version::Http1 => {}
             Version::Http2 => recorder.opened_http2(),
+            #[cfg(feature = "http3")]
+            Version::Http3(_) => recorder.opened_http3(),
             Version::WebSocket { handshake, deflates, .. } => recorder.opened_websocket(handshake, deflates),
         }
         if dialed.resumed {
@@ -498,6 +500,9 @@ fn opened<T: Transport>(shared: &Shared<T>, dialed: Dialed<Stream<T>>, to: Optio
 /// Gives a place up, and counts the connection that is closed with it, if one is.
 fn release<T: Transport>(shared: &Shared<T>, place: &mut Place<T>, by: Closer) {
     if place.release(&shared.memory) {
+        if let Some(packets) = place.packets() {
+            shared.count_connection(|recorder| recorder.packets(packets));
+        }
         shared.closed(by);
     }
 }

@@ -366,6 +366,9 @@ impl<T: Transport> Shared<T> {
         recorder.cpu(cpu.since(self.cpu.get()));
         self.cpu.set(cpu);
         recorder.interval_ends(self.interval_end.get());
+        if Place::<T>::offers_http3(&self.memory) {
+            recorder.http3_is_offered();
+        }
         if let Some(came) = Place::<T>::take_messages(&self.memory) {
             recorder.came_over_websockets(came, self.interval_end.get().since(INTERVAL));
         }

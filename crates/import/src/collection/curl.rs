@@ -388,7 +388,8 @@ fn left_because(shown: &str) -> Wording {
     let why = match shown {
         "-K" | "--config" | "--url-file" => "no file is read for what stands in it; write its options out",
         "--http2" | "--http2-prior-knowledge" => return format!("give {HTTP:#} 2").into(),
-        "--http3" | "--http3-only" | "-0" | "--http1.0" => "loadline speaks HTTP/1.1 and HTTP/2",
+        "--http3" | "--http3-only" => return format!("give {HTTP:#} 3").into(),
+        "-0" | "--http1.0" => "loadline speaks no version before HTTP/1.1",
         "-Z" | "--parallel" | "--limit-rate" | "--rate" | "-Y" | "-y" | "--speed-limit" | "--speed-time" => {
             return format!("how much is sent at once is said by {CONNECTIONS} and {RATE} of loadline run").into();
         }

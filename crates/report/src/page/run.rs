@@ -600,7 +600,7 @@ fn phases(summary: &Summary) -> Option<Table> {
         return (!summary.ttfb.is_empty()).then(|| Table::new("connecting", "First byte", &heads, vec![first_byte]));
     }
     let mut rows = vec![first_byte, row("connect", &summary.connect)];
-    if summary.plan.target().scheme().is_tls() {
+    if wire::has_handshakes(summary) {
         rows.push(row("TLS handshake", &summary.tls));
     }
     if let Some(websockets) = &summary.websockets {

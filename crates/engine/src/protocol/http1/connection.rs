@@ -109,6 +109,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                     exchange.last_byte = now;
                     answers.sink().read_at(now);
                     let progress = self.read(bytes, request, exchange, answers, &mut known.borrow_mut());
+                    if self.reply.offers_http3() {
+                        known.borrow_mut().offers_http3 = true;
+                    }
                     if self.reply.heads() != exchange.state.heads {
                         exchange.state.heads = self.reply.heads();
                         exchange.first_byte = Some(now);

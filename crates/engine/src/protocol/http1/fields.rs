@@ -14,6 +14,12 @@ pub(super) struct Fields {
     pub(super) coding: Coding,
     pub(super) close: bool,
     pub(super) keep_alive: bool,
+    pub(super) offers_http3: bool,
+}
+
+/// Whether a value of `Alt-Svc` offers HTTP/3 (RFC 7838 §3, RFC 9114 §3.1.1).
+pub(in crate::protocol) fn offers_http3(value: &[u8]) -> bool {
+    value.split(|byte| *byte == b',').any(|service| service.trim_ascii_start().starts_with(b"h3="))
 }
 
 /// What the Transfer-Encoding lines, read as one list, amount to.
@@ -44,6 +50,7 @@ impl Fields {
             (14, b'c') if name.eq_ignore_ascii_case("content-length") => self.note_length(value),
             (10, b'c') if name.eq_ignore_ascii_case("connection") => self.note_connection(value),
             (17, b't') if name.eq_ignore_ascii_case("transfer-encoding") => self.note_coding(value),
+            (7, b'a') if name.eq_ignore_ascii_case("alt-svc") => self.offers_http3 |= offers_http3(value),
             _ => {}
         }
     }

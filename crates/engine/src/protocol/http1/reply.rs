@@ -131,6 +131,7 @@ pub struct Reply {
     /// Whether the head at hand is counted in `heads`.
     begun: bool,
     reusable: bool,
+    offers_http3: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -167,7 +168,14 @@ impl Reply {
             continues: 0,
             begun: false,
             reusable: false,
+            offers_http3: false,
         }
+    }
+
+    /// Whether the head said that the server speaks HTTP/3 too. Of a head that is known it is not said again.
+    #[inline]
+    pub(in crate::protocol) const fn offers_http3(&self) -> bool {
+        self.offers_http3
     }
 
     /// A request was sent on the same connection: starts reading the reply to it.
@@ -422,6 +430,7 @@ impl Reply {
             fields.note(header.name, header.value);
         }
         observer.head(status, head.headers);
+        self.offers_http3 = fields.offers_http3;
 
         if self.framing == ResponseFraming::Connect && status < 300 {
             self.ending = Ending::Tunnel;

@@ -29,7 +29,7 @@ enum Status {
 
 /// A call as far as it was answered.
 #[derive(Debug, Default)]
-pub(super) struct Call {
+pub(in crate::protocol) struct Call {
     status: Status,
     message: Vec<u8>,
     /// Whether the answer says how its messages are packed.
@@ -42,7 +42,7 @@ pub(super) type CallFailed = (Failure, String);
 
 impl Call {
     /// Takes a field of a head or of trailers.
-    pub(super) fn field(&mut self, name: &[u8], value: &[u8]) {
+    pub(in crate::protocol) fn field(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b"grpc-status" => {
                 let digits =

@@ -8,16 +8,13 @@
 
 use std::collections::VecDeque;
 
-use super::huffman;
+use crate::protocol::prefixed::{Unreadable, number, read_text};
 
 /// The size of the table that a server may use: what every client has that does not say otherwise (RFC 9113 §6.5.2).
 pub(super) const TABLE_BYTES: usize = 4096;
 
 /// What an entry counts beside its bytes (RFC 7541 §4.1).
 pub(super) const ENTRY_BYTES: usize = 32;
-
-/// The most bytes of one name or value.
-const TEXT_BYTES_MAX: usize = super::HEAD_BYTES_MAX;
 
 /// The table that does not change (RFC 7541 Appendix A), from 1 on.
 pub(super) const STATIC: [(&str, &str); 61] = [
@@ -84,13 +81,6 @@ pub(super) const STATIC: [(&str, &str); 61] = [
     ("www-authenticate", ""),
 ];
 
-/// Headers of HTTP/1.1 that speak of its connection, and have no place in HTTP/2 (RFC 9113 §8.2.2). `Host` is `:authority` there.
-pub(super) const OF_A_CONNECTION: [&str; 6] = ["connection", "host", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
-
-/// A head that cannot be read; the connection is of no more use, since the tables of both sides differ from here on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unreadable;
-
 /// An entry of the table: where it stands in its bytes.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -139,12 +129,12 @@ impl Reader {
                 let mut text = std::mem::take(&mut self.text);
                 text.clear();
                 if name == 0 {
-                    read_text(&mut rest, &mut text)?;
+                    read_text(&mut rest, 7, &mut text)?;
                 } else {
                     text.extend_from_slice(self.entry(name)?.0);
                 }
                 let split = text.len();
-                read_text(&mut rest, &mut text)?;
+                read_text(&mut rest, 7, &mut text)?;
                 let (name, value) = text.split_at(split);
                 field(name, value);
                 if is_kept {
@@ -202,46 +192,10 @@ impl Reader {
     }
 }
 
-/// A number of at most 28 bits: no head has more.
-fn number(rest: &mut &[u8], bits: u32) -> Result<usize, Unreadable> {
-    let (first, mut after) = rest.split_first().ok_or(Unreadable)?;
-    let most = (1_usize << bits) - 1;
-    let mut number = usize::from(*first) & most;
-    if number == most {
-        let mut shift = 0;
-        loop {
-            let (byte, behind) = after.split_first().ok_or(Unreadable)?;
-            after = behind;
-            number += usize::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                break;
-            }
-            shift += 7;
-            if shift > 21 {
-                return Err(Unreadable);
-            }
-        }
-    }
-    *rest = after;
-    Ok(number)
-}
-
-fn read_text(rest: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Unreadable> {
-    let is_packed = rest.first().ok_or(Unreadable)? & 0x80 != 0;
-    let length = number(rest, 7)?;
-    let (text, after) = rest.split_at_checked(length).ok_or(Unreadable)?;
-    *rest = after;
-    if is_packed {
-        return huffman::read(text, out, 2 * TEXT_BYTES_MAX).map_err(|()| Unreadable);
-    }
-    out.extend_from_slice(text);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::http2::written::write_text;
+    use crate::protocol::prefixed::write_text;
 
     fn hex(text: &str) -> Vec<u8> {
         let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
@@ -281,8 +235,8 @@ mod tests {
         let mut reader = Reader::default();
         for number in 0..2_000 {
             let mut block = vec![0x40];
-            write_text(&mut block, b"name");
-            write_text(&mut block, format!("{number}{}", "v".repeat(number % 90)).as_bytes());
+            write_text(&mut block, (0, 7), b"name");
+            write_text(&mut block, (0, 7), format!("{number}{}", "v".repeat(number % 90)).as_bytes());
             assert_eq!(reader.read(&block, |_, _| ()), Ok(true));
             assert!(reader.size <= TABLE_BYTES && reader.bytes.len() <= 2 * TABLE_BYTES, "{number}");
             let (name, value) = reader.entry(62).unwrap();
@@ -291,8 +245,8 @@ mod tests {
         }
         // Larger than the table: all of it goes.
         let mut block = vec![0x40];
-        write_text(&mut block, b"a");
-        write_text(&mut block, &[b'x'; TABLE_BYTES]);
+        write_text(&mut block, (0, 7), b"a");
+        write_text(&mut block, (0, 7), &[b'x'; TABLE_BYTES]);
         assert_eq!(reader.read(&block, |_, _| ()), Ok(true));
         assert_eq!((reader.size, reader.entries.len()), (0, 0));
     }

@@ -9,68 +9,61 @@
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::pin::Pin;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use measure::{Closer, Failure, Quirk, Quirks, Status};
+use measure::{Closer, Failure, Quirk, Quirks};
 use plan::{Nanos, Plan, Target};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::head::Fields;
+use super::Windows;
 use super::session::{Kind, Session};
 use super::written::WrittenHead;
-use super::{HEADERS_MAX, Windows};
 use crate::clock::Clock;
 use crate::net;
-use crate::protocol::http1::chunks::Chunks;
+use crate::protocol::pool::{Carrier, Pool, Room, Waiting};
+use crate::protocol::view::{example, sample_is_wanted, show_head, told, unframed};
 use crate::protocol::{
-    Answer, Answers, EMPTY_HEADER, EXAMPLE_BYTES, EncodedRef, Exchange, FailureSample, Header, Past, READ_BUFFER_BYTES, READS_A_TURN,
-    ResponseSink, Said, Surroundings, same_origin, write_failure,
+    Answer, Answers, EncodedRef, Exchange, FailureSample, Past, READ_BUFFER_BYTES, READS_A_TURN, ResponseSink as _, Said, Surroundings,
+    write_failure,
 };
 use crate::slot::GiveUp;
 
+/// How answers begin that are shown.
+const HTTP2: &str = "HTTP/2";
+
 /// The connections of a worker, and what they share.
 pub(crate) struct Connections<S> {
-    open: RefCell<Vec<Weak<Connection<S>>>>,
-    /// Where somebody opens one: `None` is the plan's target.
-    opening: RefCell<Vec<Option<Target>>>,
-    /// Who waits for that, or for a server to say how many streams it takes.
-    waiting: Rc<RefCell<Vec<Waker>>>,
+    pub(super) pool: Pool<Connection<S>>,
     buffer: Rc<RefCell<Vec<u8>>>,
     /// The head that was written last.
     written: RefCell<WrittenHead>,
     target: Target,
-    streams: u32,
     windows: Windows,
+    /// Whether some answer said that the server speaks HTTP/3 too.
+    pub(in crate::protocol) offers_http3: Rc<Cell<bool>>,
 }
 
 impl<S> Connections<S> {
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
-            open: RefCell::default(),
-            opening: RefCell::default(),
-            waiting: Rc::default(),
+            pool: Pool::new(plan.connection().streams),
             buffer: Rc::default(),
             written: RefCell::default(),
             target: plan.target().clone(),
-            streams: plan.connection().streams,
+            offers_http3: Rc::default(),
             windows: Windows::new(plan.connection().stream_window, plan.connection().connection_window),
         }
     }
 
     /// A connection to there was opened, or could not be.
     pub(crate) fn opened(&self, to: Option<&Target>) {
-        self.opening.borrow_mut().retain(|origin| !same_origin(origin.as_ref(), to));
-        wake_all(&self.waiting);
+        self.pool.opened(to);
     }
 }
 
-fn wake_all(waiting: &RefCell<Vec<Waker>>) {
-    waiting.take().into_iter().for_each(Waker::wake);
-}
-
 /// A connection, as all of its places have it.
-struct Connection<S> {
+pub(super) struct Connection<S> {
     stream: RefCell<S>,
     session: RefCell<Session>,
     /// Where it leads, if not to the plan's target.
@@ -86,8 +79,30 @@ struct Connection<S> {
     held: Cell<u32>,
     is_counted: Cell<bool>,
     is_closing: Cell<bool>,
-    waiting: Rc<RefCell<Vec<Waker>>>,
+    offers_http3: Rc<Cell<bool>>,
+    waiting: Waiting,
     buffer: Rc<RefCell<Vec<u8>>>,
+}
+
+impl<S> Carrier for Connection<S> {
+    fn to(&self) -> Option<&Target> {
+        self.to.as_ref()
+    }
+
+    fn taken(&self) -> u32 {
+        self.taken.get()
+    }
+
+    fn room(&self) -> Room {
+        let session = self.session.borrow();
+        if session.is_over() || self.is_counted.get() {
+            Room::Over
+        } else if session.has_settings() {
+            Room::Places(session.streams_max())
+        } else {
+            Room::Untold
+        }
+    }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
@@ -105,7 +120,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                 std::future::poll_fn(|cx| connection.poll(cx, &clock)).await;
                 // Nobody is left who could wait for it in vain.
                 connection.session.borrow_mut().breaks(Failure::RecvEofBeforeResponse, "closed");
-                wake_all(&connection.waiting);
+                connection.waiting.wake_all();
             });
         }
     }
@@ -141,7 +156,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                     let had_settings = session.has_settings();
                     session.read(read.filled(), clock.now());
                     if !had_settings && session.has_settings() {
-                        wake_all(&self.waiting);
+                        self.waiting.wake_all();
                     }
                 }
                 Poll::Ready(Ok(())) => session.breaks(Failure::RecvEofBeforeResponse, ""),
@@ -217,12 +232,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             held: Cell::new(0),
             is_counted: Cell::new(false),
             is_closing: Cell::new(false),
-            waiting: memory.waiting.clone(),
+            offers_http3: memory.offers_http3.clone(),
+            waiting: memory.pool.waiting(),
             buffer: memory.buffer.clone(),
         });
-        if memory.streams > 1 {
-            memory.open.borrow_mut().push(Rc::downgrade(&connection));
-        }
+        memory.pool.add(&connection);
         let place = Self::on(connection);
         memory.opened(to);
         place
@@ -230,38 +244,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
 
     /// A free place on a connection that is open; `None` if one has to be opened.
     pub(crate) fn poll_free(cx: &mut Context<'_>, memory: &Connections<S>, to: Option<&Target>) -> Poll<Option<Self>> {
-        if memory.streams == 1 {
-            return Poll::Ready(None);
-        }
-        let mut best: Option<Rc<Connection<S>>> = None;
-        let mut waits = memory.opening.borrow().iter().any(|origin| same_origin(origin.as_ref(), to));
-        memory.open.borrow_mut().retain(|connection| {
-            let Some(connection) = connection.upgrade() else { return false };
-            let session = connection.session.borrow();
-            if session.is_over() || connection.is_counted.get() {
-                return false;
-            }
-            let leads_there = same_origin(connection.to.as_ref(), to);
-            if leads_there && !session.has_settings() {
-                waits = true;
-            } else if leads_there
-                && connection.taken.get() < memory.streams.min(session.streams_max().max(1))
-                && best.as_ref().is_none_or(|best| best.taken.get() > connection.taken.get())
-            {
-                drop(session);
-                best = Some(connection);
-            }
-            true
-        });
-        if let Some(connection) = best {
-            return Poll::Ready(Some(Self::on(connection)));
-        }
-        if waits {
-            memory.waiting.borrow_mut().push(cx.waker().clone());
-            return Poll::Pending;
-        }
-        memory.opening.borrow_mut().push(to.cloned());
-        Poll::Ready(None)
+        memory.pool.poll_free(cx, to).map(|free| free.map(Self::on))
     }
 
     /// An exchange begins.
@@ -363,7 +346,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             if exchange.first_byte.is_none() {
                 exchange.first_byte = Some(seat.first_byte);
                 if answers.sink().wants_head() {
-                    show_head(seat.status, &seat.fields, answers.sink());
+                    show_head(HTTP2, seat.status, &seat.fields, answers.sink());
                 }
             }
             if answers.sink().wants_head() && !seat.body.is_empty() {
@@ -371,7 +354,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
                 answers.sink().received(&seat.body);
                 answers.sink().body(&seat.body);
                 if sample_is_wanted(seat.status, sample) {
-                    *sample = example(around.buffer, seat.status, &seat.body);
+                    *sample = example(around.buffer, HTTP2, seat.status, &seat.body);
                 }
                 session.looked_at(self.seat);
                 if !session.is_flushed() {
@@ -384,7 +367,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             None => Poll::Pending,
             Some(Ok(())) => {
                 if sample_is_wanted(seat.status, sample) {
-                    *sample = example(around.buffer, seat.status, &seat.body);
+                    *sample = example(around.buffer, HTTP2, seat.status, &seat.body);
                 }
                 let mut quirks = Quirks::NONE;
                 if seat.interims > 0 {
@@ -435,6 +418,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
             session.stop_sending(self.seat);
         }
         session.end(self.seat, at);
+        if session.offers_http3 {
+            self.connection.offers_http3.set(true);
+        }
         if !session.is_flushed() {
             self.connection.wake();
         }
@@ -484,60 +470,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Drop for Place<S> {
         drop(session);
         connection.wake();
         // Whoever waits for a place may have this one.
-        wake_all(&connection.waiting);
+        connection.waiting.wake_all();
     }
-}
-
-/// What is in chunks. Whoever says that a body is has framed it, so it is taken as far as it can be read.
-fn unframed(body: &[u8]) -> Vec<u8> {
-    struct Content(Vec<u8>);
-    impl ResponseSink for Content {
-        fn body(&mut self, bytes: &[u8]) {
-            self.0.extend_from_slice(bytes);
-        }
-    }
-    let mut content = Content(Vec::with_capacity(body.len()));
-    let mut quirks = Quirks::NONE;
-    let _ = Chunks::new().take(body, &mut 0, &mut quirks, &mut content);
-    content.0
-}
-
-/// Whether there is to be an example of an answer.
-fn sample_is_wanted(status: u16, sample: &FailureSample) -> bool {
-    !Status(status).is_success() && matches!(sample, FailureSample::Nothing)
-}
-
-/// Most heads have no more headers.
-const HEADERS_USUAL: usize = 32;
-
-fn show_head(status: u16, fields: &Fields, sink: &mut impl ResponseSink) {
-    if fields.len() <= HEADERS_USUAL {
-        show_headers(status, fields, &mut [EMPTY_HEADER; HEADERS_USUAL], sink);
-    } else {
-        show_headers(status, fields, &mut [EMPTY_HEADER; HEADERS_MAX], sink);
-    }
-}
-
-fn show_headers<'a>(status: u16, fields: &'a Fields, room: &mut [Header<'a>], sink: &mut impl ResponseSink) {
-    let digits = [status / 100, status / 10 % 10, status % 10].map(|digit| b'0' + digit as u8);
-    [&b"HTTP/2 "[..], &digits, b"\r\n"].into_iter().for_each(|piece| sink.received(piece));
-    for ((name, value), header) in fields.iter().zip(&mut *room) {
-        [name, b": ", value, b"\r\n"].into_iter().for_each(|piece| sink.received(piece));
-        *header = Header { name: std::str::from_utf8(name).unwrap_or_default(), value };
-    }
-    sink.received(b"\r\n");
-    sink.head(status, &room[..fields.len()]);
-}
-
-/// What an answer with an error status looked like.
-fn example(buffer: &RefCell<Box<[u8]>>, status: u16, body: &[u8]) -> FailureSample {
-    told(buffer, &[format!("HTTP/2 {status}\r\n\r\n").as_bytes(), &body[..body.len().min(EXAMPLE_BYTES)]].concat())
-}
-
-/// Words as an example shows them: in the worker's buffer.
-fn told(buffer: &RefCell<Box<[u8]>>, words: &[u8]) -> FailureSample {
-    let mut buffer = buffer.borrow_mut();
-    let count = words.len().min(EXAMPLE_BYTES).min(buffer.len());
-    buffer[..count].copy_from_slice(&words[..count]);
-    FailureSample::Bytes(count)
 }

@@ -14,9 +14,10 @@ use plan::Nanos;
 
 use super::call::Call;
 use super::frame::{Code, PREFACE, flag, kind, setting, write_frame_head, write_reset, write_window_update};
-use super::head::Fields;
-use super::written::{WrittenHead, write_number};
+use super::written::WrittenHead;
 use super::{FRAME_BYTES_MAX, Windows, hpack};
+use crate::protocol::fields::Fields;
+use crate::protocol::prefixed::write_number;
 
 /// No more of a body is put behind what is still to be written.
 const OUT_BYTES_FULL: usize = 64 * 1024;
@@ -172,6 +173,8 @@ pub(super) struct Session {
     /// The size of the table that is still to be told (RFC 7541 §4.2).
     table_smaller: Option<usize>,
     has_settings: bool,
+    /// Whether some answer said that the server speaks HTTP/3 too.
+    pub(super) offers_http3: bool,
     /// The last stream that the server takes up.
     goes_away: Option<u32>,
     /// Places whose exchange waits until the server lets another stream begin.
@@ -219,6 +222,7 @@ impl Session {
             table: None,
             table_smaller: None,
             has_settings: false,
+            offers_http3: false,
             goes_away: None,
             line: Vec::new(),
             blocked: 0,

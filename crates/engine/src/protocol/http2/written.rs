@@ -7,8 +7,10 @@
 
 use plan::Target;
 
-use super::hpack::{ENTRY_BYTES, OF_A_CONNECTION, STATIC};
+use super::hpack::{ENTRY_BYTES, STATIC};
 use crate::protocol::EncodedRef;
+use crate::protocol::fields::{is_chunked, of_request};
+use crate::protocol::prefixed::{write_number, write_text};
 
 /// A head as HTTP/1 has it, and as it is sent.
 #[derive(Default)]
@@ -45,7 +47,7 @@ impl WrittenHead {
         self.is_chunked = request.header_lines().flatten().any(|(name, value)| is_chunked(name, value));
         [&mut self.text, &mut self.plain, &mut self.keeping, &mut self.kept].into_iter().for_each(Vec::clear);
         self.text.extend_from_slice(text);
-        fields(request, to, |name, value| match known(name, value) {
+        of_request(request, to, |name, value| match known(name, value) {
             Known::Field(at) => write_number(&mut self.plain, 0x80, 7, at),
             Known::Name(at) => write_literal(&mut self.plain, (0, 4), at, name, value),
         });
@@ -56,7 +58,7 @@ impl WrittenHead {
         self.table_bytes = 0;
         let mut entries = 0;
         let mut order = Vec::new();
-        fields(request, to, |name, value| match known(name, value) {
+        of_request(request, to, |name, value| match known(name, value) {
             Known::Field(at) => {
                 write_number(&mut self.keeping, 0x80, 7, at);
                 order.push(Ok(at));
@@ -72,35 +74,6 @@ impl WrittenHead {
             // The newest entry is the first behind the table that does not change.
             let at = place.unwrap_or_else(|entry| STATIC.len() + entries - entry);
             write_number(&mut self.kept, 0x80, 7, at);
-        }
-    }
-}
-
-/// Whether a header says that the body is in chunks.
-fn is_chunked(name: &str, value: &[u8]) -> bool {
-    let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
-    name.eq_ignore_ascii_case("transfer-encoding") && last.trim_ascii().eq_ignore_ascii_case(b"chunked")
-}
-
-/// Shows the fields of a request to this server. A header line that is none is left out, as a server could not read it either.
-fn fields(request: EncodedRef<'_>, to: &Target, mut field: impl FnMut(&str, &[u8])) {
-    field(":method", request.method().as_bytes());
-    let headers = || request.header_lines().flatten().map(|(name, value)| (name, value.trim_ascii()));
-    if request.method() == "CONNECT" {
-        field(":authority", request.target().as_bytes());
-    } else {
-        field(":scheme", to.scheme().of_http().as_bytes());
-        match headers().find(|(name, _)| name.eq_ignore_ascii_case("host")) {
-            Some((_, host)) => field(":authority", host),
-            None => field(":authority", to.authority().as_bytes()),
-        }
-        field(":path", request.path().unwrap_or_else(|| request.target()).as_bytes());
-    }
-    for (name, value) in headers() {
-        let is_te = name.eq_ignore_ascii_case("te") && !value.eq_ignore_ascii_case(b"trailers");
-        let is_of_a_connection = OF_A_CONNECTION.iter().any(|of_it| name.eq_ignore_ascii_case(of_it));
-        if !name.is_empty() && !is_te && !is_of_a_connection {
-            field(name, value);
         }
     }
 }
@@ -123,31 +96,11 @@ fn known(name: &str, value: &[u8]) -> Known {
 fn write_literal(out: &mut Vec<u8>, (kind, bits): (u8, u32), known: usize, name: &str, value: &[u8]) {
     write_number(out, kind, bits, known);
     if known == 0 {
-        write_text(out, name.as_bytes());
+        write_text(out, (0, 7), name.as_bytes());
         let begin = out.len() - name.len();
         out[begin..].make_ascii_lowercase();
     }
-    write_text(out, value);
-}
-
-pub(super) fn write_text(out: &mut Vec<u8>, text: &[u8]) {
-    write_number(out, 0, 7, text.len());
-    out.extend_from_slice(text);
-}
-
-/// A number whose first bits share a byte with others (RFC 7541 §5.1).
-pub(super) fn write_number(out: &mut Vec<u8>, others: u8, bits: u32, number: usize) {
-    let most = (1 << bits) - 1;
-    if number < most {
-        return out.push(others | number as u8);
-    }
-    out.push(others | most as u8);
-    let mut rest = number - most;
-    while rest >= 128 {
-        out.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    out.push(rest as u8);
+    write_text(out, (0, 7), value);
 }
 
 #[cfg(test)]

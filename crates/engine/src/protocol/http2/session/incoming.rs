@@ -7,10 +7,10 @@ use super::super::call::Call;
 use super::super::frame::{
     Breach, Code, FRAME_HEAD_BYTES, flag, kind, u32_of, unpadded, whole, write_frame_head, write_reset, write_window_update,
 };
-use super::super::head::Head;
 use super::super::{FRAME_BYTES_MAX, HEAD_BYTES_MAX};
 use super::{Closed, STREAM_MAX, Session, Unfinished, give_back, wake};
 use crate::protocol::EXAMPLE_BYTES;
+use crate::protocol::fields::Head;
 use crate::protocol::http1::INTERIMS_MAX;
 
 /// More than this is not kept to be written: whoever makes us answer without reading (PING, SETTINGS) is refused.
@@ -240,6 +240,7 @@ impl Session {
         let mut head = Head::of((place.looks && !is_trailer).then_some(&mut place.fields), place.call.as_mut());
         let changes = self.reader.read(block, |name, value| head.field(name, value)).map_err(unreadable)?;
         let (status, length, mut wrong) = (head.status, head.length, head.wrong);
+        self.offers_http3 |= head.offers_http3;
         if is_trailer {
             if !ends {
                 wrong = wrong.or(Some((Failure::Http2Protocol, "a second head that does not end the answer")));

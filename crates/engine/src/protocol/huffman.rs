@@ -1,4 +1,4 @@
-//! HPACK's Huffman code (RFC 7541 §5.2 and Appendix B), read.
+//! The Huffman code of HPACK and QPACK (RFC 7541 §5.2 and Appendix B), read.
 //!
 //! The code is canonical: codes of one length are assigned in the order of their symbols. So the lengths say all, and reading is a
 //! search for the length by which the next bits are a code. Only reading is here: what is sent is encoded once and sent as it is, so that

@@ -1,11 +1,45 @@
-//! The head of an answer as its fields come (RFC 9113 §8.2 and §8.3): what is asked for taken out, the rules held, the rest kept for who
-//! looks.
+//! Fields of requests and answers as HTTP/2 and HTTP/3 have them (RFC 9113 §8.2 and §8.3, RFC 9114 §4.2 and §4.3): what is asked for taken out,
+//! the rules held, the rest kept for who looks.
 
 use measure::Failure;
+use plan::Target;
 
-use super::call::Call;
-use super::hpack::OF_A_CONNECTION;
-use super::{HEAD_BYTES_MAX, HEADERS_MAX};
+use super::EncodedRef;
+use super::http1::fields::offers_http3;
+use super::http1::{HEAD_BYTES_MAX, HEADERS_MAX};
+use super::http2::Call;
+
+/// Headers of HTTP/1.1 that speak of its connection, and have no place in HTTP/2 and HTTP/3 (RFC 9113 §8.2.2, RFC 9114 §4.2). `Host` is `:authority` there.
+const OF_A_CONNECTION: [&str; 6] = ["connection", "host", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+
+/// Whether a header says that the body is in chunks.
+pub(super) fn is_chunked(name: &str, value: &[u8]) -> bool {
+    let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
+    name.eq_ignore_ascii_case("transfer-encoding") && last.trim_ascii().eq_ignore_ascii_case(b"chunked")
+}
+
+/// Shows the fields of a request to this server. A header line that is none is left out, as a server could not read it either.
+pub(super) fn of_request(request: EncodedRef<'_>, to: &Target, mut field: impl FnMut(&str, &[u8])) {
+    field(":method", request.method().as_bytes());
+    let headers = || request.header_lines().flatten().map(|(name, value)| (name, value.trim_ascii()));
+    if request.method() == "CONNECT" {
+        field(":authority", request.target().as_bytes());
+    } else {
+        field(":scheme", to.scheme().of_http().as_bytes());
+        match headers().find(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            Some((_, host)) => field(":authority", host),
+            None => field(":authority", to.authority().as_bytes()),
+        }
+        field(":path", request.path().unwrap_or_else(|| request.target()).as_bytes());
+    }
+    for (name, value) in headers() {
+        let is_te = name.eq_ignore_ascii_case("te") && !value.eq_ignore_ascii_case(b"trailers");
+        let is_of_a_connection = OF_A_CONNECTION.iter().any(|of_it| name.eq_ignore_ascii_case(of_it));
+        if !name.is_empty() && !is_te && !is_of_a_connection {
+            field(name, value);
+        }
+    }
+}
 
 /// Headers, for who looks.
 #[derive(Default)]
@@ -49,6 +83,8 @@ pub(super) struct Head<'a> {
     /// 0 if it has none.
     pub(super) status: u16,
     pub(super) length: Option<u64>,
+    /// Whether it says that the server speaks HTTP/3 too.
+    pub(super) offers_http3: bool,
     is_behind_status: bool,
     count: usize,
     bytes: usize,
@@ -111,7 +147,10 @@ impl<'a> Head<'a> {
             return Some((Failure::ProtoHeader, "a malformed header"));
         }
         if OF_A_CONNECTION.iter().any(|of_it| *of_it != "host" && of_it.as_bytes() == name) {
-            return Some((Failure::ProtoHeader, "a header that HTTP/2 does not have"));
+            return Some((Failure::ProtoHeader, "a header of a connection, which only HTTP/1 has"));
+        }
+        if name == b"alt-svc" {
+            self.offers_http3 |= offers_http3(value);
         }
         if name == b"content-length" {
             let length = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
