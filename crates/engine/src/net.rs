@@ -188,7 +188,7 @@ impl Network {
         fence.look(&at.host, &all).map_err(|why| RunError { kind: RunErrorKind::Refused, ..RunError::input(why, fence.help()) })?;
         let all = preflight::fitting(plan, &at, all)?;
         let (addresses, warnings) = match preflight {
-            Preflight::Connect => preflight::reachable(plan, &at, all, credentials.of_quic(connection.http))?,
+            Preflight::Connect => preflight::reachable(plan, &at, all, credentials.of_quic(connection.http).as_ref())?,
             Preflight::Skip => (resolve::one_family(all), Vec::new()),
         };
         limits::check_ports(plan, connections, &addresses, LocalPorts::of_this_machine())?;

@@ -81,14 +81,14 @@ pub(super) fn reachable(
     plan: &Plan,
     at: &HostPort,
     addresses: Vec<SocketAddr>,
-    of_quic: Option<(Handshakes, ServerName<'static>)>,
+    of_quic: Option<&(Handshakes, ServerName<'static>)>,
 ) -> Result<(Vec<SocketAddr>, Vec<String>), RunError> {
     if addresses.len() < 2 {
         return Ok((addresses, Vec::new()));
     }
     let sources = Sources::new(plan.connection().source_ips.clone(), 1);
     let limit = plan.connection().connect_timeout;
-    let answers = LocalSet::new().block_on(&runtime()?, answers(addresses, &sources, limit, of_quic.as_ref()));
+    let answers = LocalSet::new().block_on(&runtime()?, answers(addresses, &sources, limit, of_quic));
 
     let mut kept: Vec<SocketAddr> = Vec::new();
     let mut silent = Vec::new();
@@ -148,7 +148,10 @@ async fn answers(
                 let opening = async {
                     match of_quic {
                         #[cfg(feature = "http3")]
-                        Some((handshakes, name)) => Ok(quic::open(&sources, address, 0, &handshakes, &name).await?.close().await),
+                        Some((handshakes, name)) => {
+                            quic::open(&sources, address, 0, &handshakes, &name).await?.close().await;
+                            Ok(())
+                        }
                         _ => sources.open(address, 0).await.map(drop),
                     }
                 };

@@ -167,7 +167,7 @@ impl Datagrams {
             let nothing: io::Result<()> = self.io.try_io(Interest::ERROR, || Err(io::ErrorKind::WouldBlock.into()));
             drop(nothing);
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

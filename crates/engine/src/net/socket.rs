@@ -52,7 +52,7 @@ impl Sources {
     ///
     /// Has no time limit of its own.
     pub(super) async fn open(&self, to: SocketAddr, turn: u64) -> Result<TcpStream, DialFailed> {
-        self.from_each(to, turn, async |source| connect(to, source, self.buffer_bytes).await).await
+        self.open_from_each(to, turn, async |source| connect(to, source, self.buffer_bytes).await).await
     }
 
     /// The same for datagrams, which `finish` makes a socket for.
@@ -63,10 +63,10 @@ impl Sources {
         turn: u64,
         finish: impl Fn(std::net::UdpSocket) -> io::Result<T>,
     ) -> Result<T, DialFailed> {
-        self.from_each(to, turn, async |source| finish(connect_datagrams(to, source, self.buffer_bytes)?)).await
+        self.open_from_each(to, turn, async |source| finish(connect_datagrams(to, source, self.buffer_bytes)?)).await
     }
 
-    async fn from_each<T>(
+    async fn open_from_each<T>(
         &self,
         to: SocketAddr,
         turn: u64,

@@ -160,7 +160,7 @@ impl Reply {
             _ if is_trailer => return Err(of_message(Failure::Http3Protocol, "trailers with a status")),
             0 => return Err(of_message(Failure::ProtoStatusLine, "a head without a status")),
             101 => return Err(of_message(Failure::ProtoSwitch, "status 101, which HTTP/3 does not have")),
-            ..200 => {
+            1..200 => {
                 self.fields.clear();
                 self.interims += 1;
                 self.continues += u8::from(status == 100);

@@ -60,6 +60,9 @@ fn answer(pieces: &[&[u8]], (is_head, looks): (bool, bool)) -> (Result<u16, Wron
     (verdict, if verdict.is_ok() { seen } else { Seen::default() })
 }
 
+/// A status, or a class of failure and whether it ends the connection.
+type Judged = Result<u16, (Failure, bool)>;
+
 #[test]
 fn each_answer_is_judged_wherever_it_is_cut() {
     let ok = |status: u16| Ok(status);
@@ -67,7 +70,7 @@ fn each_answer_is_judged_wherever_it_is_cut() {
     let of_all = |failure: Failure| Err((failure, true));
     let many = vec![frame(HEADERS, CONTINUE); 9].concat();
     let large = frame(HEADERS, &[&[0, 0, 0xd9][..], &[0x21, b'a', 0x7f, 0xe1, 0xff, 3], &vec![b'x'; 65_600]].concat());
-    let cases: [(&str, Vec<Vec<u8>>, Result<u16, (Failure, bool)>); 27] = [
+    let cases: [(&str, Vec<Vec<u8>>, Judged); 27] = [
         ("a head alone", vec![frame(HEADERS, OK)], ok(200)),
         ("a head and content", vec![frame(HEADERS, OK_OF_5), frame(DATA, b"hello")], ok(200)),
         (
