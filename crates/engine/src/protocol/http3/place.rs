@@ -162,7 +162,7 @@ impl<S: 'static> Connection<S> {
 /// Says what we have to say of a connection, and reads what the server says, until it ends.
 async fn watch<S: 'static>(connection: Rc<Connection<S>>) {
     let quic = connection.quic.clone();
-    let speak = async {
+    let says = async {
         let mut control = quic.open_uni().await?;
         // Of settings there are none: each has a value by itself that is meant.
         let mut begin = vec![super::frame::stream::CONTROL as u8];
@@ -173,7 +173,7 @@ async fn watch<S: 'static>(connection: Rc<Connection<S>>) {
         drop(control);
         Ok::<_, ConnectionError>(())
     };
-    let listen = async {
+    let hears = async {
         let has_control = Rc::new(Cell::new(false));
         loop {
             match quic.accept_uni().await {
@@ -184,7 +184,7 @@ async fn watch<S: 'static>(connection: Rc<Connection<S>>) {
             }
         }
     };
-    let (_, error) = tokio::join!(speak, listen);
+    let (_, error) = tokio::join!(says, hears);
     connection.ends(lost(&error));
 }
 
