@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use measure::Failure;
 use plan::Nanos;
 
 /// Why a Lane has to give up what it is doing.
@@ -61,6 +62,15 @@ impl Slot {
     #[inline]
     pub(crate) fn give_up(&self) -> Option<GiveUp> {
         self.give_up.get()
+    }
+
+    /// What a request fails with if the Lane has to give it up; `late` says it of one whose time is over.
+    #[inline]
+    pub(crate) fn failure(&self, late: impl FnOnce() -> Failure) -> Option<Failure> {
+        self.give_up.get().map(|give_up| match give_up {
+            GiveUp::Aborted => Failure::ClientInterrupted,
+            GiveUp::Expired => late(),
+        })
     }
 
     /// Remembers whom to wake. Called whenever the Lane is about to wait.

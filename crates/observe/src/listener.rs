@@ -18,8 +18,8 @@ pub struct Listening {
     pub at: Option<SocketAddr>,
     /// Its number in the kernel.
     pub inode: u64,
-    /// Connections that are established and not yet accepted.
-    pub queued: u64,
+    /// Connections that are established and not yet accepted; `None` where that is not told, and of datagrams, which nobody accepts.
+    pub queued: Option<u64>,
     /// How many of them it has room for; `None` where the kernel was not asked.
     pub room: Option<u64>,
 }
@@ -115,11 +115,12 @@ fn tcp(files: &dyn Files, net: &str) -> Vec<Listening> {
     tables.iter().flat_map(|table| table.lines()).filter(|line| is_listening(line)).filter_map(row).collect()
 }
 
-/// Sockets for datagrams. Their tables have no order, so they are read to the end: once, when it is looked who has them.
+/// Sockets for datagrams. Their tables have no order, so they are read to the end.
 fn udp(files: &dyn Files, net: &str) -> Vec<Listening> {
     let tables = ["udp", "udp6"].map(|table| files.text(&format!("{net}/{table}")).unwrap_or_default());
     let is_open = |line: &&str| line.split_ascii_whitespace().nth(3) == Some(UNCONNECTED);
-    tables.iter().flat_map(|table| table.lines()).filter(is_open).filter_map(row).collect()
+    let sockets = tables.iter().flat_map(|table| table.lines()).filter(is_open).filter_map(row);
+    sockets.map(|socket| Listening { queued: None, ..socket }).collect()
 }
 
 /// `sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode …` (proc_tcp(5) of the kernel's
@@ -128,7 +129,7 @@ fn row(line: &str) -> Option<Listening> {
     let mut fields = line.split_ascii_whitespace();
     let at = address(fields.nth(1)?)?;
     let queued = u64::from_str_radix(fields.nth(2)?.split_once(':')?.1, 16).ok()?;
-    Some(Listening { at: Some(at), queued, inode: fields.nth(4)?.parse().ok()?, room: None })
+    Some(Listening { at: Some(at), queued: Some(queued), inode: fields.nth(4)?.parse().ok()?, room: None })
 }
 
 /// An address is written as 32-bit numbers of the machine's own byte order, each in hexadecimal.
@@ -160,7 +161,7 @@ fn in_the_file_system(files: &dyn Files, net: &str, path: &str) -> Vec<Listening
         let flags = [field()?, field()?, field()?, field()?][3];
         let inode = [field()?, field()?, field()?][2];
         let accepts = u32::from_str_radix(flags, 16).ok()? & ACCEPTS != 0;
-        (accepts && rest == path).then_some(Listening { at: None, inode: inode.parse().ok()?, queued: 0, room: None })
+        (accepts && rest == path).then_some(Listening { at: None, inode: inode.parse().ok()?, queued: None, room: None })
     };
     table.lines().filter_map(of_line).collect()
 }
@@ -270,7 +271,7 @@ mod tests {
         assert_eq!(inodes(to("127.0.0.1:80")), [503], "[::]:80 accepts IPv4 as well");
         assert_eq!(inodes(to("127.0.0.1:81")), [0u64; 0]);
         assert_eq!(inodes(ListenerQuery::Port(8080)), [501, 502]);
-        assert_eq!(listening(&machine(), "/proc/net", &to("127.0.0.1:8080"))[0].queued, 3);
+        assert_eq!(listening(&machine(), "/proc/net", &to("127.0.0.1:8080"))[0].queued, Some(3));
     }
 
     #[test]
@@ -316,7 +317,7 @@ mod tests {
             let to = if at.ip().is_unspecified() { SocketAddr::new("127.0.0.1".parse().unwrap(), at.port()) } else { at };
             let _waiting = TcpStream::connect(to).unwrap();
             let found = listening(&here, "/proc/net", &ListenerQuery::Addresses(vec![to]));
-            assert_eq!((found.len(), found[0].queued), (1, 1), "{address}");
+            assert_eq!((found.len(), found[0].queued), (1, Some(1)), "{address}");
             assert!(holders(&here, &found).0.contains(&me), "{address}");
         }
         let folder = tempfile::tempdir().unwrap();

@@ -355,9 +355,10 @@ impl Subject {
             && !matches!(wanted, ListenerQuery::Path(_) | ListenerQuery::Datagrams(_))
         {
             let sockets = listening(files, &self.net, wanted);
-            sample.accept_queue = Some(sockets.iter().map(|socket| socket.queued).sum());
+            sample.accept_queue = sockets.iter().map(|socket| socket.queued).sum();
             let most = || files.text("/proc/sys/net/core/somaxconn").ok().and_then(|text| text.trim().parse().ok());
-            sample.accept_queue_max = sockets.iter().map(|socket| socket.room).sum::<Option<u64>>().filter(|room| *room > 0).or_else(most);
+            let room = || sockets.iter().map(|socket| socket.room).sum::<Option<u64>>().filter(|room| *room > 0).or_else(most);
+            sample.accept_queue_max = sample.accept_queue.and_then(|_| room());
         }
         let uptime = files.text("/proc/uptime").ok().and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
         sample.newest_ticks = uptime.map_or(u64::MAX, |seconds| (seconds * process::TICKS_PER_SECOND) as u64);

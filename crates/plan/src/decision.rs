@@ -404,8 +404,7 @@ impl TryFrom<Resolved> for Plan {
             );
         }
         // Unless HTTP/2 or HTTP/3 is wished for, what a server chooses to speak does not change how many connections it sees.
-        let is_shared = matches!(http, HttpVersion::V2 | HttpVersion::V3);
-        let streams = streams.map_or(if is_shared { STREAMS_DEFAULT } else { 1 }, NonZeroU32::get);
+        let streams = streams.map_or(if http.is_to_be_shared() { STREAMS_DEFAULT } else { 1 }, NonZeroU32::get);
 
         let mut window = |setting: SettingName, given: Option<Setting<WindowBytes>>, by_itself| {
             if given.is_some() && matches!(http, HttpVersion::V1 | HttpVersion::V3) {

@@ -218,6 +218,13 @@ pub enum HttpVersion {
     Auto,
 }
 
+impl HttpVersion {
+    /// Whether it was demanded as one that lets users share connections.
+    pub(crate) const fn is_to_be_shared(self) -> bool {
+        matches!(self, Self::V2 | Self::V3)
+    }
+}
+
 impl FromStr for HttpVersion {
     type Err = String;
 
@@ -550,7 +557,7 @@ impl Plan {
 
     /// How many connections so many places on them need in so many parts, if the server takes as many requests at once as is planned.
     fn shared(&self, places: u64, parts: u64) -> u64 {
-        let is_sure = self.shares_connections() && matches!(self.connection.http, HttpVersion::V2 | HttpVersion::V3);
+        let is_sure = self.shares_connections() && self.connection.http.is_to_be_shared();
         if is_sure { places.min(places / u64::from(self.connection.streams) + parts) } else { places }
     }
 

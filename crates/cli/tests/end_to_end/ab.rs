@@ -508,10 +508,16 @@ impl Nginx {
 
     /// A certificate in the session's folder, which is given.
     pub fn certified(session: &Session) -> String {
+        Self::certified_with(session, &[])
+    }
+
+    /// The same with what else the certificate says.
+    pub fn certified_with(session: &Session, more: &[&str]) -> String {
         let dir = session.path(".").display().to_string();
         let made = Command::new("openssl")
             .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2"])
             .args(["-subj", "/CN=localhost"])
+            .args(more)
             .current_dir(&dir)
             .output();
         assert!(made.expect("openssl is installed by scripts/tools.sh").status.success());

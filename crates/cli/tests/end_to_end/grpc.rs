@@ -18,7 +18,7 @@ fn url(server: &CountingServer, method: &str) -> String {
 }
 
 fn session() -> Session {
-    Session::alone().file("calls.proto", PROTO)
+    Session::new().file("calls.proto", PROTO)
 }
 
 /// How often a run failed so.
@@ -92,7 +92,7 @@ fn statuses_are_classes_of_failures_with_the_servers_words() {
 #[test]
 fn the_server_is_told_how_long_a_call_may_take() {
     let Some(mut server) = start(&[]) else { return };
-    let mut session = session();
+    let mut session = Session::alone().file("calls.proto", PROTO);
     let load = "--message '{\"payload\":{\"body\":\"d2FpdA==\"}}' --proto calls.proto -c 2 -n 4 --timeout 200ms --out json=r.json";
     session.loadline(&format!("run {} {load}", url(&server, "UnaryCall"))).exits_either(0, 4);
     let run = session.json("r.json");
@@ -105,7 +105,7 @@ fn the_server_is_told_how_long_a_call_may_take() {
 fn the_server_is_asked_what_its_messages_are_like() {
     for version in ["both", "alpha"] {
         let Some(mut server) = start(&["-reflect", version]) else { return };
-        let mut session = Session::alone();
+        let mut session = Session::new();
         let url = url(&server, "UnaryCall");
         session.loadline(&format!("run {url} --message '{{}}' -c 2 -n 20 --out json=r.json")).exits_either(0, 4);
         assert_eq!((&session.json("r.json")["requests"]["succeeded"], &server.seen()["unary"]), (&20.into(), &20.into()));
@@ -117,7 +117,7 @@ fn the_server_is_asked_what_its_messages_are_like() {
         session.loadline(&format!("run {url} --message '{{\"payloat\":1}}' -n 1")).exits(2).complains("did you mean 'payload'?");
     }
     let Some(mut server) = start(&["-reflect", "none"]) else { return };
-    let told = Session::alone().loadline(&format!("run {} --message '{{}}' -n 1", url(&server, "UnaryCall"))).exits(2);
+    let told = Session::new().loadline(&format!("run {} --message '{{}}' -n 1", url(&server, "UnaryCall"))).exits(2);
     told.complains("the server does not say what its messages are like: it does not offer reflection").complains("--proto");
     assert_eq!(server.seen()["unary"], 0);
 }

@@ -1,7 +1,5 @@
 //! HTTP/3, against quic-go, which counts what it was asked (scripts/http3d).
 
-use std::process::Command;
-
 use serde_json::Value;
 
 use crate::ab::Nginx;
@@ -14,13 +12,7 @@ fn start(session: &Session, words: &[&str]) -> Option<CountingServer> {
     if !tools::are_here(&["http3d", "openssl"]) {
         return None;
     }
-    let dir = session.path(".").display().to_string();
-    let made = Command::new("openssl")
-        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2"])
-        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"])
-        .current_dir(&dir)
-        .output();
-    assert!(made.expect("openssl is installed by scripts/tools.sh").status.success());
+    let dir = Nginx::certified_with(session, &["-addext", "subjectAltName=DNS:localhost"]);
     let (cert, key) = (format!("{dir}/cert.pem"), format!("{dir}/key.pem"));
     CountingServer::start("http3d", &[&["-cert", &cert, "-key", &key], words].concat())
 }
@@ -35,7 +27,7 @@ fn figure(run: &Value, path: &str) -> u64 {
 
 #[test]
 fn requests_are_what_the_server_counted_over_connections_that_users_share() {
-    let mut session = Session::alone();
+    let mut session = Session::new();
     let Some(mut server) = start(&session, &[]) else { return };
     let url = format!("https://localhost:{}/echo?n={{{{sequence}}}}", port(&server));
     let load = "--cacert cert.pem --http 3 --data hello -c 8 -n 2000 --threads 2 --processes 2 --expect 'body contains hello'";
@@ -92,7 +84,7 @@ fn every_kind_of_load_goes_over_it() {
 
 #[test]
 fn what_goes_wrong_is_said_before_the_load_or_has_a_class() {
-    let mut session = Session::alone();
+    let mut session = Session::new();
     let Some(server) = start(&session, &[]) else { return };
     let at = format!("https://{}", server.address);
     session.loadline(&format!("run {at}/reset --insecure --http 3 -c 2 -n 20 --out json=r.json")).exits_either(0, 4);

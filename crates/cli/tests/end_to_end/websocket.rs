@@ -9,7 +9,7 @@ use crate::tools;
 #[test]
 fn messages_and_their_answers_are_what_the_server_counted() {
     let talk = Talk::start().unwrap();
-    let mut session = Session::alone();
+    let mut session = Session::new();
     let url = talk.url("/echo");
     let load = "--message '{\"n\":{{sequence}}}' -c 4 -n 200 --threads 2 --processes 2 -H 'X-Team: a' --cookie s=1 --expect 'json $.n exists' --full";
     let told = session.loadline(&format!("run {url} {load} --out json=r.json --out html=r.html")).exits_either(0, 4);
@@ -37,7 +37,7 @@ fn messages_and_their_answers_are_what_the_server_counted() {
 #[test]
 fn rates_sweeps_searches_and_comparisons_send_messages_too() {
     let talk = Talk::start().unwrap();
-    let mut session = Session::alone();
+    let mut session = Session::new();
     let url = talk.url("/echo?wait_ms=1");
     session.loadline(&format!("run {url} --message hello --rate 200/s -d 1s --warmup 0s --out json=r.json")).exits_either(0, 4);
     let run = session.json("r.json");
@@ -80,7 +80,7 @@ fn what_a_server_sends_besides_is_told() {
 #[test]
 fn messages_are_binary_where_they_are_no_text_and_subprotocols_are_agreed_on() {
     let talk = Talk::start().unwrap();
-    let mut session = Session::alone();
+    let mut session = Session::new();
     std::fs::write(session.path("m.bin"), b"\xff\xfe\x00").unwrap();
     session.loadline(&format!("run {} --message @m.bin -c 1 -n 3", talk.url("/echo"))).exits_either(0, 4);
     assert_eq!((talk.seen().binaries, talk.seen().texts), (3, 0));
@@ -96,7 +96,7 @@ fn messages_are_binary_where_they_are_no_text_and_subprotocols_are_agreed_on() {
 #[test]
 fn refusals_and_broken_connections_have_their_classes() {
     let talk = Talk::start().unwrap();
-    let mut session = Session::alone();
+    let mut session = Session::new();
     for (path, class, words) in
         [("/refuse", "websocket.refused", "HTTP/1.1 403 Forbidden"), ("/drop", "recv.eof_before_response", "closed before answering")]
     {
@@ -116,7 +116,7 @@ fn refusals_and_broken_connections_have_their_classes() {
 #[test]
 fn one_message_is_tried_and_shown() {
     let talk = Talk::start().unwrap();
-    Session::alone().loadline(&format!("try {} --message '{{\"a\":1}}'", talk.url("/echo"))).exits(0).says("{\"a\":1}").says("101");
+    Session::new().loadline(&format!("try {} --message '{{\"a\":1}}'", talk.url("/echo"))).exits(0).says("{\"a\":1}").says("101");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_scenario_connects_talks_and_closes() {
                  \x20 - {send: aside, answer: none}\n\
                  \x20 - ping: true\n\
                  \x20 - close: 4001\n";
-    let mut session = Session::alone().file("s.yaml", &scenario(&talk, steps));
+    let mut session = Session::new().file("s.yaml", &scenario(&talk, steps));
     session.loadline("check s.yaml").exits(0);
     let told = session.loadline("run s.yaml --full --out json=r.json").exits_either(0, 4);
     let (run, seen) = (session.json("r.json"), talk.seen());
@@ -198,7 +198,7 @@ fn the_answer_is_the_message_that_is_waited_for() {
     let steps = "  - connect: /news\n\
                  \x20 - {name: ask, send: {id: '{{sequence}}'}, answer: 'json $.id exists'}\n\
                  \x20 - {name: wrong, send: {id: 7}, answer: 'json $.id == {{mine}}', timeout: 200ms, may_fail: true}\n";
-    let mut session = Session::alone().file("s.yaml", &scenario(&talk, steps));
+    let mut session = Session::new().file("s.yaml", &scenario(&talk, steps));
     let told = session.loadline("run s.yaml -c 1 -n 30 --full --out json=r.json").exits_either(0, 4);
     let run = session.json("r.json");
     let steps = run["scenario"]["steps"].as_array().unwrap();
@@ -211,7 +211,7 @@ fn the_answer_is_the_message_that_is_waited_for() {
 fn what_talks_without_a_connection_fails_and_mistakes_are_told_at_once() {
     let talk = Talk::start().unwrap();
     let steps = "  - connect: /leave?after=1\n  - send: one\n  - {name: two, send: two, may_fail: true}\n  - {name: three, send: three, may_fail: true}\n";
-    let mut session = Session::alone().file("s.yaml", &scenario(&talk, steps));
+    let mut session = Session::new().file("s.yaml", &scenario(&talk, steps));
     let told = session.loadline("run s.yaml -c 1 -n 8 --full --out json=r.json").exits_either(0, 4);
     let run = session.json("r.json");
     let steps = run["scenario"]["steps"].as_array().unwrap();

@@ -40,29 +40,17 @@ pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunErro
             Ok(dialed) => dialed.stream,
             Err(failed) => return Err((failed, asked_in_vain())),
         };
-        #[cfg(feature = "http3")]
-        if let Stream::Quic(quic) = &stream {
-            if asked_in_vain() {
-                let limit = ALERT_WITHIN.min(plan.connection().connect_timeout.into());
-                if let Some(failed) = quic.ended_within(limit).await {
-                    return Err((DialFailed { text: format!("{}: {}", place(plan), failed.text), ..failed }, true));
-                }
-            }
-            quic.close().await;
-            return Ok(());
+        if asked_in_vain()
+            && let Some(failed) = refusal(&mut stream, ALERT_WITHIN.min(plan.connection().connect_timeout.into())).await
+        {
+            return Err((DialFailed { text: format!("{}: {}", place(plan), failed.text), ..failed }, true));
         }
-        if asked_in_vain() {
-            let limit = ALERT_WITHIN.min(plan.connection().connect_timeout.into());
-            let mut byte = [0];
-            if let Ok(Err(error)) = timeout(limit, stream.read(&mut byte)).await
-                && let Some(failed) = tls::broken(&error)
-            {
-                return Err((DialFailed { text: format!("{}: {}", place(plan), failed.text), ..failed }, true));
-            }
-        }
-        if let Stream::Tls(_) = stream {
+        match stream {
             // Says close_notify; whether the peer cares to hear it is not the question here.
-            let _ = timeout(ALERT_WITHIN, stream.shutdown()).await;
+            Stream::Tls(_) => drop(timeout(ALERT_WITHIN, stream.shutdown()).await),
+            #[cfg(feature = "http3")]
+            Stream::Quic(quic) => quic.close().await,
+            Stream::Tcp(_) | Stream::Unix(_) => {}
         }
         Ok(())
     };
@@ -74,6 +62,15 @@ pub(super) fn try_once(network: Network, plan: &Plan) -> Result<Network, RunErro
         )),
         Err((failed, _)) => Err(nobody(plan, &failed)),
     }
+}
+
+/// Why the server ends a connection within this time, if it does for reasons of TLS.
+async fn refusal(stream: &mut Stream, limit: Duration) -> Option<DialFailed> {
+    #[cfg(feature = "http3")]
+    if let Stream::Quic(quic) = stream {
+        return quic.ended_within(limit).await;
+    }
+    tls::broken(&timeout(limit, stream.read(&mut [0])).await.ok()?.err()?)
 }
 
 /// Of several addresses those that answer, in the family of the first that does, and a word about the others.

@@ -18,9 +18,9 @@ use rustls::AlertDescription;
 use rustls::pki_types::ServerName;
 use tokio::io::Interest;
 
-use super::DialFailed;
 use super::socket::Sources;
 use super::tls::Handshakes;
+use super::{DialFailed, tls};
 
 /// More streams of its own a server needs for nothing: control, and two for a table.
 const ONE_WAY_MAX: u32 = 8;
@@ -120,9 +120,7 @@ fn failed(error: &ConnectionError) -> DialFailed {
             Some(AlertDescription::NoApplicationProtocol) => (Failure::TlsAlpn, error.reason.clone()),
             Some(AlertDescription::CertificateExpired) => (Failure::TlsCertExpired, error.reason.clone()),
             Some(_) if error.reason.contains("not valid for name") => (Failure::TlsCertName, error.reason.clone()),
-            Some(_) if error.reason.contains("CaUsedAsEndEntity") => {
-                (Failure::TlsCertUntrusted, "invalid peer certificate: self-signed, or an issuer's own".to_owned())
-            }
+            Some(_) if error.reason.contains(tls::AUTHORITY) => (Failure::TlsCertUntrusted, tls::OF_AN_AUTHORITY.to_owned()),
             Some(_) if error.reason.starts_with("invalid peer certificate") => (Failure::TlsCertUntrusted, error.reason.clone()),
             Some(_) => (Failure::TlsProtocol, error.reason.clone()),
             None => (Failure::Http3NotSpoken, error.to_string()),

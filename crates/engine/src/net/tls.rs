@@ -266,9 +266,15 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
+/// webpki's name for an authority's own certificate where a server's is expected.
+pub(super) const AUTHORITY: &str = "CaUsedAsEndEntity";
+
+/// What is said of it.
+pub(super) const OF_AN_AUTHORITY: &str = "invalid peer certificate: self-signed, or an issuer's own";
+
 /// Whether a certificate was refused only because it is an authority's own. rustls hands webpki's error on by name.
 fn is_authority(error: &rustls::Error) -> bool {
-    matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(other)) if other.0.to_string() == "CaUsedAsEndEntity")
+    matches!(error, rustls::Error::InvalidCertificate(CertificateError::Other(other)) if other.0.to_string() == AUTHORITY)
 }
 
 fn held<'a>(setting: SettingName, file: &str, contents: &'a Contents) -> Result<&'a [u8], RunError> {
@@ -361,7 +367,7 @@ pub fn broken(error: &io::Error) -> Option<DialFailed> {
         rustls::Error::AlertReceived(_) => Failure::TlsAlert,
         _ => Failure::TlsProtocol,
     };
-    let text = if is_authority(error) { "invalid peer certificate: self-signed, or an issuer's own".to_owned() } else { error.to_string() };
+    let text = if is_authority(error) { OF_AN_AUTHORITY.to_owned() } else { error.to_string() };
     Some(DialFailed { failure, text })
 }
 

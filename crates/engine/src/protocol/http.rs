@@ -159,7 +159,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for HttpPlace<S> {
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
         match self {
-            Self::One(place) => place.poll_exchange(cx, request, exchange, (around, &around.memory.known), answers, sample),
+            Self::One(place) => place.poll_exchange(
+                cx,
+                request,
+                exchange,
+                (around, &around.memory.known, &around.memory.connections.offers_http3),
+                answers,
+                sample,
+            ),
             Self::Two(place) => place.poll_exchange(cx, request, exchange, (around, &around.memory.connections), answers, sample),
             #[cfg(feature = "http3")]
             Self::Three(place) => place.poll_exchange(cx, request, exchange, (around, &around.memory.of_version_3), answers, sample),
@@ -178,7 +185,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for HttpPlace<S> {
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
         match self {
-            Self::One(place) => place.poll_exchange(cx, request.without_body(), exchange, (around, &around.memory.known), answers, sample),
+            Self::One(place) => place.poll_exchange(
+                cx,
+                request.without_body(),
+                exchange,
+                (around, &around.memory.known, &around.memory.connections.offers_http3),
+                answers,
+                sample,
+            ),
             Self::Messages(place) => place.poll_exchange(cx, request, exchange, (around, &around.memory.websockets), answers, sample),
             Self::Two(place) => {
                 place.withhold_body(true);
@@ -258,7 +272,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for HttpPlace<S> {
     }
 
     fn offers_http3(memory: &Memory<S>) -> bool {
-        memory.known.borrow().offers_http3 || memory.connections.offers_http3.get()
+        memory.connections.offers_http3.get()
     }
 
     #[cfg(feature = "http3")]

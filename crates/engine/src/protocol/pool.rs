@@ -3,7 +3,7 @@
 //! Of those that lead to an origin the one with the fewest places taken is used. While somebody opens one to there, the others wait for it:
 //! else all users of a load that begins would open one each.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
 
@@ -13,14 +13,55 @@ use super::same_origin;
 
 /// A connection as its pool sees it.
 pub(super) trait Carrier {
-    /// Where it leads, if not to the plan's target.
-    fn to(&self) -> Option<&Target>;
-
-    /// How many places on it are taken.
-    fn taken(&self) -> u32;
+    /// Its places.
+    fn shares(&self) -> &Shares;
 
     /// How many it has.
     fn room(&self) -> Room;
+}
+
+/// The places of one connection.
+pub(super) struct Shares {
+    /// Where it leads, if not to the plan's target.
+    to: Option<Target>,
+    /// How many places there are.
+    taken: Cell<u32>,
+    /// How many of them are not yet counted as given up.
+    held: Cell<u32>,
+    is_counted: Cell<bool>,
+    /// Who waits for one.
+    pub(super) waiting: Waiting,
+}
+
+impl Shares {
+    pub(super) const fn to(&self) -> Option<&Target> {
+        self.to.as_ref()
+    }
+
+    /// Whether the connection is counted as closed.
+    pub(super) const fn is_counted(&self) -> bool {
+        self.is_counted.get()
+    }
+
+    /// A place is taken.
+    pub(super) fn take(&self) {
+        self.taken.set(self.taken.get() + 1);
+        self.held.set(self.held.get() + 1);
+    }
+
+    /// A place that was taken is there no more. Whether it was the last.
+    pub(super) fn leave(&self) -> bool {
+        self.taken.set(self.taken.get() - 1);
+        self.taken.get() == 0
+    }
+
+    /// A place is given up, as far as is counted, if it was `held`; whether the connection, which may be broken, is counted as closed with it.
+    pub(super) fn release(&self, held: &mut bool, is_broken: bool) -> bool {
+        if std::mem::take(held) {
+            self.held.set(self.held.get() - 1);
+        }
+        (self.held.get() == 0 || is_broken) && !self.is_counted.replace(true)
+    }
 }
 
 /// How many places a connection has.
@@ -61,8 +102,10 @@ impl<C> Pool<C> {
         Self { open: RefCell::default(), opening: RefCell::default(), waiting: Waiting::default(), places }
     }
 
-    pub(super) fn waiting(&self) -> Waiting {
-        self.waiting.clone()
+    /// The places of a connection that was opened to there, of which none is taken.
+    pub(super) fn shares(&self, to: Option<&Target>) -> Shares {
+        let (taken, held, is_counted) = (Cell::new(0), Cell::new(0), Cell::new(false));
+        Shares { to: to.cloned(), taken, held, is_counted, waiting: self.waiting.clone() }
     }
 
     /// A connection to there was opened, or could not be.
@@ -89,16 +132,15 @@ impl<C: Carrier> Pool<C> {
         let mut waits = self.opening.borrow().iter().any(|origin| same_origin(origin.as_ref(), to));
         self.open.borrow_mut().retain(|connection| {
             let Some(connection) = connection.upgrade() else { return false };
-            let room = connection.room();
+            let (room, shares) = (connection.room(), connection.shares());
             if room == Room::Over {
                 return false;
             }
-            if same_origin(connection.to(), to) {
+            if same_origin(shares.to(), to) {
                 match room {
                     Room::Places(places) => {
-                        if connection.taken() < self.places.min(places.max(1))
-                            && best.as_ref().is_none_or(|best| best.taken() > connection.taken())
-                        {
+                        let taken = shares.taken.get();
+                        if taken < self.places.min(places.max(1)) && best.as_ref().is_none_or(|best| best.shares().taken.get() > taken) {
                             best = Some(connection);
                         }
                     }

@@ -22,7 +22,6 @@ use super::{Simulation, given, plan};
 use crate::clock::Clock;
 use crate::net::{DialFailed, Version};
 use crate::protocol::{Answer, Answers, EncodedRef, Exchange, FailureSample, Past, Place, Protocol, ResponseSink, Surroundings};
-use crate::slot::GiveUp;
 
 enum Lines {}
 
@@ -220,11 +219,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place for Half<S> {
         answers: &mut A,
         _sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
-        if let Some(give_up) = around.slot.give_up() {
-            return Poll::Ready(Err(match give_up {
-                GiveUp::Aborted => Failure::ClientInterrupted,
-                GiveUp::Expired => exchange.timeout_of(request),
-            }));
+        if let Some(failure) = around.slot.failure(|| exchange.timeout_of(request)) {
+            return Poll::Ready(Err(failure));
         }
         around.slot.waits(cx);
         self.connection.poll(cx, around.buffer);

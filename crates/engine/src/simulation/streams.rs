@@ -129,6 +129,24 @@ fn lines_without_an_end_are_events_until_the_load_is_over() {
     assert_eq!(millis(&row.between_events), (19, Some(250), Some(250)));
 }
 
+/// Seconds end while an answer is read: its events are counted as they come, and hand over what was counted before them.
+#[test]
+fn a_second_ends_while_an_answer_is_read() {
+    let ticker = |mut stream: DuplexStream, _| async move {
+        while read_request(&mut stream).await.is_some() {
+            say(&mut stream, HEAD).await;
+            for _ in 0..500 {
+                say(&mut stream, chunk("data: a\n\n")).await;
+                // Time passes before anybody has read it: who looks after the seconds comes later.
+                tokio::time::advance(Duration::from_millis(7)).await;
+            }
+            say(&mut stream, "0\r\n\r\n").await;
+        }
+    };
+    let summary = Simulation::of(ticker).run(&load("sse", "2"));
+    assert_eq!((summary.requests.succeeded, told(&summary).events), (2, 1000));
+}
+
 #[test]
 fn the_last_line_needs_no_end_and_a_long_event_is_told() {
     let lines = |mut stream: DuplexStream, _| async move {

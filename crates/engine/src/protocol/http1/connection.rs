@@ -3,7 +3,7 @@
 //! Reading goes on while the request is still being written: a server may answer early and close (RFC 9112 §9.5), and a
 //! failed write may still leave an answer in our receive buffer.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,7 +19,6 @@ use crate::protocol::{
     Answer, Answered, Answers, EXAMPLE_BYTES, EncodedRef, Exchange, FailureSample, Past, READS_A_TURN, ResponseSink, Said, Surroundings,
     write_failure,
 };
-use crate::slot::GiveUp;
 
 /// One connection, and what it can tell about itself.
 #[derive(Debug)]
@@ -63,15 +62,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
         cx: &mut Context<'_>,
         request: EncodedRef<'_>,
         exchange: &mut Exchange<State>,
-        (around, known): (&Surroundings<'_, C, M>, &RefCell<KnownHead>),
+        (around, known, offers_http3): (&Surroundings<'_, C, M>, &RefCell<KnownHead>, &Cell<bool>),
         answers: &mut A,
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
-        if let Some(give_up) = around.slot.give_up() {
-            return Poll::Ready(Err(match give_up {
-                GiveUp::Aborted => Failure::ClientInterrupted,
-                GiveUp::Expired => exchange.timeout_of(request),
-            }));
+        if let Some(failure) = around.slot.failure(|| exchange.timeout_of(request)) {
+            return Poll::Ready(Err(failure));
         }
         self.poll_write(cx, request.bytes(), exchange, sample);
         for _ in 0..READS_A_TURN {
@@ -108,9 +104,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                     exchange.received += bytes.len() as u64;
                     exchange.last_byte = now;
                     answers.sink().read_at(now);
-                    let progress = self.read(bytes, request, exchange, answers, &mut known.borrow_mut());
+                    let progress = self.read(bytes, request, exchange, answers, known);
                     if self.reply.offers_http3() {
-                        known.borrow_mut().offers_http3 = true;
+                        offers_http3.set(true);
                     }
                     if self.reply.heads() != exchange.state.heads {
                         exchange.state.heads = self.reply.heads();
@@ -201,7 +197,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
         request: EncodedRef<'_>,
         exchange: &mut Exchange<State>,
         answers: &mut A,
-        known: &mut KnownHead,
+        known: &RefCell<KnownHead>,
     ) -> Progress {
         answers.sink().received(bytes);
         let mut rest = bytes;
@@ -230,7 +226,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                 return Progress::Failed(Failure::RecvEofBeforeResponse);
             }
         }
-        self.reply.feed_knowing(rest, answers.sink(), Some(known))
+        self.reply.feed_knowing(rest, answers.sink(), Some(&mut known.borrow_mut()))
     }
 
     fn poll_write(&mut self, cx: &mut Context<'_>, request: &[u8], exchange: &mut Exchange<State>, sample: &mut FailureSample) {

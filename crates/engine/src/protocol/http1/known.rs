@@ -24,8 +24,6 @@ pub struct KnownHead {
     bytes: Vec<u8>,
     misses: u32,
     pub(super) decided: Decided,
-    /// Whether some head said that the server speaks HTTP/3 too.
-    pub(in crate::protocol) offers_http3: bool,
 }
 
 /// What was decided of a head.

@@ -21,13 +21,12 @@ use super::session::{Kind, Session};
 use super::written::WrittenHead;
 use crate::clock::Clock;
 use crate::net;
-use crate::protocol::pool::{Carrier, Pool, Room, Waiting};
+use crate::protocol::pool::{Carrier, Pool, Room, Shares};
 use crate::protocol::view::{example, sample_is_wanted, show_head, told, unframed};
 use crate::protocol::{
     Answer, Answers, EncodedRef, Exchange, FailureSample, Past, READ_BUFFER_BYTES, READS_A_TURN, ResponseSink as _, Said, Surroundings,
     write_failure,
 };
-use crate::slot::GiveUp;
 
 /// How answers begin that are shown.
 const HTTP2: &str = "HTTP/2";
@@ -66,36 +65,25 @@ impl<S> Connections<S> {
 pub(super) struct Connection<S> {
     stream: RefCell<S>,
     session: RefCell<Session>,
-    /// Where it leads, if not to the plan's target.
-    to: Option<Target>,
+    shares: Shares,
     /// Whether its exchanges are calls of gRPC.
     is_of_calls: bool,
     /// The task that reads and writes; `None` before it began.
     task: RefCell<Option<Waker>>,
     has_task: Cell<bool>,
-    /// How many places there are.
-    taken: Cell<u32>,
-    /// How many of them are not yet counted as given up.
-    held: Cell<u32>,
-    is_counted: Cell<bool>,
     is_closing: Cell<bool>,
     offers_http3: Rc<Cell<bool>>,
-    waiting: Waiting,
     buffer: Rc<RefCell<Vec<u8>>>,
 }
 
 impl<S> Carrier for Connection<S> {
-    fn to(&self) -> Option<&Target> {
-        self.to.as_ref()
-    }
-
-    fn taken(&self) -> u32 {
-        self.taken.get()
+    fn shares(&self) -> &Shares {
+        &self.shares
     }
 
     fn room(&self) -> Room {
         let session = self.session.borrow();
-        if session.is_over() || self.is_counted.get() {
+        if session.is_over() || self.shares.is_counted() {
             Room::Over
         } else if session.has_settings() {
             Room::Places(session.streams_max())
@@ -120,7 +108,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                 std::future::poll_fn(|cx| connection.poll(cx, &clock)).await;
                 // Nobody is left who could wait for it in vain.
                 connection.session.borrow_mut().breaks(Failure::RecvEofBeforeResponse, "closed");
-                connection.waiting.wake_all();
+                connection.shares.waiting.wake_all();
             });
         }
     }
@@ -156,7 +144,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Connection<S> {
                     let had_settings = session.has_settings();
                     session.read(read.filled(), clock.now());
                     if !had_settings && session.has_settings() {
-                        self.waiting.wake_all();
+                        self.shares.waiting.wake_all();
                     }
                 }
                 Poll::Ready(Ok(())) => session.breaks(Failure::RecvEofBeforeResponse, ""),
@@ -212,8 +200,7 @@ pub(crate) struct Place<S: AsyncRead + AsyncWrite + Unpin + 'static> {
 
 impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
     fn on(connection: Rc<Connection<S>>) -> Self {
-        connection.taken.set(connection.taken.get() + 1);
-        connection.held.set(connection.held.get() + 1);
+        connection.shares.take();
         let seat = connection.session.borrow_mut().sit();
         let past = Past { served: 0, idle_since: Nanos::ZERO };
         Self { connection, seat, past, is_begun: false, unframed: None, body_sent: 0, withholds: false, is_held: true }
@@ -224,16 +211,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
         let connection = Rc::new(Connection {
             stream: RefCell::new(stream),
             session: RefCell::new(Session::new(memory.windows)),
-            to: to.cloned(),
+            shares: memory.pool.shares(to),
             is_of_calls: to.unwrap_or(&memory.target).scheme().is_grpc(),
             task: RefCell::default(),
             has_task: Cell::new(false),
-            taken: Cell::new(0),
-            held: Cell::new(0),
-            is_counted: Cell::new(false),
             is_closing: Cell::new(false),
             offers_http3: memory.offers_http3.clone(),
-            waiting: memory.pool.waiting(),
             buffer: memory.buffer.clone(),
         });
         memory.pool.add(&connection);
@@ -270,7 +253,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
         looks: bool,
     ) -> bool {
         let mut written = memory.written.borrow_mut();
-        written.write(request, self.connection.to.as_ref().unwrap_or(&memory.target));
+        written.write(request, self.connection.shares.to().unwrap_or(&memory.target));
         if written.is_chunked && self.unframed.is_none() {
             self.unframed = Some(unframed(request.body()));
         }
@@ -298,11 +281,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
         answers: &mut A,
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
-        if let Some(give_up) = around.slot.give_up() {
-            return Poll::Ready(Err(match give_up {
-                GiveUp::Aborted => Failure::ClientInterrupted,
-                GiveUp::Expired => self.timeout(request, exchange),
-            }));
+        if let Some(failure) = around.slot.failure(|| self.timeout(request, exchange)) {
+            return Poll::Ready(Err(failure));
         }
         around.slot.waits(cx);
         self.connection.begin_task(around.clock);
@@ -450,26 +430,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
     /// Gives the place up, as far as is counted; whether its connection is closed with it.
     pub(crate) fn release(&mut self) -> bool {
         let connection = &self.connection;
-        if std::mem::take(&mut self.is_held) {
-            connection.held.set(connection.held.get() - 1);
-        }
-        (connection.held.get() == 0 || connection.session.borrow().is_broken()) && !connection.is_counted.replace(true)
+        connection.shares.release(&mut self.is_held, connection.session.borrow().is_broken())
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Drop for Place<S> {
     fn drop(&mut self) {
         let connection = &self.connection;
-        connection.taken.set(connection.taken.get() - 1);
+        let is_last = connection.shares.leave();
         let mut session = connection.session.borrow_mut();
         session.leave(self.seat);
-        if connection.taken.get() == 0 {
+        if is_last {
             session.close();
             connection.is_closing.set(true);
         }
         drop(session);
         connection.wake();
         // Whoever waits for a place may have this one.
-        connection.waiting.wake_all();
+        connection.shares.waiting.wake_all();
     }
 }

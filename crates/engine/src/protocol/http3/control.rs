@@ -1,6 +1,6 @@
 //! What the server says of a connection on its streams that go one way (RFC 9114 §6.2), without I/O.
 
-use super::frame::{Breach, Code, FrameHead, kind, number, stream};
+use super::frame::{Breach, Code, Frames, Piece, kind, number, stream};
 
 /// More settings than fit in here are none that are meant.
 const SETTINGS_BYTES_MAX: u64 = 4096;
@@ -9,11 +9,9 @@ const SETTINGS_BYTES_MAX: u64 = 4096;
 const OF_HTTP2: [u64; 4] = [2, 3, 4, 5];
 
 /// A stream of the server's, as its bytes come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) enum OneWay {
     /// Its kind is not known: what there is of it.
-    #[default]
-    Untold,
     Begun(Vec<u8>),
     Control(Control),
     /// Nothing of it is of interest, and it must stay open: without a table there is nothing to be said on it.
@@ -25,8 +23,8 @@ pub(super) enum OneWay {
 /// The control stream.
 #[derive(Debug, Default)]
 pub(super) struct Control {
-    next: FrameHead,
-    frame: Option<(u64, u64)>,
+    frames: Frames,
+    /// Of the frame at hand.
     content: Vec<u8>,
     has_settings: bool,
     /// The first exchange that the server does not take up.
@@ -34,13 +32,14 @@ pub(super) struct Control {
 }
 
 impl OneWay {
+    /// One that begins.
+    pub(super) const fn new() -> Self {
+        Self::Begun(Vec::new())
+    }
+
     /// Takes what was read next.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), Breach> {
         match self {
-            Self::Untold => {
-                *self = Self::Begun(Vec::new());
-                self.take(bytes)
-            }
             Self::Begun(begun) => {
                 begun.extend_from_slice(bytes);
                 let Some((kind, length)) = number(begun) else { return Ok(()) };
@@ -62,7 +61,7 @@ impl OneWay {
     pub(super) fn end(&self) -> Result<(), Breach> {
         match self {
             Self::Control(_) | Self::OfTable => Err(Breach(Code::CLOSED_CRITICAL_STREAM, "it closed a stream that the connection needs")),
-            Self::Untold | Self::Begun(_) | Self::Unknown => Ok(()),
+            Self::Begun(_) | Self::Unknown => Ok(()),
         }
     }
 
@@ -79,40 +78,30 @@ impl OneWay {
 
 impl Control {
     fn take(&mut self, mut bytes: &[u8]) -> Result<(), Breach> {
-        loop {
-            let (kind, left) = match self.frame {
-                Some(frame) => frame,
-                None => {
-                    let Some((kind, length)) = self.next.take(&mut bytes) else { return Ok(()) };
-                    self.judge(kind, length)?;
-                    (kind, length)
-                }
-            };
-            let (piece, rest) = bytes.split_at(bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
-            bytes = rest;
+        while let Some(Piece { kind, content, is_last }) = self.next(&mut bytes)? {
             if matches!(kind, kind::SETTINGS | kind::GOAWAY) {
-                self.content.extend_from_slice(piece);
+                self.content.extend_from_slice(content);
             }
-            let left = left - piece.len() as u64;
-            self.frame = (left > 0).then_some((kind, left));
-            if left > 0 {
-                return Ok(());
-            }
-            let content = std::mem::take(&mut self.content);
-            match kind {
-                kind::SETTINGS => self.settings(&content)?,
-                kind::GOAWAY => self.leaves(&content)?,
-                _ => {}
+            if is_last {
+                let content = std::mem::take(&mut self.content);
+                match kind {
+                    kind::SETTINGS => self.settings(&content)?,
+                    kind::GOAWAY => self.leaves(&content)?,
+                    _ => {}
+                }
             }
         }
+        Ok(())
     }
 
-    fn judge(&self, kind: u64, length: u64) -> Result<(), Breach> {
-        match kind {
-            kind::SETTINGS if self.has_settings => Err(Breach(Code::FRAME_UNEXPECTED, "SETTINGS for the second time")),
+    /// The next piece of a frame that may come now (RFC 9114 §7.2).
+    fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Option<Piece<'a>>, Breach> {
+        let Self { frames, has_settings, .. } = self;
+        frames.take(bytes, |kind, length| match kind {
+            kind::SETTINGS if *has_settings => Err(Breach(Code::FRAME_UNEXPECTED, "SETTINGS for the second time")),
             kind::SETTINGS if length > SETTINGS_BYTES_MAX => Err(Breach(Code::SETTINGS_ERROR, "SETTINGS of more than 4 KiB")),
             kind::SETTINGS => Ok(()),
-            _ if !self.has_settings => Err(Breach(Code::MISSING_SETTINGS, "it does not begin with SETTINGS")),
+            _ if !*has_settings => Err(Breach(Code::MISSING_SETTINGS, "it does not begin with SETTINGS")),
             kind::GOAWAY if length > 8 => Err(Breach(Code::FRAME_ERROR, "a GOAWAY of a size that cannot be")),
             kind::CANCEL_PUSH => Err(Breach(Code::ID_ERROR, "it cancels a push, and nothing is to be pushed")),
             kind::DATA | kind::HEADERS | kind::PUSH_PROMISE | kind::MAX_PUSH_ID => {
@@ -120,7 +109,7 @@ impl Control {
             }
             kind if kind::OF_HTTP2.contains(&kind) => Err(Breach(Code::FRAME_UNEXPECTED, "a frame that only HTTP/2 has")),
             _ => Ok(()),
-        }
+        })
     }
 
     /// Nothing that a server may say of itself changes what we send: our heads need no table, and extensions are not used.

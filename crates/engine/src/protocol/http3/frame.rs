@@ -109,16 +109,64 @@ pub(super) fn write_frame_head(out: &mut Vec<u8>, kind: u64, length: usize) {
     write_number(out, length as u64);
 }
 
+/// The frames of a stream, as their bytes come.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    next: FrameHead,
+    /// The kind of the frame at hand, and how much of it is to come.
+    frame: Option<(u64, u64)>,
+}
+
+/// A piece of a frame's content.
+pub(super) struct Piece<'a> {
+    pub(super) kind: u64,
+    pub(super) content: &'a [u8],
+    /// Whether the frame ends with it.
+    pub(super) is_last: bool,
+}
+
+impl Frames {
+    /// Takes the next piece from the front; `None` if there is no more. Each frame that begins is judged by its kind and length.
+    ///
+    /// # Errors
+    /// Those of the judge.
+    pub(super) fn take<'a, E>(
+        &mut self,
+        bytes: &mut &'a [u8],
+        judge: impl FnOnce(u64, u64) -> Result<(), E>,
+    ) -> Result<Option<Piece<'a>>, E> {
+        let (kind, left) = match self.frame {
+            Some(_) if bytes.is_empty() => return Ok(None),
+            Some(frame) => frame,
+            None => {
+                let Some((kind, length)) = self.next.take(bytes) else { return Ok(None) };
+                judge(kind, length)?;
+                (kind, length)
+            }
+        };
+        let (content, rest) = bytes.split_at(bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
+        *bytes = rest;
+        let left = left - content.len() as u64;
+        self.frame = (left > 0).then_some((kind, left));
+        Ok(Some(Piece { kind, content, is_last: left == 0 }))
+    }
+
+    /// Whether a frame has begun and not ended.
+    pub(super) const fn is_within(&self) -> bool {
+        self.next.count > 0 || self.frame.is_some()
+    }
+}
+
 /// Kind and length of a frame, as their bytes come.
 #[derive(Debug, Default)]
-pub(super) struct FrameHead {
+struct FrameHead {
     bytes: [u8; 16],
     count: u8,
 }
 
 impl FrameHead {
     /// Takes what belongs to it from the front; kind and length, once they are whole.
-    pub(super) fn take(&mut self, bytes: &mut &[u8]) -> Option<(u64, u64)> {
+    fn take(&mut self, bytes: &mut &[u8]) -> Option<(u64, u64)> {
         while let Some((byte, rest)) = bytes.split_first() {
             *bytes = rest;
             self.bytes[usize::from(self.count)] = *byte;
@@ -132,11 +180,6 @@ impl FrameHead {
             }
         }
         None
-    }
-
-    /// Whether a frame has begun and its length is not known.
-    pub(super) const fn is_begun(&self) -> bool {
-        self.count > 0
     }
 }
 

@@ -22,10 +22,9 @@ use super::qpack::WrittenHead;
 use super::reply::{KnownHead, Reply, Wrong};
 use crate::clock::Clock;
 use crate::net::Quic;
-use crate::protocol::pool::{Carrier, Pool, Room, Waiting};
+use crate::protocol::pool::{Carrier, Pool, Room, Shares};
 use crate::protocol::view::{example, sample_is_wanted, told, unframed};
 use crate::protocol::{Answer, Answers, EncodedRef, Exchange, FailureSample, Past, READS_A_TURN, ResponseSink as _, Said, Surroundings};
-use crate::slot::GiveUp;
 
 /// A body up to so many bytes is handed over together with its head.
 const BODY_BYTES_WITH_HEAD: usize = 4096;
@@ -62,14 +61,8 @@ type Ended = (Failure, String);
 pub(super) struct Connection<S> {
     stream: S,
     quic: quinn::Connection,
-    /// Where it leads, if not to the plan's target.
-    to: Option<Target>,
+    shares: Shares,
     has_task: Cell<bool>,
-    /// How many places there are.
-    taken: Cell<u32>,
-    /// How many of them are not yet counted as given up.
-    held: Cell<u32>,
-    is_counted: Cell<bool>,
     /// How many exchanges are under way, and were at most.
     under_way: Cell<u32>,
     peak: Cell<u32>,
@@ -83,20 +76,15 @@ pub(super) struct Connection<S> {
     /// Whom to wake when it ends, by places.
     seats: RefCell<Vec<Option<Waker>>>,
     vacant: RefCell<Vec<u32>>,
-    waiting: Waiting,
 }
 
 impl<S> Carrier for Connection<S> {
-    fn to(&self) -> Option<&Target> {
-        self.to.as_ref()
-    }
-
-    fn taken(&self) -> u32 {
-        self.taken.get()
+    fn shares(&self) -> &Shares {
+        &self.shares
     }
 
     fn room(&self) -> Room {
-        if self.is_over() || self.is_counted.get() {
+        if self.is_over() || self.shares.is_counted() {
             Room::Over
         } else {
             Room::Places(if self.is_full.get() { self.peak.get() } else { u32::MAX })
@@ -123,7 +111,7 @@ impl<S> Connection<S> {
 
     fn wake_all(&self) {
         self.seats.borrow().iter().flatten().for_each(Waker::wake_by_ref);
-        self.waiting.wake_all();
+        self.shares.waiting.wake_all();
     }
 
     /// The server broke a rule of the connection: we end it.
@@ -190,7 +178,7 @@ async fn watch<S: 'static>(connection: Rc<Connection<S>>) {
 
 /// Reads a stream that the server opened, to its end.
 async fn listen<S>(connection: Rc<Connection<S>>, mut stream: RecvStream, has_control: Rc<Cell<bool>>) {
-    let mut one_way = OneWay::default();
+    let mut one_way = OneWay::new();
     let mut buffer = [0; 512];
     loop {
         let was_control = one_way.is_control();
@@ -303,8 +291,7 @@ impl<S> Place<S> {
 
 impl<S: 'static> Place<S> {
     fn on(connection: Rc<Connection<S>>) -> Self {
-        connection.taken.set(connection.taken.get() + 1);
-        connection.held.set(connection.held.get() + 1);
+        connection.shares.take();
         let seat = connection.sit();
         Self {
             connection,
@@ -328,11 +315,8 @@ impl<S: 'static> Place<S> {
         let connection = Rc::new(Connection {
             stream,
             quic: quic.connection().clone(),
-            to: to.cloned(),
+            shares: memory.pool.shares(to),
             has_task: Cell::new(false),
-            taken: Cell::new(0),
-            held: Cell::new(0),
-            is_counted: Cell::new(false),
             under_way: Cell::new(0),
             peak: Cell::new(0),
             is_full: Cell::new(false),
@@ -342,7 +326,6 @@ impl<S: 'static> Place<S> {
             ended: RefCell::default(),
             seats: RefCell::default(),
             vacant: RefCell::default(),
-            waiting: memory.pool.waiting(),
         });
         memory.pool.add(&connection);
         let place = Self::on(connection);
@@ -366,7 +349,7 @@ impl<S: 'static> Place<S> {
     /// Makes what is sent.
     fn write(&mut self, request: EncodedRef<'_>, memory: &Connections<S>) {
         let mut written = memory.written.borrow_mut();
-        written.write(request, self.connection.to.as_ref().unwrap_or(&memory.target));
+        written.write(request, self.connection.shares.to().unwrap_or(&memory.target));
         if written.is_chunked {
             self.unframed = Some(unframed(request.body()));
         }
@@ -393,7 +376,7 @@ impl<S: 'static> Place<S> {
                 Poll::Ready(opened) => Poll::Ready(opened),
                 Poll::Pending => {
                     connection.is_full.set(true);
-                    connection.waiting.wake_all();
+                    connection.shares.waiting.wake_all();
                     let quic = connection.quic.clone();
                     let mut opening: Pin<Box<dyn Future<Output = _>>> = Box::pin(async move { quic.open_bi().await });
                     let polled = opening.as_mut().poll(cx);
@@ -450,11 +433,8 @@ impl<S: 'static> Place<S> {
         answers: &mut A,
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
-        if let Some(give_up) = around.slot.give_up() {
-            return Poll::Ready(Err(match give_up {
-                GiveUp::Aborted => Failure::ClientInterrupted,
-                GiveUp::Expired => self.timeout(request, exchange),
-            }));
+        if let Some(failure) = around.slot.failure(|| self.timeout(request, exchange)) {
+            return Poll::Ready(Err(failure));
         }
         around.slot.waits(cx);
         self.connection.begin_task();
@@ -643,10 +623,7 @@ impl<S: 'static> Place<S> {
     /// Gives the place up, as far as is counted; whether its connection is closed with it.
     pub(crate) fn release(&mut self) -> bool {
         let connection = &self.connection;
-        if std::mem::take(&mut self.is_held) {
-            connection.held.set(connection.held.get() - 1);
-        }
-        (connection.held.get() == 0 || connection.ended.borrow().is_some()) && !connection.is_counted.replace(true)
+        connection.shares.release(&mut self.is_held, connection.ended.borrow().is_some())
     }
 }
 
@@ -654,13 +631,12 @@ impl<S> Drop for Place<S> {
     fn drop(&mut self) {
         self.leave_stream();
         let connection = &self.connection;
-        connection.taken.set(connection.taken.get() - 1);
         connection.seats.borrow_mut()[self.seat as usize] = None;
         connection.vacant.borrow_mut().push(self.seat);
-        if connection.taken.get() == 0 {
+        if connection.shares.leave() {
             connection.quic.close(varint(Code::NO_ERROR), b"");
         }
         // Whoever waits for a place may have this one.
-        connection.waiting.wake_all();
+        connection.shares.waiting.wake_all();
     }
 }

@@ -2,7 +2,7 @@
 
 use measure::Failure;
 
-use super::frame::{Code, FrameHead, kind};
+use super::frame::{Code, Frames, Piece, kind};
 use super::{HEAD_BYTES_MAX, HTTP3, qpack};
 use crate::protocol::fields::{Fields, Head};
 use crate::protocol::http1::INTERIMS_MAX;
@@ -39,9 +39,7 @@ pub(super) struct KnownHead {
 /// An answer as far as it has come.
 #[derive(Default)]
 pub(super) struct Reply {
-    next: FrameHead,
-    /// The kind of the frame at hand, and how much of it is to come.
-    frame: Option<(u64, u64)>,
+    frames: Frames,
     /// A head that is not whole, or to be read.
     block: Vec<u8>,
     text: Vec<u8>,
@@ -76,26 +74,13 @@ impl Reply {
     /// # Errors
     /// What is wrong with it; no more may be taken then.
     pub(super) fn take(&mut self, mut bytes: &[u8], known: &mut KnownHead, sink: &mut impl ResponseSink) -> Result<(), Wrong> {
-        loop {
-            let (kind, left) = match self.frame {
-                Some(frame) => frame,
-                None => {
-                    let Some((kind, length)) = self.next.take(&mut bytes) else { return Ok(()) };
-                    self.judge(kind, length)?;
-                    self.frame = Some((kind, length));
-                    (kind, length)
-                }
-            };
-            let (piece, rest) = bytes.split_at(bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX)));
-            bytes = rest;
-            let left = left - piece.len() as u64;
-            self.frame = (left > 0).then_some((kind, left));
+        while let Some(Piece { kind, content, is_last }) = self.next(&mut bytes)? {
             match kind {
-                kind::DATA => self.content(piece, sink)?,
-                kind::HEADERS if left == 0 && self.block.is_empty() => self.head(piece, known, sink)?,
+                kind::DATA => self.content(content, sink)?,
+                kind::HEADERS if is_last && self.block.is_empty() => self.head(content, known, sink)?,
                 kind::HEADERS => {
-                    self.block.extend_from_slice(piece);
-                    if left == 0 {
+                    self.block.extend_from_slice(content);
+                    if is_last {
                         let mut block = std::mem::take(&mut self.block);
                         self.head(&block, known, sink)?;
                         block.clear();
@@ -104,25 +89,24 @@ impl Reply {
                 }
                 _ => {}
             }
-            if left > 0 {
-                return Ok(());
-            }
         }
+        Ok(())
     }
 
-    /// Whether a frame may come now (RFC 9114 §4.1 and §7.2).
-    fn judge(&self, kind: u64, length: u64) -> Result<(), Wrong> {
-        match kind {
+    /// The next piece of a frame that may come now (RFC 9114 §4.1 and §7.2).
+    fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Option<Piece<'a>>, Wrong> {
+        let Self { frames, status, has_trailers, .. } = self;
+        frames.take(bytes, |kind, length| match kind {
             kind::HEADERS if length > HEAD_BYTES_MAX as u64 => Err(of_message(Failure::LimitHeadBytes, "a head larger than 64 KiB")),
-            kind::HEADERS | kind::DATA if self.has_trailers => Err(of_connection(Code::FRAME_UNEXPECTED, "a frame behind the trailers")),
-            kind::DATA if self.status == 0 => Err(of_connection(Code::FRAME_UNEXPECTED, "content before its head")),
+            kind::HEADERS | kind::DATA if *has_trailers => Err(of_connection(Code::FRAME_UNEXPECTED, "a frame behind the trailers")),
+            kind::DATA if *status == 0 => Err(of_connection(Code::FRAME_UNEXPECTED, "content before its head")),
             kind::PUSH_PROMISE => Err(of_connection(Code::ID_ERROR, "it pushes, and nothing is to be pushed")),
             kind::SETTINGS | kind::GOAWAY | kind::CANCEL_PUSH | kind::MAX_PUSH_ID => {
                 Err(of_connection(Code::FRAME_UNEXPECTED, "a frame of the control stream on another"))
             }
             kind if kind::OF_HTTP2.contains(&kind) => Err(of_connection(Code::FRAME_UNEXPECTED, "a frame that only HTTP/2 has")),
             _ => Ok(()),
-        }
+        })
     }
 
     fn content(&mut self, piece: &[u8], sink: &mut impl ResponseSink) -> Result<(), Wrong> {
@@ -191,7 +175,7 @@ impl Reply {
     /// # Errors
     /// If the answer is not whole.
     pub(super) fn end(&self) -> Result<(), Wrong> {
-        if self.next.is_begun() || self.frame.is_some() {
+        if self.frames.is_within() {
             return Err(of_connection(Code::FRAME_ERROR, "a stream that ends within a frame"));
         }
         if self.status == 0 {

@@ -156,7 +156,7 @@ fn a_head_that_comes_again_is_judged_as_it_was() {
 
 /// A stream of the server's that says this, and then ends.
 fn one_way(pieces: &[&[u8]]) -> Result<Option<u64>, Breach> {
-    let mut stream = OneWay::default();
+    let mut stream = OneWay::new();
     pieces.iter().try_for_each(|piece| stream.take(piece))?;
     Ok(if let OneWay::Control(control) = &stream { control.goes_away } else { None })
 }
@@ -180,13 +180,12 @@ fn what_a_server_says_of_a_connection_is_held_to_the_rules() {
         ("a table", vec![2, 0x20], Ok(None)),
         ("what nobody knows", vec![0x40, 0x54, 1, 2, 3], Ok(None)),
     ] {
-        let expected = expected.map_err(|code: Code| code);
         let whole = one_way(&[&said]).map_err(|Breach(code, _)| code);
         assert_eq!(whole, expected, "{name}");
         assert_eq!(one_way(&said.chunks(1).collect::<Vec<_>>()).map_err(|Breach(code, _)| code), whole, "{name}, byte by byte");
     }
     let ended = |said: &[u8]| {
-        let mut stream = OneWay::default();
+        let mut stream = OneWay::new();
         stream.take(said).unwrap();
         stream.end().map_err(|Breach(code, _)| code)
     };

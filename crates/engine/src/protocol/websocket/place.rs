@@ -22,7 +22,6 @@ use crate::net;
 use crate::protocol::{
     Act, Answer, Answers, EncodedRef, Exchange, FailureSample, Past, READS_A_TURN, ResponseSink, Surroundings, write_failure,
 };
-use crate::slot::GiveUp;
 
 /// What the connections of a worker share.
 pub(crate) struct Memory {
@@ -138,11 +137,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + 'static> Place<S> {
         sample: &mut FailureSample,
     ) -> Poll<Result<Answer, Failure>> {
         let act = request.layout().act();
-        if let Some(give_up) = around.slot.give_up() {
-            return Poll::Ready(Err(match give_up {
-                GiveUp::Aborted => Failure::ClientInterrupted,
-                GiveUp::Expired => self.timeout_of(exchange),
-            }));
+        if let Some(failure) = around.slot.failure(|| self.timeout_of(exchange)) {
+            return Poll::Ready(Err(failure));
         }
         if !self.has_begun {
             self.has_begun = true;
