@@ -17,6 +17,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -80,11 +81,35 @@ func (s *service) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	}
 }
 
+// A way on which one packet of so many is lost, in either direction.
+type lossy struct {
+	net.PacketConn
+	lose      int64
+	out, back atomic.Int64
+}
+
+func (l *lossy) ReadFrom(into []byte) (int, net.Addr, error) {
+	for {
+		count, from, err := l.PacketConn.ReadFrom(into)
+		if err != nil || l.out.Add(1)%l.lose != 0 {
+			return count, from, err
+		}
+	}
+}
+
+func (l *lossy) WriteTo(packet []byte, to net.Addr) (int, error) {
+	if l.back.Add(1)%l.lose == 0 {
+		return len(packet), nil
+	}
+	return l.PacketConn.WriteTo(packet, to)
+}
+
 func main() {
 	certificate := flag.String("cert", "", "PEM file of a certificate")
 	key := flag.String("key", "", "PEM file of its key")
 	at := flag.String("at", "127.0.0.1:0", "where to listen")
 	streams := flag.Int64("streams", 100, "how many requests a connection has at once")
+	lose := flag.Int64("lose", 0, "one packet of so many is lost on its way, in either direction")
 	flag.Parse()
 	pair, err := tls.LoadX509KeyPair(*certificate, *key)
 	if err != nil {
@@ -94,9 +119,13 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	socket, err := net.ListenUDP("udp", address)
+	var socket net.PacketConn
+	socket, err = net.ListenUDP("udp", address)
 	if err != nil {
 		fail(err)
+	}
+	if *lose > 0 {
+		socket = &lossy{PacketConn: socket, lose: *lose}
 	}
 	service := &service{seen: counts{Paths: map[string]int{}, Agents: map[string]int{}}}
 	server := http3.Server{

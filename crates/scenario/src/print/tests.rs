@@ -250,9 +250,10 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(("/{{weighted paths.csv \"GET /\"}}".to_owned(), None)),
     ];
     let method = proptest::sample::select(&["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "PURGE"][..]);
-    let sent = (method, path, proptest::option::of(name()), header_list(), body_of(), proptest::option::of(auth_of()));
-    let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000));
-    let scripts = (proptest::collection::vec(script(), 0..3), proptest::collection::vec(script(), 0..3));
+    // Boxed: else a request is made of values of half a megabyte on the stack.
+    let sent = (method, path, proptest::option::of(name()), header_list(), body_of().boxed(), proptest::option::of(auth_of())).boxed();
+    let judged = (proptest::collection::vec(extraction(), 0..3), answer_checks(), proptest::option::of(1u64..100_000)).boxed();
+    let scripts = (proptest::collection::vec(script().boxed(), 0..3), proptest::collection::vec(script().boxed(), 0..3));
     let extents = vec![Extent::Journey, Extent::User, Extent::Load, Extent::LoadAtOnce];
     let ends = proptest::option::of(proptest::sample::select(extents));
     let cache = (1_u32..9, any::<bool>(), any::<bool>()).prop_map(|(most, always_ask, all_methods)| Cache {
@@ -263,7 +264,7 @@ fn step() -> impl Strategy<Value = Step> {
     });
     let encoding = proptest::option::of(proptest::sample::select(&["latin1", "windows-1252", "shift_jis"][..]));
     let resources = (proptest::option::of(resources()), proptest::option::of(cache), encoding);
-    let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), resources, scripts);
+    let rest = (0u8..3, proptest::option::of(any::<u64>()), ends, any::<bool>(), any::<bool>(), resources, scripts).boxed();
     (sent, judged, rest).prop_map(|((method, (path, elsewhere), name, headers, body, auth), (mut extractions, checks, timeout), rest)| {
         extractions.dedup_by(|one, other| one.variable == other.variable);
         extractions.truncate(1);
@@ -466,8 +467,9 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     let journeys = prop_oneof![
         items().prop_map(|items| vec![(None, 1.0, items)]),
         proptest::collection::vec((name().prop_map(Some), share(), items()), 1..3)
-    ];
-    let around = (proptest::option::of(items()), proptest::option::of(items()), proptest::option::of(items()));
+    ]
+    .boxed();
+    let around = (proptest::option::of(items()), proptest::option::of(items()), proptest::option::of(items())).boxed();
     let settings = proptest::sample::select(
         &[
             "{}",
@@ -477,7 +479,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         ][..],
     );
     let checks = proptest::sample::subsequence(&["p99 < 200ms", "failed < 1%", "status 5xx == 0", "tps > 5"][..], 0..3);
-    let common = (header_list(), proptest::option::of(auth_of()));
+    let common = (header_list(), proptest::option::of(auth_of())).boxed();
     (proptest::option::of(name()), journeys, around, settings, (any::<bool>(), line(), checks), common).prop_map(
         |(name, journeys, (setup, teardown, user_teardown), settings, (cookies, value, checks), common)| {
             let made = |items: Option<Vec<Item>>| {
@@ -527,7 +529,7 @@ fn notes() -> impl Strategy<Value = Notes> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn what_is_printed_is_read_back(scenario in scenario(), notes in notes()) {
+    fn what_is_printed_is_read_back(scenario in scenario().boxed(), notes in notes().boxed()) {
         let text = print(&scenario, &notes);
         prop_assert_eq!(&read(&text), &scenario, "{}", text);
     }
