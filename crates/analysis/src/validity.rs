@@ -514,10 +514,14 @@ fn others(run: &Summary) -> Option<Cause> {
 
 /// What is lost is sent again after a time, which the answer takes longer then: no fault of this side, nor of the server.
 fn packets(run: &Summary) -> Option<Cause> {
+    cause(Standing::Valid, What::Packets { share: packets_lost(run)? })
+}
+
+/// The share of the packets sent over QUIC that was lost, where that is no chance.
+pub(crate) fn packets_lost(run: &Summary) -> Option<f64> {
     let connections = &run.connections;
     let share = connections.packets_lost as f64 / connections.packets.max(1) as f64;
-    let tells = connections.packets_lost >= PACKETS_LOST_MIN && share >= PACKETS_LOST_SHARE_MIN;
-    if tells { cause(Standing::Valid, What::Packets { share }) } else { None }
+    (connections.packets_lost >= PACKETS_LOST_MIN && share >= PACKETS_LOST_SHARE_MIN).then_some(share)
 }
 
 /// Whether every request went to this very machine.

@@ -13,6 +13,7 @@ use plan::{Keepalive, Nanos};
 use super::scene::Scene;
 use super::{Finding, Kind, Point, queues};
 use crate::quantity::{counted, figure, percent, time};
+use crate::validity::packets_lost;
 
 /// Linux holds an acknowledgement back for 40 ms; what is measured has the way and two ticks of its clock on top.
 const HELD_BACK: std::ops::RangeInclusive<f64> = 0.036..=0.050;
@@ -30,6 +31,9 @@ const CLOSED_SHARE_MIN: f64 = 0.9;
 const OPENING_SHARE_MIN: f64 = 0.2;
 /// TCP waits at least so long for an acknowledgement before it sends again, in seconds; less a tick of its clock.
 const RESENT_S: f64 = 0.19;
+/// QUIC waits for an acknowledgement as long as the way takes, and 25 ms that the other side may hold it back (RFC 9002 §6.2.1), in seconds;
+/// less a tick of its clock.
+const QUIC_RESENT_S: f64 = 0.024;
 /// Few answers show no custom.
 const ANSWERS_MIN: f64 = 20.0;
 
@@ -54,6 +58,41 @@ pub struct Between {
     pub late: f64,
     /// What opening a connection took, on average, in seconds.
     pub opening_s: f64,
+    /// What was lost over QUIC, where that is no chance.
+    pub quic: Option<QuicLoss>,
+}
+
+/// Packets of QUIC that were lost on the way to the server, and what became of the answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuicLoss {
+    /// As a share of those sent.
+    pub share: f64,
+    /// For each answer.
+    pub each: f64,
+    /// The share of answers that took longer than the quickest by what QUIC waits before it sends again.
+    pub late: f64,
+    /// The share of answers that took longer by half as much, but not so long.
+    pub between: f64,
+    /// By what the mean service time is above the median, as a share of the mean.
+    pub longer: f64,
+}
+
+impl QuicLoss {
+    fn of(run: &Summary, answers_of_all: f64) -> Option<Self> {
+        let (share, times) = (packets_lost(run)?, &run.service_time);
+        let (least, median, mean) = (times.min()?.as_secs_f64(), times.quantile(0.5)?.as_secs_f64(), times.mean()? / 1e9);
+        let share_from = |after: f64, to: f64| {
+            let within = |time: Nanos| (least + after..least + to).contains(&time.as_secs_f64());
+            times.count_where(within) as f64 / times.count() as f64
+        };
+        Some(Self {
+            share,
+            each: run.connections.packets_lost as f64 / answers_of_all.max(1.0),
+            late: share_from(QUIC_RESENT_S, f64::INFINITY),
+            between: share_from(QUIC_RESENT_S / 2.0, QUIC_RESENT_S),
+            longer: 1.0 - median / mean,
+        })
+    }
 }
 
 impl Between {
@@ -84,6 +123,7 @@ impl Between {
                 late as f64 / answers.max(1.0)
             }),
             opening_s: (run.connect.mean().unwrap_or(0.0) + run.tls.mean().unwrap_or(0.0)) / 1e9,
+            quic: QuicLoss::of(run, whole),
         }
     }
 
@@ -157,7 +197,7 @@ pub(super) fn lost_packets(scene: &Scene<'_>) -> Option<Finding> {
     }
     let waiting = |point: &Point| point.between.lost_connections as f64 / point.requests.max(1.0);
     let Some(point) = lowest(scene, |point| point.between.lost >= LOST_SHARE_MIN && waiting(point) >= WAITING_MIN) else {
-        return sent_again(scene);
+        return sent_again(scene).or_else(|| lost_over_quic(scene));
     };
     let finding = Finding::new(
         Kind::LostPackets,
@@ -193,7 +233,48 @@ fn sent_again(scene: &Scene<'_>) -> Option<Finding> {
             percent((point.between.late * 1e3).round() / 10.0)
         )])
         .refuted_by("watch retransmissions on both sides (nstat -az TcpRetransSegs) with and without this load: if they are the same, they belong to other traffic")
-        .remedy("look at the network between (a link that is full, a duplex mismatch, a firewall that drops), and measure from nearby");
+        .remedy(LOOK_BETWEEN);
+    Some(finding)
+}
+
+/// What to do about packets that are lost on the way.
+const LOOK_BETWEEN: &str =
+    "look at the network between (a link that is full, a duplex mismatch, a firewall that drops), and measure from nearby";
+
+/// Packets of QUIC that are lost. They are those of this load, and still name nothing by themselves: a server may be slow beside them. What tells
+/// is the gap. Whatever was lost is late by all that QUIC waits before it sends again, and few answers take half as long; a server that is slow
+/// for a reason of its own answers in between too. At the lowest load nobody waits in a line, so it is looked for there; and where the server's
+/// own lines are longer than that, at the load that it carries best, they are what limits.
+///
+/// Rejected: to name it by the share of lost packets alone. Half of them are acknowledgements, which cost nobody anything, and on a connection of
+/// many requests the next packets tell of a gap at once.
+fn lost_over_quic(scene: &Scene<'_>) -> Option<Finding> {
+    /// Late answers, as a multiple of the packets that were lost on the way there: some of those cost nothing, and as many are lost on the way back.
+    const AS_MANY: std::ops::RangeInclusive<f64> = 0.3..=1.7;
+    /// Of those that are late, so many may be late by half.
+    const BETWEEN_MAX: f64 = 0.4;
+    /// What waiting adds to the mean, at least, or it is no matter.
+    const LONGER_MIN: f64 = 0.08;
+    let is_such = |point: &Point| {
+        let loss = point.between.quic?;
+        (point.between.answers * loss.late >= ANSWERS_MIN / 2.0 && AS_MANY.contains(&(loss.late / loss.each))).then_some(loss)
+    };
+    let loss = is_such(scene.points.first()?).filter(|loss| loss.between <= BETWEEN_MAX * loss.late)?;
+    is_such(scene.top).filter(|loss| loss.longer >= LONGER_MIN)?;
+    let share = |share: f64| percent((share * 1e3).round() / 10.0);
+    let finding =
+        Finding::new(Kind::LostPackets, 0.7, format!("{} % of those that loadline sent over QUIC were lost on the way", share(loss.share)))
+            .evidence([
+                format!(
+                    "{} % of the answers took 25 ms longer than the quickest or more, as long as QUIC waits before it sends again",
+                    share(loss.late)
+                ),
+                format!("few took half as much longer ({} %), as they would if the server were slow", share(loss.between)),
+            ])
+            .refuted_by(
+                "send the same load from the server's own machine, where nothing is lost: if as many answers are late, this is wrong",
+            )
+            .remedy(LOOK_BETWEEN);
     Some(finding)
 }
 
@@ -233,6 +314,9 @@ pub(super) fn closing(scene: &Scene<'_>) -> Option<Finding> {
 mod tests {
     use super::*;
     use measure::{Histogram, fixtures};
+    use plan::Random;
+
+    use crate::simulated::normal;
 
     fn run() -> Summary {
         fixtures::summaries().into_iter().find(|(name, _)| *name == "closed_all_well").unwrap().1
@@ -267,6 +351,47 @@ mod tests {
         let seen = Between::of(&run);
         assert_eq!((seen.lost_connections, seen.lost), (5, 0.5));
         assert!(seen.noticed()[0].starts_with("5 connections (50 %) took about 1 s or 3 s to open"), "{:?}", seen.noticed());
+    }
+
+    /// A load whose answers take so long each, in milliseconds, of which so many packets were lost, of two for each answer.
+    fn over_quic(level: f64, lost: u64, mut service_ms: impl FnMut() -> f64) -> Point {
+        let mut run = run();
+        let mut each = Histogram::new();
+        (0..2_000).for_each(|_| each.record(Nanos((service_ms() * 1e6) as u64)));
+        run.edit_for_test().service_time = each;
+        (run.edit_for_test().connections.packets, run.edit_for_test().connections.packets_lost) = (4_000, lost);
+        Point { level, ..Point::of(&run) }
+    }
+
+    fn is_named(points: &[Point]) -> bool {
+        crate::bottleneck::findings(points, None).first().is_some_and(|found| found.kind == Kind::LostPackets && found.is_named())
+    }
+
+    /// How often it is named where it is what makes answers slow, and where packets are lost and servers are slow for reasons of their own.
+    #[test]
+    fn loss_over_quic_is_told_from_slow_servers() {
+        let mut random = Random::new(7, 0);
+        let (mut named, mut wrong) = (0, 0);
+        for _ in 0..200 {
+            // Two to eight of a hundred packets are lost, of requests, answers and acknowledgements.
+            let loss = 0.02 + 0.06 * random.unit();
+            let lost = (4_000.0 * loss) as u64;
+            let lossy = |random: &mut Random| {
+                let waits = if random.unit() < 1.2 * loss { 28.0 + 6.0 * random.unit() } else { 0.0 };
+                5.0 + 0.5 * random.exponential() + waits
+            };
+            let levels = [over_quic(1.0, lost, || lossy(&mut random)), over_quic(4.0, lost, || lossy(&mut random))];
+            named += u32::from(is_named(&levels));
+            // As much is lost, all of it acknowledgements; times are exponential, log-normal, or longer at the higher load alone.
+            let (typical, spread) = (2.0 + 20.0 * random.unit(), 0.2 + random.unit());
+            let exponential = [1.0, 4.0].map(|level| over_quic(level, lost, || 1.0 + typical * random.exponential()));
+            let log_normal = [1.0, 4.0].map(|level| over_quic(level, lost, || typical * (spread * normal(&mut random)).exp()));
+            let queue = [over_quic(1.0, lost, || lossy(&mut random)), over_quic(4.0, lost, || 40.0 + lossy(&mut random))];
+            let quiet = [1.0, 4.0].map(|level| over_quic(level, lost, || typical + random.unit()));
+            wrong += [&exponential, &log_normal, &queue, &quiet].into_iter().map(|levels| u32::from(is_named(levels))).sum::<u32>();
+        }
+        assert!(named >= 190, "{named} of 200");
+        assert!(wrong <= 4, "{wrong} of 800");
     }
 
     #[test]

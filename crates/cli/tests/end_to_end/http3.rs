@@ -132,3 +132,20 @@ fn a_server_that_offers_it_is_told_whatever_is_spoken() {
         assert_eq!(told.stdout.contains("the server offers HTTP/3 too (--http 3)"), offers != "clear", "{version}: {}", told.stdout);
     }
 }
+
+#[test]
+fn packets_that_are_lost_on_the_way_are_told_from_a_slow_server() {
+    let mut session = Session::alone();
+    for (words, is_lossy) in [(&["-lose", "25"][..], true), (&[][..], false)] {
+        let Some(server) = start(&session, words) else { return };
+        let url = format!("https://{}/?wait=5ms", server.address);
+        let load = "--insecure --http 3 --streams 1 --force --warmup 0s --levels 1,2 -n 1000";
+        let told = session.loadline(&format!("sweep {url} {load} --out json=s{is_lossy}.json")).exits_either(0, 4);
+        let sweep = session.json(&format!("s{is_lossy}.json"));
+        let lost = |trial: &Value| trial["summary"]["connections"]["packets_lost"].as_u64().unwrap_or(0);
+        assert!(sweep["trials"].as_array().unwrap().iter().all(|trial| (lost(trial) >= 40) == is_lossy), "{}", told.stdout);
+        let found = sweep["bottleneck"][0]["kind"] == "lost_packets";
+        // What is named rests on times, which a busy machine may blur; where nothing is lost it is never named.
+        assert!(is_lossy || !found, "{}", told.stdout);
+    }
+}
