@@ -165,6 +165,12 @@ pub fn told_apart(one: f64, other: f64) -> Written {
     if one != other && figure(one) == figure(other) { four_digits } else { figure }
 }
 
+/// A share from 0 to 1 in percent, to a tenth.
+#[must_use]
+pub fn tenths(share: f64) -> String {
+    percent((share * 1e3).round() / 10.0)
+}
+
 /// A share in percent, with as many digits as it takes that 99.9996 is not read as 100.
 ///
 /// One failure in a million requests is a failure, and a reader who sees `100` believes that there was none.

@@ -7,7 +7,7 @@ use measure::observed::{Place, Series, Unit};
 use measure::{ServerObservation, Summary};
 use plan::Nanos;
 
-use crate::quantity::{bytes, count, counted, decimal, figure, percent};
+use crate::quantity::{bytes, count, counted, decimal, figure, tenths};
 
 /// Of a metrics page, so many are worth a line in a report; the result has all.
 const METRICS_SHOWN: usize = 8;
@@ -147,11 +147,7 @@ impl<'a> ServerSide<'a> {
     fn name(&self) -> String {
         let seen = self.seen;
         let span = seen.from_ns.first().zip(seen.to_ns.last()).map_or(0.0, |(from, to)| to.since(*from).as_secs_f64());
-        let cost = if span > 0.0 {
-            format!(", at {} % of a core", percent((seen.cost_cpu_ns as f64 / 1e9 / span * 1e3).round() / 10.0))
-        } else {
-            String::new()
-        };
+        let cost = if span > 0.0 { format!(", at {} % of a core", tenths(seen.cost_cpu_ns as f64 / 1e9 / span)) } else { String::new() };
         format!("{}; watched by --observe {}{cost}", seen.about, seen.asked)
     }
 
@@ -219,7 +215,7 @@ impl<'a> ServerSide<'a> {
             ("disk_busy", "of the time its busiest disk was at work"),
         ] {
             if let Some(share) = self.mean(name).filter(|share| *share >= SHARE_WORTH_SAYING) {
-                said.push(format!("{} % {what}", percent((share * 1e3).round() / 10.0)));
+                said.push(format!("{} % {what}", tenths(share)));
             }
         }
         for (name, what) in [("pressure_memory", "memory"), ("pressure_io", "storage")] {

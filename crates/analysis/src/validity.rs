@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::{self, Evidence};
 use crate::littles_law;
-use crate::quantity::{count, counted, length, percent, percentile, time};
+use crate::quantity::{count, counted, length, percentile, tenths, time};
 use crate::server_side::ServerSide;
 
 /// A worker that uses more of its core than this has no room left for bursts (docs/measurement.md §1.9).
@@ -536,7 +536,6 @@ fn shares_cores_with_the_server(run: &Summary) -> bool {
 /// Completes "INVALID: …".
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |share: f64| percent((share * 1e3).round() / 10.0);
         match self {
             Self::Lag { p50_high, p99_high, quantile, quantile_high, .. } => {
                 write!(f, "loadline itself was late: ")?;
@@ -556,20 +555,20 @@ impl fmt::Display for What {
                 if (longest.0 as f64) < total.0 as f64 * ONE_GAP_SHARE {
                     write!(f, " in all, {} at most at once", time(longest.0 as f64))?;
                 }
-                write!(f, " ({} % of the time): it was paused, frozen or stopped", share(*of))
+                write!(f, " ({} % of the time): it was paused, frozen or stopped", tenths(*of))
             }
             Self::Unaccounted { share: of } => write!(
                 f,
                 "the requests counted on the wire and their times differ by {} %: requests or times were lost, which is a fault of loadline",
-                share(*of)
+                tenths(*of)
             ),
-            Self::Lost { share: of } => write!(f, "{} % of the threads that sent the load were gone before its end", share(*of)),
+            Self::Lost { share: of } => write!(f, "{} % of the threads that sent the load were gone before its end", tenths(*of)),
             Self::Shortfall { share: sent } => {
-                let missing = share(1.0 - *sent);
+                let missing = tenths(1.0 - *sent);
                 write!(
                     f,
                     "loadline did not keep up with the rate: it sent only {} % of the requests, {missing} % are missing",
-                    share(*sent)
+                    tenths(*sent)
                 )
             }
             Self::Exhausted { requests } => {
@@ -592,24 +591,24 @@ impl fmt::Display for What {
                 f,
                 "a thread of loadline was ready but got no core for {} % of the time: others, perhaps the server itself, use the same \
                  cores, and times may be longer than the server's own",
-                share(*waited)
+                tenths(*waited)
             ),
             Self::Throttled { share: stopped } => write!(
                 f,
                 "a quota of processor time stopped loadline in {} % of the quota's periods, so times may be longer than the server's own: \
                  raise it (cpu.max, --cpus, limits.cpu), or send less",
-                share(*stopped)
+                tenths(*stopped)
             ),
             Self::Steal { share: stolen } => write!(
                 f,
                 "the host of this machine gave {} % of its processor time to others: repeat the run before comparing it with another",
-                share(*stolen)
+                tenths(*stolen)
             ),
             Self::Packets { share: lost } => write!(
                 f,
                 "{} % of the packets to the server were lost, on the way or before it read them, and sent again: what was slow waited for that in part, not \
                  for the server's work alone",
-                share(*lost)
+                tenths(*lost)
             ),
             Self::Others { share: used, server_waited } => {
                 write!(f, "other programs kept {:.0} % of the CPUs busy", used * 100.0)?;

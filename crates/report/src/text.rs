@@ -836,8 +836,7 @@ fn trust(reading: &Reading<'_>, page: &mut Page) {
     );
     if let Some(law) = &reading.littles_law {
         let sides = format!("{} in flight by count, {} by rate and service time", story::rate(law.in_flight), story::rate(law.expected));
-        let (error, tolerance) =
-            (quantity::percent((law.error * 1e3).round() / 10.0), quantity::percent((law.tolerance * 1e3).round() / 10.0));
+        let (error, tolerance) = (quantity::tenths(law.error), quantity::tenths(law.tolerance));
         if law.holds {
             page.entry("Little's law", Tone::Normal, &format!("holds: {sides} ({error} % apart, {tolerance} % allowed)"));
         } else {

@@ -2,7 +2,7 @@
 
 use super::scene::{FAILING_MIN, NEARLY, Scene};
 use super::{Finding, Kind, Point};
-use crate::quantity::{figure, percent, time};
+use crate::quantity::{figure, tenths, time};
 
 /// Times that have grown no more than this have not grown for anybody who waits.
 const SLOW_RATIO: f64 = 3.0;
@@ -194,5 +194,5 @@ fn whole(share: f64) -> String {
     if share < 1.0 && share > 0.999 {
         return "more than 99.9".to_owned();
     }
-    percent((share * 1e3).round() / 10.0)
+    tenths(share)
 }

@@ -12,7 +12,7 @@ use plan::{Keepalive, Nanos};
 
 use super::scene::Scene;
 use super::{Finding, Kind, Point, queues};
-use crate::quantity::{counted, figure, percent, time};
+use crate::quantity::{counted, figure, tenths, time};
 use crate::validity::packets_lost;
 
 /// Linux holds an acknowledgement back for 40 ms; what is measured has the way and two ticks of its clock on top.
@@ -135,7 +135,7 @@ impl Between {
             said.push(format!(
                 "{} ({} %) took about 1 s or 3 s to open: the first packet (SYN) was lost and sent again, as when the server's accept queue is full",
                 counted(self.lost_connections, "connection"),
-                percent((self.lost * 1e3).round() / 10.0)
+                tenths(self.lost)
             ));
         }
         if self.is_closing() {
@@ -208,7 +208,7 @@ pub(super) fn lost_packets(scene: &Scene<'_>) -> Option<Finding> {
         ),
     )
     .brief("Lost packets: connections take 1 s or 3 s to open")
-    .evidence([format!("{} % of the connections that were opened", percent((point.between.lost * 1e3).round() / 10.0))])
+    .evidence([format!("{} % of the connections that were opened", tenths(point.between.lost))])
     .refuted_by("watch the server's listen queue (ss -ltn, nstat -az TcpExtListenOverflows): if nothing is lost there, look at firewalls and the network between")
     .remedy("accept connections faster, raise the server's backlog together with net.core.somaxconn, and keep connections open");
     Some(finding)
@@ -225,12 +225,12 @@ fn sent_again(scene: &Scene<'_>) -> Option<Finding> {
     let again = |point: &Point| point.server.as_ref().and_then(|seen| seen.retransmits).unwrap_or(0.0) / point.answered.max(1.0);
     let late = |point: &Point| AS_MANY.contains(&(point.between.late / again(point)));
     let point = lowest(scene, |point| point.over_network && again(point) >= EACH_MIN && late(point))?;
-    let each = percent((again(point) * 1e3).round() / 10.0);
+    let each = tenths(again(point));
     let finding = Finding::new(Kind::LostPackets, 0.7, format!("TCP sends segments again, {each} for every 100 answers: packets are lost on the way"))
         .evidence([format!(
             "at {} requests a second, {} % of the answers took 200 ms longer than the quickest, as long as TCP waits before it sends again",
             figure(point.answered),
-            percent((point.between.late * 1e3).round() / 10.0)
+            tenths(point.between.late)
         )])
         .refuted_by("watch retransmissions on both sides (nstat -az TcpRetransSegs) with and without this load: if they are the same, they belong to other traffic")
         .remedy(LOOK_BETWEEN);
@@ -261,20 +261,20 @@ fn lost_over_quic(scene: &Scene<'_>) -> Option<Finding> {
     };
     let loss = is_such(scene.points.first()?).filter(|loss| loss.between <= BETWEEN_MAX * loss.late)?;
     is_such(scene.top).filter(|loss| loss.longer >= LONGER_MIN)?;
-    let share = |share: f64| percent((share * 1e3).round() / 10.0);
-    let finding =
-        Finding::new(Kind::LostPackets, 0.7, format!("{} % of those that loadline sent over QUIC were lost on the way", share(loss.share)))
-            .evidence([
-                format!(
-                    "{} % of the answers took 25 ms longer than the quickest or more, as long as QUIC waits before it sends again",
-                    share(loss.late)
-                ),
-                format!("few took half as much longer ({} %), as they would if the server were slow", share(loss.between)),
-            ])
-            .refuted_by(
-                "send the same load from the server's own machine, where nothing is lost: if as many answers are late, this is wrong",
-            )
-            .remedy(LOOK_BETWEEN);
+    let finding = Finding::new(
+        Kind::LostPackets,
+        0.7,
+        format!("{} % of those that loadline sent over QUIC were lost on the way", tenths(loss.share)),
+    )
+    .evidence([
+        format!(
+            "{} % of the answers took 25 ms longer than the quickest or more, as long as QUIC waits before it sends again",
+            tenths(loss.late)
+        ),
+        format!("few took half as much longer ({} %), as they would if the server were slow", tenths(loss.between)),
+    ])
+    .refuted_by("send the same load from the server's own machine, where nothing is lost: if as many answers are late, this is wrong")
+    .remedy(LOOK_BETWEEN);
     Some(finding)
 }
 

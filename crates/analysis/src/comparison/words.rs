@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::Comparison;
 use crate::compare::{Direction, Distance, Metric, PAIRS_MIN, QuantileShift, Verdict};
 use crate::interval::Interval;
-use crate::quantity::{bytes, counted, percent, signed, time};
+use crate::quantity::{bytes, counted, percent, signed, tenths, time};
 
 /// Percentiles whose changes lie within this factor of each other (as logarithms) moved alike.
 const ALIKE: f64 = 2.0;
@@ -61,7 +61,7 @@ fn unlike(comparison: &Comparison) -> Option<String> {
     let [small, large] = [from_bytes as f64 / from_answers as f64, to_bytes as f64 / to_answers as f64];
     let mut said = Vec::new();
     if let Some(status) = mixed {
-        let percent_of = |statuses| percent((share(statuses, status) * 1e3).round() / 10.0);
+        let percent_of = |statuses| tenths(share(statuses, status));
         said.push(format!("{} % of A's and {} % of B's answers have the status {status}", percent_of(&from), percent_of(&to)));
     }
     if (large / small.max(1.0) - 1.0).abs() > UNLIKE {
@@ -140,18 +140,17 @@ fn answer(comparison: &Comparison) -> String {
 /// How far apart all response times are: how often B's is the longer, and where the gap between the two sides is widest.
 #[must_use]
 pub fn apart(distance: &Distance) -> String {
-    let whole = |share: f64| percent((share * 1e3).round() / 10.0);
-    let surely = distance.slower_share_interval.map_or_else(String::new, |it| format!("{} … {}; ", whole(it.low), whole(it.high)));
+    let surely = distance.slower_share_interval.map_or_else(String::new, |it| format!("{} … {}; ", tenths(it.low), tenths(it.high)));
     let mut said = format!(
         "Of one request to each side, that to B takes longer in {} % of draws ({surely}50 % is no difference).",
-        whole(distance.slower_share)
+        tenths(distance.slower_share)
     );
     if distance.gap >= GAP_WORTH_SAYING {
         said += &format!(
             " They are furthest apart at {}: {} % of A's requests and {} % of B's were answered by then",
             time(distance.gap_at_ns.0 as f64),
-            whole(distance.answered_a),
-            whole(distance.answered_b)
+            tenths(distance.answered_a),
+            tenths(distance.answered_b)
         );
         // Exchanging the sides of fewer pairs cannot show that a gap is rare.
         if distance.pairs > PAIRS_MIN {

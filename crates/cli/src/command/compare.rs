@@ -17,7 +17,7 @@ use std::rc::Rc;
 use analysis::compare::{Margins, Need, PAIRS_MIN, PAIRS_MOST, Verdict};
 use analysis::comparison::{Comparison, Subject};
 use analysis::gate::{self, Judgement};
-use analysis::quantity::{counted, percent};
+use analysis::quantity::{counted, tenths};
 use clap::Args;
 use engine::{Fence, Runner, Stop, Urgency};
 use experiment::compare::{Event, Settings};
@@ -642,7 +642,7 @@ impl Bench for SideBench<'_> {
 
 /// Why so many pairs are measured.
 fn needed(Need { pairs, metric, deviation }: Need) -> String {
-    let varies = format!("the change of {metric} varies by {} % from pair to pair", percent((deviation * 1e3).round() / 10.0));
+    let varies = format!("the change of {metric} varies by {} % from pair to pair", tenths(deviation));
     match pairs {
         PAIRS_MIN => format!("{PAIRS_MIN} pairs are enough: {varies}"),
         PAIRS_MOST => format!("{PAIRS_MOST} pairs are measured, the most without --pairs: {varies}"),

@@ -134,7 +134,7 @@ fn a_server_that_offers_it_is_told_whatever_is_spoken() {
 }
 
 #[test]
-fn packets_that_are_lost_on_the_way_are_told_from_a_slow_server() {
+fn packets_that_are_lost_on_the_way_are_counted_and_where_none_is_nothing_is_blamed_on_it() {
     let mut session = Session::alone();
     for (words, is_lossy) in [(&["-lose", "25"][..], true), (&[][..], false)] {
         let Some(server) = start(&session, words) else { return };
@@ -147,5 +147,6 @@ fn packets_that_are_lost_on_the_way_are_told_from_a_slow_server() {
         let found = sweep["bottleneck"][0]["kind"] == "lost_packets";
         // What is named rests on times, which a busy machine may blur; where nothing is lost it is never named.
         assert!(is_lossy || !found, "{}", told.stdout);
+        assert_eq!(told.stdout.replace("\n  ", " ").contains("were lost on the way"), found, "{}", told.stdout);
     }
 }
