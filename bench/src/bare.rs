@@ -141,7 +141,7 @@ impl Line for Encrypted {
 }
 
 /// With the provider and the versions loadline speaks.
-fn trusting(certificate: &Path) -> Result<Arc<ClientConfig>> {
+pub(crate) fn trusting(certificate: &Path) -> Result<Arc<ClientConfig>> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(certificate)? {
         roots.add(certificate?)?;

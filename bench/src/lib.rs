@@ -8,6 +8,8 @@
 //! Rejected: asserting these figures in tests. A timing that fails a build on a busy machine teaches people to ignore it.
 
 mod bare;
+mod bare_http3;
+mod counting;
 mod launch;
 pub mod logs;
 mod machine;
@@ -24,6 +26,7 @@ mod suite;
 mod tool;
 
 pub use bare::bare;
+pub use bare_http3::bare_http3;
 pub use launch::{Usage, measured};
 pub use machine::{Machine, Programs, version_of};
 pub use page::{page, today, write_whole};
@@ -31,5 +34,5 @@ pub use pairs::against;
 pub use plans::Plans;
 pub use rows::Rows;
 pub use statistic::Spread;
-pub use suite::{Extent, Findings, Level, Logs, Scripted, Startup, Steady, run};
+pub use suite::{Extent, Findings, Level, Logs, Scripted, Startup, Steady, protocols, run};
 pub use tool::{Count, Tool};

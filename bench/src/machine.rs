@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use nix::sched::sched_getaffinity;
 use nix::unistd::Pid;
 
-use crate::tool::Tool;
+use crate::tool::{Tool, peer};
 
 /// The machine as it was found.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ impl Programs {
         let mut versions = vec![version_of(loadline)?, said("nginx", "-v").context("nginx is not installed")?];
         let mut missing = Vec::new();
         for tool in Tool::PEERS {
-            match said(tool.name(), tool.version_flag()) {
+            match said_by(*tool) {
                 Ok(version) => versions.push(version),
                 Err(_) => missing.push(*tool),
             }
@@ -99,9 +99,20 @@ impl Programs {
         Ok(Self { versions, missing, goaccess: goaccess.is_ok() })
     }
 
-    pub(crate) fn is_missing(&self, tool: Tool) -> bool {
-        self.missing.contains(&if matches!(tool, Tool::H2loadHttp2(_)) { Tool::H2load } else { tool })
+    /// Those of these tools that are installed.
+    pub(crate) fn installed(&self, tools: &[Tool]) -> Vec<Tool> {
+        tools.iter().copied().filter(|tool| !self.missing.iter().any(|missing| missing.is_program_of(*tool))).collect()
     }
+}
+
+/// Its version, in its own words, or as `scripts/peers.sh` took it: what is built from a module does not know it.
+fn said_by(tool: Tool) -> Result<String> {
+    let Some(path) = peer(tool.name()) else { return said(tool.name(), tool.version_flag()) };
+    let mark = format!(".{}-", tool.name());
+    let marks = std::fs::read_dir(path.parent().unwrap_or(&path))?;
+    let names = marks.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let version = names.filter_map(|name| Some(name.strip_prefix(&mark)?.split('-').next()?.to_owned())).next();
+    Ok(format!("{} {}", tool.name(), version.context("no mark of its version beside it")?))
 }
 
 /// What loadline says about its version.

@@ -10,6 +10,7 @@ use bench::{Extent, Machine, Programs};
 const USAGE: &str = "\
 loadline-bench full LOADLINE PAGE    measure everything and write the page (about 5 minutes)
 loadline-bench against LOADLINE OTHER  measure two builds in turns, a row a load (about 15 minutes)
+loadline-bench protocols LOADLINE    measure HTTP/3 and gRPC alone, and print what the page has of them (about 5 minutes)
 loadline-bench short LOADLINE        run every part for a moment, to see that it works";
 
 fn main() -> ExitCode {
@@ -17,10 +18,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["full", loadline, page] => full(Path::new(loadline), Path::new(page)),
+        ["protocols", loadline] => protocols(Path::new(loadline)),
         ["short", loadline] => short(Path::new(loadline)),
         ["against", loadline, other] => bench::against(Path::new(loadline), Path::new(other)),
         ["bare", url, connections, seconds] => bench::bare(url, connections, seconds, None),
         ["bare", url, connections, seconds, trust] => bench::bare(url, connections, seconds, Some(trust)),
+        ["bare-http3", url, connections, streams, seconds, trust] => bench::bare_http3(url, connections, streams, seconds, trust),
         ["logged", mebi] => logged(mebi),
         ["measured", core, usage, command @ ..] => bench::measured(core, Path::new(usage), command),
         _ => {
@@ -59,6 +62,14 @@ fn full(loadline: &Path, page: &Path) -> Result<()> {
     let text = bench::page(&machine, &programs, &Extent::FULL, &findings);
     bench::write_whole(page, &text)?;
     print!("{text}");
+    Ok(())
+}
+
+/// Measures what is not over TCP as HTTP has it, and prints it.
+fn protocols(loadline: &Path) -> Result<()> {
+    let machine = Machine::look()?;
+    let programs = Programs::look(loadline)?;
+    print!("{}", bench::protocols(&machine, &programs, loadline, &Extent::FULL)?);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::machine::{Machine, Programs};
 use crate::plans::{PLANS, Plans};
 use crate::rows::Rows;
 use crate::statistic::{Mean, Spread};
-use crate::suite::{Extent, Findings, Level, Logs, STREAMED_CONNECTIONS, STREAMS, Scripted};
+use crate::suite::{Extent, Findings, Level, Logs, STREAMED_CONNECTIONS, STREAMS, STREAMS_FEW, Scripted};
 use crate::tool::Tool;
 
 /// What a user on journeys may take, its data besides.
@@ -68,10 +68,7 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
         "The generator runs on one core and nginx (one worker, a static answer of about 150 bytes) on another. Tools take turns\nof {seconds} s, {rounds} rounds, each round beginning with another tool. A ratio is taken within a round; given are the median over the\nrounds and, in brackets, the lowest and highest round. A bar counts as met if the median meets it. A mean with ± is of many short turns, and what would be found without end lies there in\n95 of 100 cases; such a bar counts as met, or not, if all that lies there says so.\n"
     );
 
-    page += "| what | bar | measured | verdict |\n|---|---|---|---|\n";
-    for row in rows(extent, findings) {
-        let _ = writeln!(page, "| {} | {} | {} | {} |", row.what, row.bar, row.measured, row.verdict);
-    }
+    page += &table(rows(extent, findings));
 
     let _ = writeln!(page, "\n## {connections} keep-alive connections, http\n");
     page += &levels(&findings.plain);
@@ -89,6 +86,7 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
     page += "\nnginx takes longer for a request of HTTP/2, so that a generator sleeps and wakes up more often, as above; so here is the same once more\nwithout that.\n";
     let _ = writeln!(page, "\n## The same, the generator's core shared with a busy loop\n");
     page += &levels(&findings.one_stream_crowded);
+    page += &protocol_tables(&findings.http3, &findings.grpc);
     let _ = writeln!(page, "\n## {connections_many} keep-alive connections, http\n");
     page += &levels(&findings.many);
     let _ = writeln!(
@@ -105,6 +103,59 @@ pub fn page(machine: &Machine, programs: &Programs, extent: &Extent, findings: &
     page
 }
 
+/// What the page has of HTTP/3 and gRPC, alone.
+#[must_use]
+pub(crate) fn protocols(http3: &[Vec<Level>; 2], grpc: &[Vec<Level>; 2]) -> String {
+    format!("{}{}", table(protocol_rows(http3, grpc)), protocol_tables(http3, grpc))
+}
+
+/// What HTTP/3 costs beside oha and the smallest loop over quinn, and gRPC beside ghz and k6.
+fn protocol_rows(http3: &[Vec<Level>; 2], grpc: &[Vec<Level>; 2]) -> impl Iterator<Item = Row> {
+    let cpu: fn(&Level) -> &Vec<f64> = |level| &level.cpu_us;
+    let [shared, single] = http3;
+    let time = |protocol: &str, streams: u32| match streams {
+        1 => format!("CPU time per request over {protocol}, {STREAMED_CONNECTIONS} connections, one request at a time on each"),
+        _ => format!("CPU time per request over {protocol}, {STREAMED_CONNECTIONS} connections of {streams} streams"),
+    };
+    let mut rows = Vec::new();
+    for (levels, streams) in [(shared, STREAMS_FEW), (single, 1)] {
+        let of = |under, of: &str, bar| {
+            ratio(format!("{}, of {of}", time("HTTP/3", streams)), of_two(levels, Tool::LoadlineHttp3(streams), under, cpu), Some(bar))
+        };
+        rows.extend(of(Tool::Oha(streams), "oha's", Bar::AtMost(0.7)));
+        rows.extend(of(Tool::BareHttp3(streams), "the smallest loop's over quinn", Bar::AtMost(1.15)));
+    }
+    let [shared, single] = grpc;
+    let of_ghz = of_two(shared, Tool::LoadlineGrpc(STREAMS_FEW), Tool::Ghz(STREAMS_FEW), cpu);
+    rows.extend(ratio(format!("{}, of ghz's", time("gRPC", STREAMS_FEW)), of_ghz, Some(Bar::AtMost(0.2))));
+    let of_k6 = of_two(single, Tool::LoadlineGrpc(1), Tool::K6, cpu);
+    rows.extend(ratio(format!("{}, of k6's", time("gRPC", 1)), of_k6, Some(Bar::AtMost(0.5))));
+    rows.into_iter()
+}
+
+fn protocol_tables(http3: &[Vec<Level>; 2], grpc: &[Vec<Level>; 2]) -> String {
+    let mut page = String::new();
+    let kinds = [("HTTP/3", "quic-go", http3), ("gRPC", "grpc-go", grpc)];
+    for (protocol, server, [shared, single]) in kinds.into_iter().filter(|(_, _, [shared, _])| !shared.is_empty()) {
+        let _ = writeln!(page, "\n## {protocol}: {STREAMS_FEW} requests at once on each of {STREAMED_CONNECTIONS} connections, {server}\n");
+        page += &levels(shared);
+        let _ = writeln!(page, "\n## {protocol}: one request at a time on each of {STREAMED_CONNECTIONS} connections, {server}\n");
+        page += &levels(single);
+    }
+    if !page.is_empty() {
+        page += "\nThese servers take several times as long for a request as a generator does: it sleeps and wakes up for nearly each, and the faster it is,\nthe more often. loadline's counts are compared with theirs, and must be equal.\n";
+    }
+    page
+}
+
+fn table(rows: impl IntoIterator<Item = Row>) -> String {
+    let mut page = String::from("| what | bar | measured | verdict |\n|---|---|---|---|\n");
+    for row in rows {
+        let _ = writeln!(page, "| {} | {} | {} | {} |", row.what, row.bar, row.measured, row.verdict);
+    }
+    page
+}
+
 fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     let mut rows = Vec::new();
     let Extent { connections, connections_many, rate, runs_saved, ticks, replay_rate, watchings, .. } = *extent;
@@ -118,6 +169,8 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
         multiplexed,
         one_stream,
         one_stream_crowded,
+        http3,
+        grpc,
         many,
         scripted,
         templated,
@@ -155,6 +208,7 @@ fn rows(extent: &Extent, findings: &Findings) -> Vec<Row> {
     rows.extend(ratio(format!("{one}, of h2load's"), of, None));
     let own = of_two(one_stream_crowded, Tool::LoadlineHttp2(1), Tool::Loadline, cpu);
     rows.extend(ratio(format!("{one}, the generator's core shared with a busy loop, of its own over HTTP/1.1"), own, None));
+    rows.extend(protocol_rows(http3, grpc));
     rows.extend(scripts(scripted));
     let travelled = Some(Spread::of_ratios(&templated[2].cpu_us, &templated[0].cpu_us));
     let what = "CPU time per request, a journey of five steps with two extractions and three checks, of a plain request's";

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use tempfile::TempDir;
 
 use crate::launch::{Usage, run_on};
+use crate::tool::peer;
 
 /// Who runs a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +47,7 @@ pub(crate) struct Runs<'a> {
 
 /// JMeter's launcher, as `scripts/peers.sh` puts it beside this program; `None` where it did not.
 fn jmeter() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let jar = program.parent()?.parent()?.join("peers/jmeter/bin/ApacheJMeter.jar");
-    jar.exists().then_some(jar)
+    peer("jmeter/bin/ApacheJMeter.jar")
 }
 
 /// How many samples the last line of a summariser tells.

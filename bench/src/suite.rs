@@ -16,6 +16,7 @@ use anyhow::{Context as _, Result, bail};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 
+use crate::counting::CountingServer;
 use crate::launch::{Busy, Ran, Usage, now_us, run_anywhere, run_on};
 use crate::machine::{Machine, Programs};
 use crate::nghttpd::Nghttpd;
@@ -24,12 +25,14 @@ use crate::plans::{Plans, Runs};
 use crate::rows::{Files, Rows};
 use crate::spread::{self, Fleet, Several, SshPlaces};
 use crate::tool::{Count, Tool};
-use crate::{logs, saved};
+use crate::{logs, page, saved};
 
 /// Requests at once on each connection of HTTP/2.
 pub(crate) const STREAMS: u32 = 100;
 /// As many connections have that many.
 pub(crate) const STREAMED_CONNECTIONS: u32 = 10;
+/// The same of HTTP/3 and gRPC, whose servers take more time for each.
+pub(crate) const STREAMS_FEW: u32 = 10;
 
 /// Turns of this length show whether the server is watched: it is looked at once a second.
 const WATCHED_SECONDS_MOST: u32 = 3;
@@ -227,6 +230,10 @@ pub struct Findings {
     pub one_stream: Vec<Level>,
     /// The same with the generator's core shared.
     pub one_stream_crowded: Vec<Level>,
+    /// HTTP/3 with many requests at once on few connections, and with one; empty where its server was not built.
+    pub http3: [Vec<Level>; 2],
+    /// gRPC in the same ways; empty where its server was not built.
+    pub grpc: [Vec<Level>; 2],
     /// Keep-alive connections over http, with wrk's scripts.
     pub scripted: Vec<Scripted>,
     /// loadline over http with the plain URL, with one that is a template, and with a journey of five steps: in turns.
@@ -263,7 +270,7 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
     allow_files(extent)?;
     let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
     let suite = Suite { machine, loadline, extent, nginx: &nginx };
-    let installed = |tools: &[Tool]| tools.iter().copied().filter(|tool| !programs.is_missing(*tool)).collect::<Vec<_>>();
+    let installed = |tools: &[Tool]| programs.installed(tools);
     let everyone = installed(&[Tool::Loadline, Tool::Wrk, Tool::Ab, Tool::LoadlineAb, Tool::H2load, Tool::Bare]);
     let with_wrk = installed(&[Tool::Loadline, Tool::Wrk]);
     let with_floor = installed(&[Tool::Loadline, Tool::Wrk, Tool::Bare]);
@@ -280,6 +287,8 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
             let _busy = Busy::on(machine.generator_core());
             suite.one_stream("one stream a connection, generator's core shared", &installed)?
         },
+        http3: suite.http3(&installed)?,
+        grpc: suite.grpc(&installed)?,
         scripted: suite.scripted(&installed)?,
         templated: suite.templated()?,
         travelling: suite.travelling()?,
@@ -293,6 +302,17 @@ pub fn run(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Ext
         rows: suite.rows()?,
         many: suite.closed("many connections", &with_wrk, &nginx.http(), extent.connections_many, None)?,
     })
+}
+
+/// HTTP/3 and gRPC alone, as the page has them.
+///
+/// # Errors
+/// As [`run`].
+pub fn protocols(machine: &Machine, programs: &Programs, loadline: &Path, extent: &Extent) -> Result<String> {
+    let nginx = Nginx::start(machine.server_core(), extent.connections_many)?;
+    let suite = Suite { machine, loadline, extent, nginx: &nginx };
+    let installed = |tools: &[Tool]| programs.installed(tools);
+    Ok(page::protocols(&suite.http3(&installed)?, &suite.grpc(&installed)?))
 }
 
 /// Lets this process open as many files as the wide load needs.
@@ -322,6 +342,25 @@ impl Level {
     }
 }
 
+/// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.
+fn agree(before: u64, after: u64, counted: u64) -> Result<()> {
+    let received = after - before;
+    if received != counted {
+        bail!("loadline counted {counted} requests, and the server received {received}");
+    }
+    Ok(())
+}
+
+/// A server as tools meet it.
+struct Against<'a> {
+    /// What each of them loads.
+    url: &'a dyn Fn(Tool) -> String,
+    /// The certificate to trust.
+    trust: Option<&'a Path>,
+    /// Requests the server received so far.
+    requests: &'a dyn Fn() -> Result<u64>,
+}
+
 struct Suite<'a> {
     machine: &'a Machine,
     loadline: &'a Path,
@@ -331,7 +370,8 @@ struct Suite<'a> {
 
 impl Suite<'_> {
     fn closed(&self, what: &str, tools: &[Tool], url: &str, connections: u32, trust: Option<&Path>) -> Result<Vec<Level>> {
-        self.closed_at(what, tools, |_| url.to_owned(), connections, trust)
+        let nginx = Against { url: &|_| url.to_owned(), trust, requests: &|| self.nginx.requests() };
+        self.closed_at(what, tools, &nginx, connections)
     }
 
     /// HTTP/2 as h2load is made for it.
@@ -344,31 +384,48 @@ impl Suite<'_> {
         ])
     }
 
+    /// HTTP/3 beside oha and the smallest loop over the library that speaks QUIC.
+    fn http3(&self, installed: &dyn Fn(&[Tool]) -> Vec<Tool>) -> Result<[Vec<Level>; 2]> {
+        let Some(server) = CountingServer::of_http3(self.machine.server_core())? else { return Ok(Default::default()) };
+        let levels = |what, connections, streams| {
+            let tools = installed(&[Tool::LoadlineHttp3(streams), Tool::Oha(streams), Tool::BareHttp3(streams)]);
+            let server = Against { url: &|_| server.url.clone(), trust: Some(&server.certificate()), requests: &|| server.requests() };
+            self.closed_at(what, &tools, &server, connections)
+        };
+        Ok([levels("HTTP/3", STREAMED_CONNECTIONS, STREAMS_FEW)?, levels("HTTP/3, one stream a connection", STREAMED_CONNECTIONS, 1)?])
+    }
+
+    /// gRPC beside ghz, whose calls share connections, and beside k6, whose users have one each.
+    fn grpc(&self, installed: &dyn Fn(&[Tool]) -> Vec<Tool>) -> Result<[Vec<Level>; 2]> {
+        let Some(server) = CountingServer::of_grpc(self.machine.server_core())? else { return Ok(Default::default()) };
+        let levels = |what, streams, peer| {
+            let tools = installed(&[Tool::LoadlineGrpc(streams), peer]);
+            let server = Against { url: &|_| server.url.clone(), trust: None, requests: &|| server.requests() };
+            self.closed_at(what, &tools, &server, STREAMED_CONNECTIONS)
+        };
+        Ok([levels("gRPC", STREAMS_FEW, Tool::Ghz(STREAMS_FEW))?, levels("gRPC, one call a connection", 1, Tool::K6)?])
+    }
+
     /// HTTP/2 without its gain, beside HTTP/1.1.
     fn one_stream(&self, what: &str, installed: &dyn Fn(&[Tool]) -> Vec<Tool>) -> Result<Vec<Level>> {
         let tools = installed(&[Tool::Loadline, Tool::LoadlineHttp2(1), Tool::H2loadHttp2(1)]);
         let url = |tool| if tool == Tool::Loadline { self.nginx.http() } else { self.nginx.http2() };
-        self.closed_at(what, &tools, url, self.extent.connections, None)
+        let nginx = Against { url: &url, trust: None, requests: &|| self.nginx.requests() };
+        self.closed_at(what, &tools, &nginx, self.extent.connections)
     }
 
-    fn closed_at(
-        &self,
-        what: &str,
-        tools: &[Tool],
-        url: impl Fn(Tool) -> String,
-        connections: u32,
-        trust: Option<&Path>,
-    ) -> Result<Vec<Level>> {
+    fn closed_at(&self, what: &str, tools: &[Tool], server: &Against<'_>, connections: u32) -> Result<Vec<Level>> {
         let mut levels: Vec<Level> = tools.iter().map(|tool| Level::none(*tool)).collect();
         for round in 0..self.extent.rounds {
             for turn in 0..tools.len() {
                 let level = &mut levels[(round + turn) % tools.len()];
-                let command = level.tool.command(self.loadline, &url(level.tool), connections, self.extent.seconds, trust, None);
-                let before = self.nginx.requests()?;
+                let url = (server.url)(level.tool);
+                let command = level.tool.command(self.loadline, &url, connections, self.extent.seconds, server.trust, None);
+                let before = (server.requests)()?;
                 let Ran { usage, stdout, stderr } = run_on(self.machine.generator_core(), &command)?;
                 let count = level.tool.count(&stdout).with_context(|| stderr)?;
-                if matches!(level.tool, Tool::Loadline | Tool::LoadlineAb) {
-                    self.agree(before, count.requests)?;
+                if level.tool.is_counted_by_server() {
+                    agree(before, (server.requests)()?, count.requests)?;
                 }
                 level.take(&usage, count);
                 eprintln!("{what}, round {}: {} made {} requests", round + 1, level.tool.name(), count.requests);
@@ -494,13 +551,8 @@ impl Suite<'_> {
         Ok(all)
     }
 
-    /// loadline drains what it sent, so its count and the server's are the same. The others leave requests behind at their end.
     fn agree(&self, before: u64, counted: u64) -> Result<()> {
-        let received = self.nginx.requests()? - before;
-        if received != counted {
-            bail!("loadline counted {counted} requests, and nginx received {received}");
-        }
-        Ok(())
+        agree(before, self.nginx.requests()?, counted)
     }
 
     fn open(&self) -> Result<Steady> {
