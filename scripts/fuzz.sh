@@ -14,7 +14,7 @@ export CARGO_TARGET_DIR="$PWD/target"
 # With --target, build scripts and procedural macros are not instrumented.
 target=$(rustc -vV | sed -n 's/^host: //p')
 cargo build --release --target "$target"
-for name in reply http2 plan result jtl log template rows step scenario profile collection part; do
+for name in reply http2 http3 websocket events plan result jtl log template rows step scenario profile collection part; do
     mkdir -p "corpus/$name" "artifacts/$name"
     seeds=()
     if [ -d "seeds/$name" ]; then seeds+=("seeds/$name"); fi

@@ -9,14 +9,14 @@
 //! socket could only be tested against timing; one that is handed slices is tested on every reply cut at every byte.
 
 mod encoded;
-mod events;
+pub mod events;
 mod exchange;
 mod fields;
 pub(crate) mod http;
 pub mod http1;
 pub mod http2;
 #[cfg(feature = "http3")]
-pub(crate) mod http3;
+pub mod http3;
 mod huffman;
 mod messages;
 mod place;
@@ -24,7 +24,7 @@ mod pool;
 mod prefixed;
 mod sink;
 mod view;
-pub(crate) mod websocket;
+pub mod websocket;
 
 pub use encoded::{Act, Encoded, EncodedRef, Layout};
 pub(crate) use events::{Cutter, EventForm, Resumption};

@@ -3,9 +3,9 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{Stop, run};
 use measure::{Failure, Quirk, Summary};
@@ -379,4 +379,31 @@ fn where_nobody_listens_or_speaks_it_is_told() {
     assert!(nobody.contains("nobody listens for QUIC (UDP)"), "{nobody}");
     let silent = said(format!("https://{}/", silent.local_addr().unwrap()));
     assert!(silent.contains("answers nothing over QUIC (UDP) within 2s"), "{silent}");
+}
+
+/// A run is believed if it sent 99 % of its requests within so many milliseconds of when it could.
+const LAG_MS_MAX: f64 = 4.0;
+
+#[test]
+fn a_stalled_server_shows_in_response_time() {
+    // A tenth of the requests fall into a stall, spread evenly over 0 to 200 ms: p95 is its middle, p99 nine tenths of it.
+    for attempt in 1..=3 {
+        let begun = OnceLock::new();
+        let server = Server::start(move |_| {
+            let into = begun.get_or_init(Instant::now).elapsed().as_millis() as u64 % 2_000;
+            if into < 200 { Answer::Late(Duration::from_millis(200 - into), hello()) } else { Answer::Says(hello()) }
+        });
+        let summary = load(&server, |draft| {
+            (draft.rate, draft.duration, draft.connections) = (given("500/s"), given("4s"), given("200"));
+            (draft.requests, draft.arrivals) = (None, given("even"));
+        });
+        assert_eq!((summary.requests.succeeded, server.requests()), (2_000, 2_000), "{:?}", summary.failures);
+        let [p95, p99] = [0.95, 0.99].map(|q| summary.response_time.known_quantile(q).expect("enough samples").as_millis_f64());
+        if (p95 - 100.0).abs() <= 10.0 && (p99 - 180.0).abs() <= 10.0 {
+            return;
+        }
+        // The machine is shared; the run itself says whether it was late.
+        let lag = summary.lag.quantile(0.99).map_or(0.0, |lag| lag.as_millis_f64());
+        assert!(lag > LAG_MS_MAX && attempt < 3, "p95 {p95:.1} ms of 100, p99 {p99:.1} ms of 180 (lag p99 {lag:.2} ms, attempt {attempt})");
+    }
 }

@@ -77,6 +77,14 @@ const LINES: [&str; 8] = [
     "application/stream+json",
 ];
 
+/// How many events a body has that comes in these pieces, with that content type; `None` where such a body has none. Without a connection, for
+/// whoever holds the reader against any bytes.
+pub fn count<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, content_type: &[u8], content: Option<&EventPath>) -> Option<u64> {
+    let mut cutter = Cutter::new(EventForm::of(StreamForm::Auto, content_type)?, content);
+    let ended = pieces.into_iter().map(|piece| cutter.feed(piece)).sum::<u64>();
+    Some(ended + u64::from(cutter.finish()))
+}
+
 /// Cuts one answer.
 #[derive(Debug)]
 pub(crate) struct Cutter<'a> {

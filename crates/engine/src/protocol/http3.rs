@@ -20,8 +20,49 @@ mod reply;
 #[cfg(test)]
 mod tests;
 
+use measure::Failure;
+
 use super::http1::HEAD_BYTES_MAX;
+use super::{Header, ResponseSink};
+use control::OneWay;
+use frame::Breach;
 pub(super) use place::{Connections, Place};
+use reply::{KnownHead, Reply};
 
 /// Names of versions as answers are shown with.
 const HTTP3: &str = "HTTP/3";
+
+/// What an answer comes to that comes in these pieces and then ends: its status and its content. Without a connection, for whoever holds the
+/// reader against anything that a server may say.
+///
+/// # Errors
+/// What is wrong with it: its class, and in words.
+pub fn read_answer<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, is_head: bool) -> Result<(u16, Vec<u8>), (Failure, &'static str)> {
+    let (mut reply, mut known, mut content) = (Reply::default(), KnownHead::default(), Content::default());
+    reply.begin(is_head, true);
+    let taken = pieces.into_iter().try_for_each(|piece| reply.take(piece, &mut known, &mut content));
+    taken.and_then(|()| reply.end()).map_err(|wrong| (wrong.failure, wrong.words))?;
+    Ok((reply.status, content.0))
+}
+
+/// The same of a stream on which a server speaks of the connection: the first exchange that it does not take up, if it said so.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn read_control<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Option<u64>, &'static str> {
+    let mut stream = OneWay::new();
+    pieces.into_iter().try_for_each(|piece| stream.take(piece)).map_err(|Breach(_, words)| words)?;
+    Ok(if let OneWay::Control(control) = stream { control.goes_away } else { None })
+}
+
+/// The content of an answer.
+#[derive(Default)]
+struct Content(Vec<u8>);
+
+impl ResponseSink for Content {
+    fn head(&mut self, _: u16, _: &[Header<'_>]) {}
+
+    fn body(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+}

@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::time::sleep;
 
 mod calls;
+mod stall;
 
 use super::hpack;
 use crate::protocol::EncodedRef;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::reader::{Event, Reader, Violation};
+use super::Received;
 
 /// A frame as a server writes it.
 fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
@@ -22,46 +22,13 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What was read, pieces of messages put together.
-#[derive(Debug, PartialEq, Eq)]
-enum Read {
-    Message(Vec<u8>),
-    Ping(Vec<u8>),
-    Pong,
-    Close(Option<u16>, String),
-    Wrong(u16),
-}
-
-fn read(pieces: &[&[u8]]) -> Vec<Read> {
-    let (mut reader, mut message, mut all) = (Reader::new(false), Vec::new(), Vec::new());
-    for piece in pieces {
-        let mut rest = *piece;
-        loop {
-            match reader.next(&mut rest) {
-                Ok(Event::More) => break,
-                Ok(Event::Message { piece, ends }) => {
-                    message.extend(piece);
-                    if ends {
-                        all.push(Read::Message(std::mem::take(&mut message)));
-                    }
-                }
-                Ok(Event::Ping(payload)) => all.push(Read::Ping(payload)),
-                Ok(Event::Pong) => all.push(Read::Pong),
-                Ok(Event::Close(code, reason)) => all.push(Read::Close(code, reason)),
-                Err(Violation { code, .. }) => {
-                    all.push(Read::Wrong(code));
-                    return all;
-                }
-            }
-        }
-        assert!(rest.is_empty(), "everything was taken");
-    }
-    all
+fn read(pieces: &[&[u8]]) -> Vec<Received> {
+    super::read(pieces.iter().copied(), false)
 }
 
 /// The same whole, byte by byte, and cut at every place.
 #[track_caller]
-fn check(bytes: &[u8], expected: &[Read]) {
+fn check(bytes: &[u8], expected: &[Received]) {
     assert_eq!(read(&[bytes]), expected, "whole");
     let single: Vec<&[u8]> = bytes.chunks(1).collect();
     assert_eq!(read(&single), expected, "byte by byte");
@@ -70,8 +37,12 @@ fn check(bytes: &[u8], expected: &[Read]) {
     }
 }
 
-fn message(text: &[u8]) -> Read {
-    Read::Message(text.to_vec())
+fn wrong(code: u16) -> Received {
+    Received::Wrong(code)
+}
+
+fn message(text: &[u8]) -> Received {
+    Received::Message(text.to_vec())
 }
 
 #[test]
@@ -87,36 +58,36 @@ fn messages_of_every_length_come_whole() {
 
 #[test]
 fn pings_and_pongs_come_in_between_and_carry_up_to_125_bytes() {
-    check(&frame(0x89, b"Hello"), &[Read::Ping(b"Hello".to_vec())]);
-    check(&frame(0x89, b"\x00\xff\xfe"), &[Read::Ping(b"\x00\xff\xfe".to_vec())]);
-    check(&frame(0x89, &[0xfe; 125]), &[Read::Ping(vec![0xfe; 125])]);
-    check(&frame(0x89, &[0xfe; 126]), &[Read::Wrong(1002)]);
-    check(&frame(0x8a, b"unasked"), &[Read::Pong]);
-    check(&[frame(0x8a, b""), frame(0x89, b"x")].concat(), &[Read::Pong, Read::Ping(b"x".to_vec())]);
+    check(&frame(0x89, b"Hello"), &[Received::Ping(b"Hello".to_vec())]);
+    check(&frame(0x89, b"\x00\xff\xfe"), &[Received::Ping(b"\x00\xff\xfe".to_vec())]);
+    check(&frame(0x89, &[0xfe; 125]), &[Received::Ping(vec![0xfe; 125])]);
+    check(&frame(0x89, &[0xfe; 126]), &[wrong(1002)]);
+    check(&frame(0x8a, b"unasked"), &[Received::Pong]);
+    check(&[frame(0x8a, b""), frame(0x89, b"x")].concat(), &[Received::Pong, Received::Ping(b"x".to_vec())]);
 }
 
 #[test]
 fn reserved_bits_and_kinds_of_frames_are_violations() {
     for first in [0xc1, 0xa1, 0x91, 0x83, 0x84, 0x87, 0x8b, 0x8f] {
-        check(&[frame(0x81, b"ok"), frame(first, b"x")].concat(), &[message(b"ok"), Read::Wrong(1002)]);
+        check(&[frame(0x81, b"ok"), frame(first, b"x")].concat(), &[message(b"ok"), wrong(1002)]);
     }
     // Masked by a server.
-    check(&[0x81, 0x81, 1, 2, 3, 4, b'x' ^ 1], &[Read::Wrong(1002)]);
-    check(&[0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0], &[Read::Wrong(1002)]);
+    check(&[0x81, 0x81, 1, 2, 3, 4, b'x' ^ 1], &[wrong(1002)]);
+    check(&[0x82, 127, 0x80, 0, 0, 0, 0, 0, 0, 0], &[wrong(1002)]);
 }
 
 #[test]
 fn fragments_are_put_together_and_may_have_control_frames_in_between() {
     check(
         &[frame(0x01, b"a"), frame(0x89, b"p"), frame(0x00, b""), frame(0x80, b"bc")].concat(),
-        &[Read::Ping(b"p".to_vec()), message(b"abc")],
+        &[Received::Ping(b"p".to_vec()), message(b"abc")],
     );
     check(&[frame(0x02, b""), frame(0x00, b""), frame(0x80, b"")].concat(), &[message(b"")]);
     // A control frame in parts, a continuation of nothing, and a message inside another.
-    check(&frame(0x09, b"x"), &[Read::Wrong(1002)]);
-    check(&frame(0x80, b"x"), &[Read::Wrong(1002)]);
-    check(&[frame(0x01, b"x"), frame(0x81, b"y")].concat(), &[Read::Wrong(1002)]);
-    check(&[frame(0x81, b"x"), frame(0x00, b"y")].concat(), &[message(b"x"), Read::Wrong(1002)]);
+    check(&frame(0x09, b"x"), &[wrong(1002)]);
+    check(&frame(0x80, b"x"), &[wrong(1002)]);
+    check(&[frame(0x01, b"x"), frame(0x81, b"y")].concat(), &[wrong(1002)]);
+    check(&[frame(0x81, b"x"), frame(0x00, b"y")].concat(), &[message(b"x"), wrong(1002)]);
 }
 
 #[test]
@@ -127,28 +98,28 @@ fn text_is_utf_8_also_over_fragments_and_wrong_as_soon_as_that_is_seen() {
         check(&[frame(0x01, &text[..at]), frame(0x80, &text[at..])].concat(), &[message(text)]);
     }
     // Surrogates, overlong forms, beyond U+10FFFF, lonely bytes, and a character that does not end.
-    for wrong in [&b"\xed\xa0\x80"[..], b"\xc0\x80", b"\xf4\x90\x80\x80", b"\x80", b"\xff", b"\xce"] {
-        check(&frame(0x81, wrong), &[Read::Wrong(1007)]);
+    for bytes in [&b"\xed\xa0\x80"[..], b"\xc0\x80", b"\xf4\x90\x80\x80", b"\x80", b"\xff", b"\xce"] {
+        check(&frame(0x81, bytes), &[wrong(1007)]);
     }
     // The frame says that more comes; that it is wrong is seen before.
-    check(&frame(0x01, b"\xf4\x90"), &[Read::Wrong(1007)]);
+    check(&frame(0x01, b"\xf4\x90"), &[wrong(1007)]);
     check(&frame(0x82, b"\xff\xfe"), &[message(b"\xff\xfe")]);
 }
 
 #[test]
 fn a_close_has_a_code_that_may_be_sent_and_a_reason_in_utf_8() {
-    check(&frame(0x88, b""), &[Read::Close(None, String::new())]);
-    check(&frame(0x88, b"\x03"), &[Read::Wrong(1002)]);
+    check(&frame(0x88, b""), &[Received::Close(None, String::new())]);
+    check(&frame(0x88, b"\x03"), &[wrong(1002)]);
     let close = |code: u16, reason: &[u8]| frame(0x88, &[&code.to_be_bytes()[..], reason].concat());
-    check(&close(1001, "até já".as_bytes()), &[Read::Close(Some(1001), "até já".to_owned())]);
-    check(&close(1000, b"\xff"), &[Read::Wrong(1007)]);
+    check(&close(1001, "até já".as_bytes()), &[Received::Close(Some(1001), "até já".to_owned())]);
+    check(&close(1000, b"\xff"), &[wrong(1007)]);
     for code in [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999] {
-        check(&close(code, b""), &[Read::Close(Some(code), String::new())]);
+        check(&close(code, b""), &[Received::Close(Some(code), String::new())]);
     }
     for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535] {
-        check(&close(code, b""), &[Read::Wrong(1002)]);
+        check(&close(code, b""), &[wrong(1002)]);
     }
-    check(&close(1000, &[b'x'; 124]), &[Read::Wrong(1002)]);
+    check(&close(1000, &[b'x'; 124]), &[wrong(1002)]);
 }
 
 /// Bytes of which many are frames: their first bytes and lengths are right more often than chance would have it.
