@@ -15,6 +15,7 @@ mod described;
 mod draft;
 mod environment;
 mod folders;
+mod ghz;
 mod guess;
 mod insomnia;
 mod jmeter;
@@ -37,7 +38,7 @@ use std::num::NonZeroU32;
 use plan::setting::{EXCEPT, ONLY, PROPERTY, TARGET, URLS, VARIABLE};
 use plan::template::{Piece, Template, Value};
 use plan::work::{AnswerCheck, Auth, Body, Extraction, FieldValue, JOURNEY_NUMBER, LAST_SUCCEEDED, Resources, Talk, USER_NUMBER};
-use plan::{Also, FORM_TYPE, Target, Wording};
+use plan::{Also, Draft, FORM_TYPE, Target, Wording};
 
 pub use concealed::Placeholder;
 pub use course::Course;
@@ -70,6 +71,8 @@ pub enum Kind {
     Siege,
     /// A test plan of JMeter.
     Jmeter,
+    /// Settings of ghz.
+    Ghz,
 }
 
 /// Every kind: its name on the command line, and what it is.
@@ -83,6 +86,7 @@ pub const KINDS: &[(Kind, &str, &str)] = &[
     (Kind::VegetaJson, "vegeta-json", "targets of vegeta in JSON"),
     (Kind::Siege, "siege", "a list of URLs of siege"),
     (Kind::Jmeter, "jmeter", "a test plan of JMeter"),
+    (Kind::Ghz, "ghz", "a file of settings of ghz"),
 ];
 
 impl Kind {
@@ -122,6 +126,8 @@ pub struct Collection {
     pub missing: Vec<String>,
     /// What users do with them, if that is more than one after the other.
     pub course: Option<Course>,
+    /// How much load they are, as far as the file says so.
+    pub load: Box<Draft>,
 }
 
 /// A value that requests name.
@@ -160,7 +166,7 @@ pub struct Request {
     pub resources: Option<Resources>,
     /// What is said of its connection.
     pub connection: Connection,
-    /// What it does over WebSocket, if that: the URL is that of its handshake, over HTTP.
+    /// What it does over WebSocket, if that: the URL is that of its handshake, over HTTP; or that it calls a method of gRPC, whose URL is over HTTP too.
     pub talk: Option<Talk>,
     /// Where it stands, such as `line 3` or `Orders / Create`.
     pub place: String,
@@ -329,6 +335,7 @@ impl Collection {
             Kind::VegetaJson => targets::read_json(utf8(bytes)?),
             Kind::Siege => urls::read(utf8(bytes)?),
             Kind::Jmeter => jmeter::read(utf8(bytes)?, wishes),
+            Kind::Ghz => ghz::read(utf8(bytes)?),
         }?;
         if let Some(Environment::Named(name)) = wishes.environment.as_ref().filter(|_| kind != Kind::Insomnia) {
             return Err(ReadError::new(format!(
@@ -392,7 +399,7 @@ impl Collection {
 
     pub(crate) fn new(kind: Kind) -> Self {
         let (variables, requests, left_out, missing) = Default::default();
-        Self { kind, name: String::new(), variables, requests, left_out, missing, course: None }
+        Self { kind, name: String::new(), variables, requests, left_out, missing, course: None, load: Box::default() }
     }
 
     pub(crate) fn leave_out(&mut self, what: impl Into<String>, place: impl Into<String>, why: impl Into<Wording>) {

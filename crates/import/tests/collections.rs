@@ -37,7 +37,8 @@ fn a_line_of_a_hundred_megabytes_is_read_or_refused() {
     assert_eq!(read(Kind::Har, har.as_bytes()).unwrap().requests.len(), 1);
 }
 
-const FILES: [(Kind, &str); 9] = [
+const FILES: [(Kind, &str); 10] = [
+    (Kind::Ghz, "{\"call\":\"a.B/C\",\"host\":\"h\",\"insecure\":true}"),
     (Kind::Curl, "curl http://h/\n"),
     (Kind::Har, "{\"log\":{\"entries\":[{\"request\":{\"method\":\"GET\",\"url\":\"http://h/\"}}]}}"),
     (Kind::Postman, "{\"info\":{},\"item\":[{\"request\":\"http://h/\"}]}"),

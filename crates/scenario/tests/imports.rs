@@ -160,6 +160,10 @@ fn a_file_of_every_kind_is_printed_and_read_back() {
         (Kind::Vegeta, "GET http://h/\nX-A: 1\n\nPOST http://h/b\n@body.json\n"),
         (Kind::VegetaJson, "{\"method\":\"GET\",\"url\":\"http://h/\",\"body\":\"aGk=\"}\n"),
         (Kind::Siege, "http://h/ POST a=1\nhttp://h/b\n"),
+        (
+            Kind::Ghz,
+            r#"{"call": "a.B.C", "host": "h", "insecure": true, "data": [{"n": 1}, {"n": 2}], "rps": 20, "duration": "10s", "proto": "a.proto"}"#,
+        ),
     ];
     for (kind, text) in files {
         assert!(printed(kind, text, "a file").contains("\ntarget: http://h\n"), "{}", kind.name());

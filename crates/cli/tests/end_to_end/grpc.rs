@@ -48,6 +48,24 @@ fn calls_are_what_the_server_counted() {
 }
 
 #[test]
+fn a_file_of_settings_of_ghz_is_run_as_it_is_and_becomes_a_scenario() {
+    let Some(mut server) = start(&[]) else { return };
+    let settings = format!(
+        r#"{{"call": "grpc.testing.TestService.UnaryCall", "host": "{}", "insecure": true, "proto": "calls.proto", "total": 300, "concurrency": 6,
+        "connections": 2, "data": {{"payload": {{"body": "aGVsbG8="}}}}, "metadata": {{"x-team": "a"}}, "cpus": 4}}"#,
+        server.address
+    );
+    let mut session = session().file("ghz.json", &settings);
+    session.loadline("run ghz.json --out json=r.json").exits_either(0, 4);
+    let (run, seen) = (session.json("r.json"), server.seen());
+    assert_eq!((&run["requests"]["succeeded"], &seen["unary"], &seen["bodies"]["hello"]), (&300.into(), &300.into(), &300.into()));
+    assert_eq!((&seen["teams"]["a"], seen["peers"].as_object().unwrap().len()), (&300.into(), 2));
+    session.loadline("import ghz.json -o calls.yaml").exits(0);
+    session.loadline("run calls.yaml -n 40 --out json=r.json --force").exits_either(0, 4);
+    assert_eq!(server.seen()["unary"], 340);
+}
+
+#[test]
 fn messages_are_filled_in_and_each_user_may_have_a_connection() {
     let Some(mut server) = start(&[]) else { return };
     let mut session = session().file("n.csv", "n\n1\n2\n3\n");

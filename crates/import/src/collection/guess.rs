@@ -129,6 +129,8 @@ fn document(bytes: &[u8], text: &str) -> Result<Kind, Unread> {
                 Ok(Kind::Har)
             } else if has(&keys, "method") && has(&keys, "url") {
                 Ok(Kind::VegetaJson)
+            } else if has(&keys, "call") {
+                Ok(Kind::Ghz)
             } else {
                 let shown: Vec<&str> = keys.iter().take(5).map(String::as_str).collect();
                 Err(Unread::Unknown(format!(

@@ -38,10 +38,11 @@ impl Collection {
     #[must_use]
     pub fn work(&self, file: &str) -> Import {
         let common = Common::of(self, file);
-        let mut settings = Draft { url: Some(common.target.absolute()), ..Draft::default() };
+        let mut settings = Draft { url: Some(common.target.absolute()), ..(*self.load).clone() };
         if let Some(first) = self.requests.first() {
             first.connection.settle(&mut settings);
-            for path in [&mut settings.cacert, &mut settings.cert, &mut settings.key, &mut settings.unix_socket].into_iter().flatten() {
+            let Draft { cacert, cert, key, unix_socket, descriptors, proto, proto_path, .. } = &mut settings;
+            for path in [cacert, cert, key, unix_socket, descriptors].into_iter().flatten().chain(proto).chain(proto_path) {
                 *path = beside(file, path);
             }
         }
