@@ -2,15 +2,15 @@
 //!
 //! A server that streams is full when its events are, not when its requests are: with every user more, each answer takes longer and just as
 //! many are there in the end. So events a second are judged as requests a second are: the same rule for the best level ([`best`]), the same
-//! model with its interval ([`curve::read`]), and the same levels left out.
+//! model with its interval ([`curve::read`]), and the same levels left out. Where tokens are counted that are not events, they are judged.
 
 use measure::{Histogram, Summary};
-use plan::Nanos;
+use plan::{Nanos, Plan};
 use serde::Serialize;
 
 use crate::curve::{self, Estimate, Model, Point};
 use crate::knee::{Best, LevelFigures, PromiseState, best};
-use crate::quantity::{decimal, figure, nanos};
+use crate::quantity::{capitalised, decimal, figure, nanos};
 use crate::{Level, LevelRow, Standing, Sweep, scaling};
 
 /// The events of a level, all repetitions together.
@@ -24,22 +24,82 @@ pub struct LevelEvents {
     /// The 99th percentile of the time between two events of an answer; `None` with too few.
     #[serde(rename = "between_events_p99_ns")]
     pub between_events_p99: Option<Nanos>,
+    /// Tokens a second of all answers, where they are not events: the mean of the repetitions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_per_second: Option<f64>,
+    /// The 99th percentile, over answers, of the time for each token behind the first; `None` with too few, and where tokens are events.
+    #[serde(rename = "time_per_token_p99_ns", skip_serializing_if = "Option::is_none")]
+    pub time_per_token_p99: Option<Nanos>,
+}
+
+/// What a server that streams is full of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamUnit {
+    /// Events.
+    Events,
+    /// Tokens that are not events.
+    Tokens,
+}
+
+impl StreamUnit {
+    /// Several of them.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Tokens => "tokens",
+        }
+    }
+
+    /// What a plan says to count; `None` where its answers are not looked through.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Option<Self> {
+        plan.stream().map(|_| if plan.tokens().is_some() { Self::Tokens } else { Self::Events })
+    }
 }
 
 impl LevelEvents {
+    /// What is judged.
+    #[must_use]
+    pub const fn unit(&self) -> StreamUnit {
+        if self.tokens_per_second.is_some() { StreamUnit::Tokens } else { StreamUnit::Events }
+    }
+
+    /// So many of these a second.
+    #[must_use]
+    pub fn per_second(&self) -> f64 {
+        self.tokens_per_second.unwrap_or(self.events_per_second)
+    }
+
+    /// How long the next of these took (p99): between two events, or for each token.
+    #[must_use]
+    pub const fn next_p99(&self) -> Option<Nanos> {
+        match self.unit() {
+            StreamUnit::Events => self.between_events_p99,
+            StreamUnit::Tokens => self.time_per_token_p99,
+        }
+    }
+
     /// Of the repetitions of a level; `None` where nobody looked for events.
     pub(crate) fn of(runs: &[&Summary]) -> Option<Self> {
         runs.iter().any(|run| run.plan.stream().is_some() || run.streams.is_some()).then(|| {
             let streams = || runs.iter().filter_map(|run| run.streams.as_deref());
-            let (mut first, mut between) = (Histogram::new(), Histogram::new());
+            let tokens = || streams().filter_map(|row| row.tokens.as_ref());
+            let [mut first, mut between, mut each] = [(); 3].map(|()| Histogram::new());
             for row in streams() {
                 first.add(&row.first_event);
                 between.add(&row.between_events);
             }
+            tokens().for_each(|row| each.add(&row.time_per_token));
+            let mean = |all: f64| all / runs.len().max(1) as f64;
+            let counts_tokens =
+                runs.iter().any(|run| StreamUnit::of_plan(&run.plan) == Some(StreamUnit::Tokens)) || tokens().next().is_some();
             Self {
-                events_per_second: streams().map(|row| row.events_per_second).sum::<f64>() / runs.len().max(1) as f64,
+                events_per_second: mean(streams().map(|row| row.events_per_second).sum()),
                 first_event_p95: first.known_quantile(0.95),
                 between_events_p99: between.known_quantile(0.99),
+                tokens_per_second: counts_tokens.then(|| mean(tokens().map(|row| row.tokens_per_second).sum())),
+                time_per_token_p99: each.known_quantile(0.99),
             }
         })
     }
@@ -80,7 +140,7 @@ impl EventScaling {
         let loaded: Vec<LevelFigures> = counts()
             .map(|(row, events)| LevelFigures {
                 level: row.level.value(),
-                throughput: events.events_per_second,
+                throughput: events.per_second(),
                 response_s: events.first_event_p95.map(Nanos::as_secs_f64),
                 kept: PromiseState::Yes,
                 generator_limited: row.generator_limit.is_some(),
@@ -102,31 +162,43 @@ impl EventScaling {
     }
 
     fn sentences(&self, known: &[(&LevelRow, LevelEvents)]) -> Vec<String> {
-        if known.iter().all(|(_, events)| events.events_per_second <= 0.0) {
-            return vec!["No event came at any level.".to_owned()];
+        let unit =
+            if known.iter().any(|(_, events)| events.unit() == StreamUnit::Tokens) { StreamUnit::Tokens } else { StreamUnit::Events };
+        let units = unit.name();
+        if known.iter().all(|(_, events)| events.per_second() <= 0.0) {
+            return vec![format!("No {} came at any level.", units.trim_end_matches('s'))];
         }
         let Best::At { level, throughput, peak, edge, .. } = self.best else {
-            return vec!["Nothing can be said of events a second: no level at which they came is valid.".to_owned()];
+            return vec![format!("Nothing can be said of {units} a second: no level at which they came is valid.")];
         };
         let Some((row, events)) = known.iter().find(|(row, _)| row.level.value() == level) else { return Vec::new() };
-        let times = match (events.first_event_p95, events.between_events_p99) {
-            (None, None) => String::new(),
-            (first, between) => {
-                format!(", with the first of an answer within {} (p95) and the next within {} (p99)", nanos(first), nanos(between))
+        let (first, next) = (events.first_event_p95, events.next_p99());
+        let times = match (unit, first, next) {
+            (_, None, None) => String::new(),
+            (StreamUnit::Events, ..) => {
+                format!(", with the first of an answer within {} (p95) and the next within {} (p99)", nanos(first), nanos(next))
+            }
+            (StreamUnit::Tokens, ..) => {
+                format!(", with the first event of an answer within {} (p95) and {} for each token (p99)", nanos(first), nanos(next))
             }
         };
         let a_second = figure(throughput);
         if known.len() == 1 {
-            return vec![format!("It carries {a_second} events a second, at {}{times}.", row.level)];
+            return vec![format!("It carries {a_second} {units} a second, at {}{times}.", row.level)];
         }
         if edge {
             return vec![format!(
-                "Events a second still grow up to the last level that counts, {}: {a_second}{times}. More may be possible beyond it.",
+                "{} a second still grow up to the last level that counts, {}: {a_second}{times}. More may be possible beyond it.",
+                capitalised(units),
                 row.level
             )];
         }
         let of = Some(figure(peak)).filter(|peak| *peak != a_second).map_or_else(String::new, |peak| format!(" of {peak} at most"));
-        let mut said = vec![format!("Events a second stop growing at {}: {a_second}{of}{times}. Beyond it answers only wait.", row.level)];
+        let mut said = vec![format!(
+            "{} a second stop growing at {}: {a_second}{of}{times}. Beyond it answers only wait.",
+            capitalised(units),
+            row.level
+        )];
         match self.ceiling {
             Some(knee) if matches!(row.level, Level::Users(_)) => {
                 let [at, low, high] = [knee.value, knee.low, knee.high].map(|users| decimal(users, 1));
@@ -147,7 +219,7 @@ fn points(sweep: &Sweep, row: &LevelRow) -> impl Iterator<Item = Point> {
     let (level, generator_limited) = (row.level, row.generator_limit.is_some());
     sweep.trials.iter().filter(move |trial| trial.level == level).map(move |trial| Point {
         level: level.value(),
-        throughput: trial.summary.streams.as_deref().map_or(0.0, |streams| streams.events_per_second),
+        throughput: LevelEvents::of(&[&trial.summary]).map_or(0.0, |events| events.per_second()),
         generator_limited,
     })
 }

@@ -161,8 +161,8 @@ impl CapacityReport {
             name,
             started: String::new(),
             slo: settings.promises.clone(),
-            good_within: slos.iter().filter_map(Slo::limit).max(),
-            quantile: slos.iter().find_map(Slo::quantile).unwrap_or(0.99),
+            good_within: slos.iter().filter_map(|slo| Some(slo.of_response()?.1)).max(),
+            quantile: slos.iter().find_map(|slo| Some(slo.of_response()?.0)).unwrap_or(0.99),
             settings,
             unloaded_median: None,
             answer,
@@ -332,7 +332,10 @@ fn most_failing(run: &Summary) -> Option<Failure> {
 /// What a run showed, and why it does not count if it does not. `elapsed_s` is the time it took on the wall, drain included.
 #[must_use]
 pub fn learnt(slos: &[Slo], run: &Summary, elapsed_s: f64, early: Option<Early>) -> (TrialResult, Option<String>) {
-    let seen = slos.iter().map(|slo| PromiseFigure { bad: slo.bad(run), value: slo.value(run), stretches: stretches(slo, run) }).collect();
+    let seen = slos
+        .iter()
+        .map(|slo| PromiseFigure { bad: slo.bad(run), of: Some(slo.of(run)), value: slo.value(run), stretches: stretches(slo, run) })
+        .collect();
     let (standing, doubt) = standing(slos, run);
     let result = TrialResult { seconds: run.duration_s, elapsed_s, due: run.requests.due, seen, standing, early };
     (result, doubt)
@@ -395,14 +398,14 @@ fn standing(slos: &[Slo], run: &Summary) -> (Standing, Option<String>) {
     let waited = run.generator.run_queue_share.filter(|share| *share > RUN_QUEUE_SHARE_NOTICED).unwrap_or(0.0);
     let touched = (late as f64).max(waited * run.requests.due as f64);
     let ours = |slo: &Slo| {
-        let allowed = slo.promise().bad_share_max * run.requests.due as f64;
+        let allowed = slo.promise().bad_share_max * slo.of(run) as f64;
         let bad = slo.bad(run) as f64;
         // Those that were touched, and as many that queued behind them.
         slo.limit().is_some() && bad > allowed && bad - 2.0 * touched <= allowed
     };
     // A promise that was missed whatever loadline did is missed.
     let missed_anyway = slos.iter().any(|slo| {
-        let allowed = slo.promise().bad_share_max * run.requests.due as f64;
+        let allowed = slo.promise().bad_share_max * slo.of(run) as f64;
         slo.bad(run) as f64 > allowed && !ours(slo)
     });
     if missed_anyway || !slos.iter().any(ours) {

@@ -85,6 +85,20 @@ impl Span {
     const fn is_of_events(self) -> bool {
         matches!(self, Self::FirstEvent | Self::BetweenEvents | Self::TimePerToken)
     }
+
+    /// Whether each request has one of it at most, from when it was due on, or for each of its tokens.
+    const fn is_once_a_request(self) -> bool {
+        matches!(self, Self::Response | Self::FirstEvent | Self::TimePerToken)
+    }
+
+    /// What stands before a statistic of it.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::FirstEvent => "first_event ",
+            Self::TimePerToken => "time_per_token ",
+            _ => "",
+        }
+    }
 }
 
 /// What is printed comes first of those that mean the same.

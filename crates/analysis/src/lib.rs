@@ -45,7 +45,7 @@ pub mod warmup;
 pub use climb::{StopReason, StopRule};
 pub use conclusion::{Topic, by_topic, conclusion};
 pub use contradiction::contradictions;
-pub use events::{EventLevel, EventScaling, LevelEvents};
+pub use events::{EventLevel, EventScaling, LevelEvents, StreamUnit};
 pub use freezes::Freezes;
 pub use quantity::capitalised;
 pub use reading::Reading;

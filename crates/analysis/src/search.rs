@@ -150,9 +150,8 @@ impl Search {
         assert_eq!(result.seen.len(), self.settings.promises.len(), "a trial speaks of every promise");
         let missed = match result.early {
             Some(Early::Pass) => None,
-            _ => {
-                (0..result.seen.len()).find(|&at| result.seen[at].bad as f64 > self.settings.promises[at].bad_share_max * result.due as f64)
-            }
+            _ => (0..result.seen.len())
+                .find(|&at| result.seen[at].bad as f64 > self.settings.promises[at].bad_share_max * result.of(at) as f64),
         };
         self.rest_due = purpose != Purpose::Overload && (missed.is_some() || result.standing != Standing::Valid);
         self.trials.push(Trial { rate, seconds, purpose, result, missed });
@@ -356,9 +355,9 @@ impl Search {
             return class == Class::Upper;
         }
         let at = || self.trials.iter().filter(move |it| it.rate == rate && it.shows_its_rate());
-        let due: u64 = at().map(|it| it.result.due).sum();
         let ramp_only = at().all(|it| it.purpose == Purpose::Ramp);
         self.settings.promises.iter().enumerate().any(|(promise, it)| {
+            let due: u64 = at().map(|trial| trial.result.of(promise)).sum();
             let bad: u64 = at().map(|trial| trial.result.seen[promise].bad).sum();
             bad as f64 > it.bad_share_max * due as f64 && !(ramp_only && binomial_at_least(bad, due, it.bad_share_max) > 0.05)
         })
@@ -502,8 +501,9 @@ impl Search {
         }
         let promises = self.settings.promises.iter().zip(&trial.result.seen).enumerate();
         let missed = promises.clone().find(|(at, (promise, seen))| {
-            let bad = Share { hits: seen.bad, of: trial.result.due }.thinned(capacity::design_effect(&self.ladder(*at)));
-            seen.bad as f64 > promise.bad_share_max * trial.result.due as f64
+            let of = trial.result.of(*at);
+            let bad = Share { hits: seen.bad, of }.thinned(capacity::design_effect(&self.ladder(*at)));
+            seen.bad as f64 > promise.bad_share_max * of as f64
                 && binomial_at_least(bad.hits, bad.of, promise.bad_share_max) < MEMORY_BY_CHANCE
         });
         let until_s = missed.and_then(|(_, (promise, seen))| {
@@ -559,7 +559,7 @@ impl Search {
             let here = self.trials.iter().filter(speaks).filter(|it| it.rate == rate);
             let stretches = here.flat_map(|it| {
                 let seen = &it.result.seen[promise];
-                let whole = [(it.result.due, seen.bad)];
+                let whole = [(it.result.of(promise), seen.bad)];
                 let parts: &[(u64, u64)] = if seen.stretches.is_empty() { &whole } else { &seen.stretches };
                 parts.iter().map(|&(due, bad)| (due as f64, bad as f64)).collect::<Vec<_>>()
             });

@@ -11,7 +11,7 @@ use analysis::gate::{Check, Judgement};
 use analysis::knee::Best;
 use analysis::limits;
 use analysis::scaling::Curve;
-use analysis::{EventScaling, Level, LevelRow, Scaling, StopReason, Sweep, Trial, Validity, promises_kept, scaling};
+use analysis::{EventScaling, Level, LevelEvents, LevelRow, Scaling, Standing, StopReason, Sweep, Trial, Validity, promises_kept, scaling};
 use serde::Serialize;
 
 use crate::chart::sweep::{Fit, JourneyLevel, Ladder, SweepCurve, SweepPoint, qps_ttlb, success_rate};
@@ -74,7 +74,7 @@ fn journey_warnings(sweep: &Sweep) -> Vec<&str> {
     said
 }
 
-/// The file with everything in it, what it says included: `best` and `model` follow from the trials, and are not read again.
+/// The file with everything in it, what it says included: `rows`, `best` and `model` follow from the trials, and are not read again.
 ///
 /// # Errors
 /// Only where writing to memory fails.
@@ -105,6 +105,51 @@ fn judged(sweep: &Sweep) -> Vec<TrialVerdict> {
     sweep.trials.iter().map(judge).collect()
 }
 
+/// A level with all its repetitions together, as the table has it.
+#[derive(Serialize)]
+struct WrittenRow<'a> {
+    level: Level,
+    repetitions: u32,
+    qps: f64,
+    qps_spread: Option<f64>,
+    response_time_mean_ns: Option<f64>,
+    response_time_p99_ns: Option<u64>,
+    due: u64,
+    failed: u64,
+    success_percent: f64,
+    generator_cpu: f64,
+    generator_limited: bool,
+    standing: Standing,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tps: Option<f64>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    events: Option<LevelEvents>,
+    #[serde(skip_serializing_if = "<[Check]>::is_empty")]
+    broken: &'a [Check],
+}
+
+impl<'a> WrittenRow<'a> {
+    fn of(row: &'a LevelRow) -> Self {
+        Self {
+            level: row.level,
+            repetitions: row.repetitions,
+            qps: row.qps,
+            qps_spread: row.qps_spread,
+            response_time_mean_ns: row.ttlb_mean_ns,
+            response_time_p99_ns: row.ttlb_p99.map(|p99| p99.0),
+            due: row.due,
+            failed: row.failed,
+            success_percent: row.success_percent,
+            generator_cpu: row.generator_cpu,
+            generator_limited: row.generator_limit.is_some(),
+            standing: row.standing,
+            tps: row.journeys.as_ref().map(|journeys| journeys.tps),
+            events: row.events,
+            broken: &row.broken,
+        }
+    }
+}
+
 /// A sweep as it stands in its file. What is short comes before the trials.
 #[derive(Serialize)]
 struct Written<'a> {
@@ -116,6 +161,7 @@ struct Written<'a> {
     slo: &'a [Check],
     #[serde(skip_serializing_if = "<[Check]>::is_empty")]
     checks: &'a [Check],
+    rows: Vec<WrittenRow<'a>>,
     best: &'a Best,
     model: &'a Option<Curve>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,6 +182,8 @@ fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) ->
     let Sweep { schema, name, started, levels, slo, checks, trials, stopped, set_aside, profiled, warnings } = sweep;
     let (best, model, events) = (&scaling.best, &scaling.curve, &scaling.events);
     let (judged, bottleneck) = (judged(sweep), limits::of_sweep(sweep));
+    let rows = sweep.rows();
+    let rows = rows.iter().map(WrittenRow::of).collect();
     let written = Written {
         schema,
         name,
@@ -143,6 +191,7 @@ fn write_explained(sweep: &Sweep, scaling: &Scaling, out: &mut dyn io::Write) ->
         levels,
         slo,
         checks,
+        rows,
         best,
         model,
         events,

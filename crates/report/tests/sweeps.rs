@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use analysis::{Level, LevelRow, StopReason, Sweep, Trial, climb};
 use insta::assert_snapshot;
-use measure::{Summary, fixtures};
-use plan::Rate;
+use measure::{Histogram, Summary, TokenRow, fixtures};
+use plan::{Nanos, Rate};
 use proptest::prelude::*;
 use report::chart::sweep::Ladder;
 use report::sweep::table::CountUnit;
@@ -396,7 +396,7 @@ fn a_ladder_of_journey_rates_says_so_everywhere() {
     let rate = |rate: u32| Level::Journeys(Rate::per_second(rate.into()).unwrap());
     let sweep = journeys(rate);
     let rows = sweep.rows();
-    assert!(sweep::table::header(sweep.levels[0], CountUnit { journeys: true, events: false }, &Style::PLAIN).contains("begun/s"));
+    assert!(sweep::table::header(sweep.levels[0], CountUnit { journeys: true, events: None }, &Style::PLAIN).contains("begun/s"));
     assert_eq!(rows[1].level.to_string(), "20 journeys/s");
     let curve = sweep::curve(&sweep);
     assert_eq!(curve.ladder, Ladder::JourneyRate);
@@ -465,6 +465,40 @@ fn events_stand_in_every_form_of_a_sweep_of_answers_that_stream() {
     assert!(figures.iter().any(|figure| figure["name"] == "most events a second" && figure["note"] == "at 4 users"), "{figures:?}");
     let plain = page::sweep(&made_up()).json().to_owned();
     assert!(!plain.contains("events_per_second") && !table(&made_up(), &Style::PLAIN).contains("events"));
+}
+
+/// The same sweep, where tokens are no events: three of them in each.
+fn tokens() -> Sweep {
+    let mut sweep = streamed();
+    for trial in &mut sweep.trials {
+        let streams = trial.summary.edit_for_test().streams.as_mut().unwrap();
+        let mut time_per_token = Histogram::new();
+        (0..2_000).for_each(|_| time_per_token.record(Nanos::from_millis(9)));
+        streams.tokens = Some(TokenRow { tokens: 3 * streams.events, tokens_per_second: 3.0 * streams.events_per_second, time_per_token });
+    }
+    sweep
+}
+
+#[test]
+fn tokens_stand_in_the_place_of_events_where_they_are_counted() {
+    let sweep = tokens();
+    let header = sweep::table::header(sweep.levels[0], CountUnit::of(&sweep.rows()[0]), &Style::PLAIN);
+    assert!(header.contains("tokens/s first p95   token p99"), "{header}");
+    let text = table(&sweep, &Style::PLAIN);
+    assert!(text.contains("480") && text.contains("tokens/s: tokens of all answers a second."), "{text}");
+    let markdown = sweep::markdown::without_charts(&sweep);
+    assert!(markdown.contains("| tokens/s | first p95 | token p99 |"), "{markdown}");
+    assert!(markdown.contains("Tokens a second stop growing at 4 users: 480, with the first event of an answer within"), "{markdown}");
+    let json: serde_json::Value = serde_json::from_slice(&sweep::json(&sweep).unwrap().bytes).unwrap();
+    assert_eq!((&json["events"]["levels"][2]["tokens_per_second"], &json["events"]["best"]["throughput"]), (&480.0.into(), &480.0.into()));
+    let shown: serde_json::Value = serde_json::from_str(page::sweep(&sweep).json()).unwrap();
+    assert_eq!(shown["data"]["points"][4]["tokens_per_second"], 480.0);
+    assert!(shown["figures"].as_array().unwrap().iter().any(|figure| figure["name"] == "most tokens a second"), "{}", shown["figures"]);
+    // Two sweeps are compared by tokens where both have them.
+    let (of_tokens, of_events) = (sweep::curve(&sweep), sweep::curve(&streamed()));
+    assert!(diff::table(&of_tokens, &of_tokens, &Style::PLAIN).contains("tokens/s A"));
+    let mixed = diff::table(&of_tokens, &of_events, &Style::PLAIN);
+    assert!(mixed.contains("events/s A") && !mixed.contains("tokens/s"), "{mixed}");
 }
 
 #[test]

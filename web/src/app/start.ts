@@ -79,7 +79,7 @@ class Form {
       this.text("method", "Method", { placeholder: "GET, or POST with a body", list: "methods" }),
       element("datalist", { id: "methods" }, ...["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"].map((value) => element("option", { value }))),
       this.area("header", "Headers", "One a line, such as X-Trace: 1", 2),
-      this.select("body", "Body", [["", "none"], ["data", "text"], ["json", "JSON"]]),
+      this.select("body", "Body", [["", "none"], ["data", "text"], ["json", "JSON"], ["message", "message of WebSocket or gRPC"]]),
       this.area("content", "Content of the body", "", 4),
       this.area("scenario", "Scenario (YAML)", EXAMPLE, 16, "wrong-lines"),
       this.upload,
@@ -129,6 +129,8 @@ class Form {
       this.text("connect-to", "Connect to", { placeholder: "HOST:PORT instead of the target's" }),
       this.text("user", "User and password", { placeholder: "name:password", autocomplete: "off", type: "password" }),
       this.text("bearer", "Bearer token", { autocomplete: "off", type: "password" }),
+      this.select("http", "Version of HTTP", [["", "with https what the server chooses of 1.1 and 2"], ["1.1", "1.1"], ["2", "2"], ["3", "3"]]),
+      this.text("streams", "Requests at once on a connection", { inputmode: "numeric", placeholder: "as the server allows, with HTTP/2 and 3" }),
       this.text("sni", "Name in TLS", { placeholder: "the target's" }),
       this.box("no_keepalive", "A new connection for every request"),
       this.box("insecure", "Accept any certificate"),
@@ -161,12 +163,12 @@ class Form {
       this.set(field, Array.isArray(value) ? value.join("\n") : String(value));
     };
     const rate = typeof plan["rate"] === "string" ? plan["rate"] : null;
-    for (const key of ["url", "method", "header", "duration", "warmup", "pause", "timeout", "follow", "stream", "tokens", "threads", "processes", "seed", "sni"]) move(key, key);
+    for (const key of ["url", "method", "header", "duration", "warmup", "pause", "timeout", "follow", "stream", "tokens", "threads", "processes", "seed", "sni", "http", "streams"]) move(key, key);
     move("event_data", "event-data");
     move("stream_for", "stream-for");
     move("connect_timeout", "connect-timeout");
     move("connect_to", "connect-to");
-    for (const key of ["data", "json"]) if (plan[key] !== undefined) { this.set("body", key); move(key, "content"); }
+    for (const key of ["data", "json", "message"]) if (plan[key] !== undefined) { this.set("body", key); move(key, "content"); }
     if (this.kept["scenario_text"] !== undefined) { this.set("what", "scenario"); move("scenario_text", "scenario"); }
     for (const key of ["no_keepalive", "insecure"]) { if (this.kept[key] === true) this.tick(key); delete this.kept[key]; }
     if (this.kept["arrivals"] === "even") this.set("arrivals", "even");
@@ -286,7 +288,7 @@ class Form {
     const give = (key: string, field: string) => { const value = this.value(field).trim(); if (value !== "") plan[key] = value; };
     const journeys = this.journeys();
     if (journeys) plan["scenario_text"] = this.value("scenario"); else give("method", "method");
-    for (const key of ["url", "warmup", "timeout", "follow", "stream", "tokens", "threads", "seed", "user", "bearer", "sni"]) give(key, key);
+    for (const key of ["url", "warmup", "timeout", "follow", "stream", "tokens", "threads", "seed", "user", "bearer", "sni", "http", "streams"]) give(key, key);
     give("event_data", "event-data");
     give("stream_for", "stream-for");
     if (this.from_here()) give("processes", "processes");
@@ -325,7 +327,7 @@ class Form {
   /** Each beside its field; what has none stands above the button. */
   private mistakes(all: Mistake[]): void {
     const kind = this.chosen();
-    const places: Record<string, string> = { compare: "other", data: "content", json: "content", connections: kind === "maintained" ? "connections" : "max_connections", rate: kind === "test" ? "per_test" : kind === "second" ? "per_second" : "stages" };
+    const places: Record<string, string> = { compare: "other", data: "content", json: "content", message: "content", connections: kind === "maintained" ? "connections" : "max_connections", rate: kind === "test" ? "per_test" : kind === "second" ? "per_second" : "stages" };
     const left: Mistake[] = [];
     const said = new Map<string, Mistake[]>();
     for (const mistake of all) {
@@ -485,11 +487,11 @@ const EXPERIMENT_FIELDS: [string, string[]][] = [
 /** What the form calls a setting; of others the name alone is left. */
 const LABELS: Record<string, string> = {
   connections: "Clients", rate: "Clients per second", duration: "For", pause: "Pause between requests", warmup: "Warm-up before", header: "Headers", data: "Content of the body",
-  json: "Content of the body", check: "Checks", "abort-on": "Give up once", timeout: "Give a request up after", "connect-timeout": "Give connecting up after", follow: "Redirects followed",
+  json: "Content of the body", message: "Content of the body", check: "Checks", "abort-on": "Give up once", timeout: "Give a request up after", "connect-timeout": "Give connecting up after", follow: "Redirects followed",
   stream: "Events of answers that stream", "event-data": "Where events have their content", tokens: "What a token is", "stream-for": "Listen to a stream for",
   slo: "What is to be kept", levels: "Levels of clients", rates: "Or levels of rates", repeat: "Measure each level", budget: "Search for at most", "rate-max": "Never load with more than",
   agents: "Where the load comes from", pairs: "Pairs of runs", margin: "A change that does not matter",
-  "connect-to": "Connect to", user: "User and password", bearer: "Bearer token", sni: "Name in TLS", tag: "Tags",
+  http: "Version of HTTP", streams: "Requests at once on a connection", "connect-to": "Connect to", user: "User and password", bearer: "Bearer token", sni: "Name in TLS", tag: "Tags",
 };
 
 /** A text with the words of this form in the place of settings, whose names stand between marks. */

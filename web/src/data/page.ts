@@ -192,6 +192,9 @@ export interface Point {
   events_per_second?: number;
   first_event_p95_ns?: number | null;
   between_events_p99_ns?: number | null;
+  /** Where tokens are counted that are not events: these, and the 99th percentile over answers of the time for each. */
+  tokens_per_second?: number;
+  time_per_token_p99_ns?: number | null;
   generator_limited: boolean;
 }
 

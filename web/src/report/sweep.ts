@@ -64,21 +64,25 @@ export function journeys(x: Spec["x"], points: readonly Point[]): Spec[] {
   }];
 }
 
-const a_second = (point: Point) => point.events_per_second ?? null;
+/** What answers that stream are compared by: tokens, where every level that streams has them. */
+const unit = (points: readonly Point[]) => points.every((point) => point.events_per_second === undefined || point.tokens_per_second !== undefined)
+  ? { name: "tokens", a_second: (point: Point) => point.tokens_per_second ?? null, next: (point: Point) => point.time_per_token_p99_ns ?? null, next_name: "time per token p99", title: "Time per token", about: "the time an answer takes for each token behind the first (p99)" }
+  : { name: "events", a_second: (point: Point) => point.events_per_second ?? null, next: (point: Point) => point.between_events_p99_ns ?? null, next_name: "between events p99", title: "Between events", about: "from one event of an answer to its next (p99)" };
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 const first_event = (point: Point) => point.first_event_p95_ns ?? null;
-const between_events = (point: Point) => point.between_events_p99_ns ?? null;
 const streamed = (points: readonly Point[]) => points.some((point) => point.events_per_second !== undefined);
 
-/** Events a second stop growing where their times begin to. */
-function events(x: Spec["x"], points: readonly Point[]): Spec[] {
+/** Events a second, or tokens, stop growing where their times begin to. */
+export function events(x: Spec["x"], points: readonly Point[]): Spec[] {
   if (!streamed(points)) return [];
+  const { name, a_second, next, next_name, title, about } = unit(points);
   return [{
-    id: "events", title: "Events a second, first event and between events", about: "Events of all answers a second; from when a request was due to its answer's first event (p95), and from one event to the next (p99).", x,
-    left: { title: "events a second", show: figure, zero: true }, right: { title: "time", show: time, law: "log" },
+    id: "events", title: `${capital(name)} a second, first event and ${title.toLowerCase()}`, about: `${capital(name)} of all answers a second; from when a request was due to its answer's first event (p95), and ${about}.`, x,
+    left: { title: `${name} a second`, show: figure, zero: true }, right: { title: "time", show: time, law: "log" },
     series: [
-      { name: "events a second", ink: "c", kind: "line", x: at(points), y: points.map(a_second) },
+      { name: `${name} a second`, ink: "c", kind: "line", x: at(points), y: points.map(a_second) },
       { name: "first event p95", ink: "b", kind: "line", axis: "right", x: at(points), y: points.map(first_event) },
-      { name: "between events p99", ink: "d", kind: "line", dashed: true, axis: "right", x: at(points), y: points.map(between_events) },
+      { name: next_name, ink: "d", kind: "line", dashed: true, axis: "right", x: at(points), y: points.map(next) },
       { name: "measured", ink: "c", kind: "points", x: at(points), y: points.map(a_second), hollow: points.map((point) => point.generator_limited) },
     ],
   }];
@@ -123,13 +127,14 @@ export function diff(page: DiffPage): HTMLElement[] {
     { name: "B levels", ink: "b", kind: "points", x: at(b.points), y: b.points.map(value) },
   ];
   const from = least(all);
+  const { name, a_second, next, next_name, title, about } = unit(all);
   const specs: Spec[] = [
     { id: "throughput", title: "Throughput of both", about: "Requests a second that succeeded, by level.", x, left: { title: "requests a second", show: figure, zero: true }, series: both((point) => point.qps) },
     ...(travelled(all) ? [{ id: "journeys", title: "Journeys of both", about: "Journeys finished a second (TPS), by level.", x, left: { title: "journeys a second", show: figure, zero: true }, series: both(tps) }] : []),
     ...(streamed(all) ? [
-      { id: "events", title: "Events of both", about: "Events of all answers a second, by level.", x, left: { title: "events a second", show: figure, zero: true }, series: both(a_second) },
+      { id: "events", title: `${capital(name)} of both`, about: `${capital(name)} of all answers a second, by level.`, x, left: { title: `${name} a second`, show: figure, zero: true }, series: both(a_second) },
       { id: "first-event", title: "First event of both", about: "From when a request was due to its answer's first event (p95), by level.", x, left: { title: "first event p95", show: time, zero: true, switchable: true }, series: both(first_event) },
-      { id: "between-events", title: "Between events of both", about: "From one event of an answer to its next (p99), by level.", x, left: { title: "between events p99", show: time, zero: true, switchable: true }, series: both(between_events) },
+      { id: "between-events", title: `${title} of both`, about: `${capital(about)}, by level.`, x, left: { title: next_name, show: time, zero: true, switchable: true }, series: both(next) },
     ] : []),
     { id: "ttlb", title: "Response time of both", about: "Mean latency, by level.", x, left: { title: "mean latency", show: time, zero: true, switchable: true }, series: both((point) => point.ttlb_mean_ns) },
     { id: "success", title: "Success rate of both", about: from > 0 ? `Requests that succeeded. The axis begins at ${from} %.` : "Requests that succeeded.", x, left: { title: "succeeded", show: percent, from, to: 100 + (100 - from) * 0.04 }, series: both((point) => point.success_percent) },

@@ -2,14 +2,15 @@
 //!
 //! Of many promises only the whole run can say whether it kept them: a mean, a greatest value, a rate. A search needs more:
 //! each request either keeps to it or does not, and so many of them may not. That is a quantile of response time (`p99 <
-//! 50ms`: one in a hundred may be late) and the share that failed (`failed < 0.1%`). Whatever is not of this kind is refused
-//! with what to write instead, rather than bent into something that was not asked for.
+//! 50ms`: one in a hundred may be late) and the share that failed (`failed < 0.1%`). Of answers that stream, each has a first
+//! event and a time for each token. Whatever is not of this kind is refused with what to write instead, rather than bent into
+//! something that was not asked for.
 //!
-//! Invariant: a request that failed or was never sent breaks every promise.
+//! Invariant: a request that failed or was never sent breaks every promise, unless what was promised of it had come before.
 
 use std::fmt;
 
-use measure::{Summary, Tick};
+use measure::{PackedHistogram, Summary, Tick};
 use plan::setting::CHECK;
 use plan::{Nanos, Wording};
 
@@ -25,8 +26,8 @@ pub struct Slo {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
-    /// Answered well, and within the limit; the quantile from 0 to 1.
-    InTime { limit: Nanos, quantile: f64 },
+    /// Answered well, or its first event there, or its tokens, within the limit; the quantile from 0 to 1.
+    InTime { span: Span, limit: Nanos, quantile: f64 },
     /// Answered well; the share that need not be, from 0 to 1.
     Well { bad_share_max: f64 },
 }
@@ -66,19 +67,25 @@ impl TryFrom<Check> for Slo {
             );
         }
         let part = match (check.figure, check.limit) {
-            (Figure::Time(Span::Response, Statistic::Quantile(percent)), Limit::Time(limit)) => {
-                Part::InTime { limit, quantile: tidy(percent / 100.0) }
+            (Figure::Time(span, Statistic::Quantile(percent)), Limit::Time(limit)) if span.is_once_a_request() => {
+                Part::InTime { span, limit, quantile: tidy(percent / 100.0) }
             }
-            (Figure::Time(Span::Response, Statistic::Mean), limit) => {
-                return refused("a mean is of all requests, and none of them keeps or breaks it", format!("promise p50 < {limit}").into());
-            }
-            (Figure::Time(Span::Response, Statistic::Max), limit) => {
-                return refused("one request in an hour would decide it", format!("promise p99.9 < {limit}").into());
-            }
-            (Figure::Time(span, _), limit) if span.is_of_events() => {
+            (Figure::Time(span, Statistic::Mean), limit) if span.is_once_a_request() => {
                 return refused(
-                    "a search goes by whole answers",
-                    format!("promise p99 < {limit}, of response time, or hold it at each load of a sweep with {CHECK}").into(),
+                    "a mean is of all requests, and none of them keeps or breaks it",
+                    format!("promise {}p50 < {limit}", span.prefix()).into(),
+                );
+            }
+            (Figure::Time(span, Statistic::Max), limit) if span.is_once_a_request() => {
+                return refused("one request in an hour would decide it", format!("promise {}p99.9 < {limit}", span.prefix()).into());
+            }
+            (Figure::Time(Span::BetweenEvents, _), limit) => {
+                return refused(
+                    "an answer has many of them, and a search counts requests",
+                    format!(
+                        "promise first_event p95 < {limit} or time_per_token p99 < {limit}, or hold it at each load of a sweep with {CHECK}"
+                    )
+                    .into(),
                 );
             }
             (Figure::Time(_, Statistic::Quantile(percent)), limit) => {
@@ -151,20 +158,47 @@ impl Slo {
         }
     }
 
-    /// Which quantile of response time is promised, from 0 to 1.
+    /// What is promised of response time: which quantile, from 0 to 1, and the limit.
     #[must_use]
-    pub const fn quantile(&self) -> Option<f64> {
+    pub const fn of_response(&self) -> Option<(f64, Nanos)> {
         match self.part {
-            Part::InTime { quantile, .. } => Some(quantile),
-            Part::Well { .. } => None,
+            Part::InTime { span: Span::Response, limit, quantile } => Some((quantile, limit)),
+            _ => None,
         }
     }
 
-    /// How many of the requests that fell due broke it: failed, unsent, or late.
+    /// Whether it is about answers that stream.
+    #[must_use]
+    pub const fn is_of_events(&self) -> bool {
+        matches!(self.part, Part::InTime { span, .. } if span.is_of_events())
+    }
+
+    /// Whether it is about tokens.
+    #[must_use]
+    pub const fn is_of_tokens(&self) -> bool {
+        matches!(self.part, Part::InTime { span: Span::TimePerToken, .. })
+    }
+
+    /// Whether both promise a limit of the same time.
+    #[must_use]
+    pub fn is_of_time_of(&self, other: &Self) -> bool {
+        matches!((self.part, other.part), (Part::InTime { span, .. }, Part::InTime { span: of, .. }) if span == of)
+    }
+
+    /// How many requests it is about, of those that fell due: all, or those whose answers stream and those that failed.
+    #[must_use]
+    pub fn of(&self, run: &Summary) -> u64 {
+        match self.part {
+            Part::InTime { span, .. } => times(run, span).all,
+            Part::Well { .. } => run.requests.due,
+        }
+    }
+
+    /// How many of these broke it: failed, unsent, or late.
     #[must_use]
     pub fn bad(&self, run: &Summary) -> u64 {
         match self.part {
-            Part::InTime { limit, .. } => Times::of(run, Span::Response).slower(limit, self.check.comparison).0,
+            Part::InTime { span, limit, .. } => times(run, span).slower(limit, self.check.comparison).0,
             Part::Well { .. } => run.requests.failed + run.requests.unsent,
         }
     }
@@ -173,11 +207,11 @@ impl Slo {
     #[must_use]
     pub fn value(&self, run: &Summary) -> f64 {
         match self.part {
-            Part::InTime { quantile, .. } => {
+            Part::InTime { span, quantile, .. } => {
                 if run.requests.due == 0 {
                     return 0.0;
                 }
-                response_quantile(run, quantile).unwrap_or(run.plan.connection().timeout).as_secs_f64()
+                times(run, span).quantile(quantile).0.unwrap_or(run.plan.connection().timeout).as_secs_f64()
             }
             Part::Well { .. } => self.bad(run) as f64 / run.requests.due.max(1) as f64,
         }
@@ -188,13 +222,36 @@ impl Slo {
     #[must_use]
     pub(crate) fn bad_in(&self, tick: &Tick) -> (u64, u64) {
         let failed = tick.failed + tick.unsent;
-        let Part::InTime { limit, .. } = self.part else { return (failed, failed) };
-        let Ok(times) = tick.response_time.unpack() else { return (failed, failed) };
+        let Part::InTime { span, limit, .. } = self.part else { return (failed, failed) };
+        let packed = match (span, tick.streams.as_deref()) {
+            (Span::FirstEvent, Some(streams)) => Some(&streams.first_event),
+            (Span::TimePerToken, Some(streams)) => streams.tokens.as_ref().map(|tokens| &tokens.time_per_token),
+            (Span::Response, _) => Some(&tick.response_time),
+            _ => None,
+        };
+        let Some(Ok(times)) = packed.map(PackedHistogram::unpack) else {
+            // Whatever ended in it may have lacked its events.
+            return if span.is_of_events() { (0, tick.succeeded + failed) } else { (failed, failed) };
+        };
         let strict = self.check.comparison == Comparison::Below;
         let fast = |time: Nanos| time < limit || (!strict && time == limit);
         let late = times.count_where(|time| !fast(time));
-        (late.max(failed), late + failed)
+        // The first event of a request that failed may have come in time.
+        (if span.is_of_events() { late } else { late.max(failed) }, late + failed)
     }
+}
+
+/// Times of the requests that a promise is about, with those that failed as never in time. Where no answer streams, none is.
+fn times(run: &Summary, span: Span) -> Times<'_> {
+    let mut times = Times::of(run, span);
+    if span.is_of_events() {
+        let failed = run.requests.failed + run.requests.unsent;
+        times.all = times.good + failed.min(run.requests.due.saturating_sub(times.good));
+        if times.all == 0 {
+            times.all = run.requests.due;
+        }
+    }
+    times
 }
 
 /// The quantile of response time over all requests that fell due; `None` where it lies among those that failed.
@@ -230,6 +287,8 @@ mod tests {
             ("failed < 0.1%", "failed", 0.001),
             ("failed <= 0", "failed", 0.0),
             ("failed < 1", "failed", 0.0),
+            ("first_event p95 < 800ms", "first_event p95", 0.05),
+            ("time_per_token p99 < 80ms", "time_per_token p99", 0.01),
         ] {
             let promise = slo(text).unwrap().promise();
             assert_eq!((promise.name.as_str(), promise.bad_share_max, promise.text.as_str()), (name, bad_share_max, text));
@@ -243,7 +302,12 @@ mod tests {
             ("max < 1s", "promise p99.9 < 1s"),
             ("service_time.p95 < 50ms", "promise p95 < 50ms, of response time"),
             ("ttfb.mean < 50ms", "promise p99 < 50ms, of response time"),
-            ("first_event p95 < 800ms", "promise p99 < 800ms, of response time, or hold it at each load of a sweep with --check"),
+            ("first_event mean < 800ms", "promise first_event p50 < 800ms"),
+            ("time_per_token max < 80ms", "promise time_per_token p99.9 < 80ms"),
+            (
+                "between_events p99 < 80ms",
+                "promise first_event p95 < 80ms or time_per_token p99 < 80ms, or hold it at each load of a sweep with --check",
+            ),
             ("qps > 500", "leave it out, and look at the answer"),
             ("failed < 10", "promise a share, such as failed < 0.1%"),
             ("status.5xx < 1%", "promise failed < 0.1%, which counts every failure and every request unsent"),
@@ -269,9 +333,22 @@ mod tests {
     }
 
     #[test]
+    fn a_promise_of_events_is_about_what_streams_and_what_failed() {
+        let run = run("answers_that_streamed");
+        let streams = run.streams.as_deref().unwrap();
+        let (early, never) = (slo("first_event p95 < 1h").unwrap(), slo("first_event p95 < 1ns").unwrap());
+        let failed = run.requests.failed + run.requests.unsent;
+        let all = streams.answers + failed.min(run.requests.due - streams.answers);
+        assert_eq!((early.of(&run), early.bad(&run), never.bad(&run)), (all, all - streams.answers, all));
+        assert!((early.value(&run) - streams.first_event.quantile(0.95).unwrap().as_secs_f64()).abs() < 1e-3);
+        let plain = self::run("closed_all_well");
+        assert_eq!((early.of(&plain), early.bad(&plain)), (plain.requests.due, plain.requests.due), "no answer had an event in time");
+    }
+
+    #[test]
     fn the_intervals_of_a_run_hold_its_bad_requests_between_their_bounds() {
         for (name, run) in fixtures::summaries() {
-            for text in ["p99 < 5ms", "failed < 1%"] {
+            for text in ["p99 < 5ms", "failed < 1%", "first_event p95 < 300ms", "first_event p95 < 1ns"] {
                 let slo = slo(text).unwrap();
                 let (low, high) = run.timeline.iter().map(|tick| slo.bad_in(tick)).fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
                 let bad = slo.bad(&run);

@@ -203,8 +203,8 @@ impl Server {
         let failed = bad[1] as f64 / (due as f64).max(1.0);
         let [late, refused] = stretches;
         let seen = vec![
-            PromiseFigure { bad: bad[0], value: p99, stretches: late },
-            PromiseFigure { bad: bad[1], value: failed, stretches: refused },
+            PromiseFigure { bad: bad[0], of: None, value: p99, stretches: late },
+            PromiseFigure { bad: bad[1], of: None, value: failed, stretches: refused },
         ];
         TrialResult { seconds: measured, elapsed_s, due, seen, standing: Standing::Valid, early }
     }

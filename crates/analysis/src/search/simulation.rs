@@ -85,7 +85,7 @@ fn follow(settings: Settings, mut respond: impl FnMut(f64, f64, Purpose) -> Tria
 fn result(rate: f64, seconds: f64, share: f64) -> TrialResult {
     let due = (rate * seconds) as u64;
     let bad = (due as f64 * share) as u64;
-    let seen = vec![PromiseFigure { bad, value: if share > 0.01 { 0.2 } else { 0.02 }, stretches: Vec::new() }];
+    let seen = vec![PromiseFigure { bad, of: None, value: if share > 0.01 { 0.2 } else { 0.02 }, stretches: Vec::new() }];
     TrialResult { seconds, elapsed_s: seconds, due, seen, standing: Standing::Valid, early: None }
 }
 
@@ -283,7 +283,7 @@ fn one_bad_moment_in_a_soak_does_not_refute_a_rate_and_two_bad_soaks_do() {
             // All requests of the third second of thirty are bad.
             let due = rate as u64;
             let stretches = (0..30).map(|at| (due, if at == 2 { due } else { 0 })).collect();
-            let seen = vec![PromiseFigure { bad: due, value: 0.2, stretches }];
+            let seen = vec![PromiseFigure { bad: due, of: None, value: 0.2, stretches }];
             TrialResult { due: due * 30, seen, ..well }
         })
     };

@@ -68,11 +68,22 @@ pub struct TrialResult {
     pub early: Option<Early>,
 }
 
+impl TrialResult {
+    /// How many requests a promise, by its place, is about.
+    #[must_use]
+    pub fn of(&self, promise: usize) -> u64 {
+        self.seen[promise].of.unwrap_or(self.due)
+    }
+}
+
 /// One promise in one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PromiseFigure {
     /// Failed, late against this promise, or unsent.
     pub bad: u64,
+    /// How many requests it is about; `None`: all that fell due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<u64>,
     /// The measured value: the percentile in seconds, or the share.
     pub value: f64,
     /// Due and bad requests of stretches of equal length, for instance each second; may be empty.

@@ -13,7 +13,7 @@ use clap::{ArgAction, Args};
 use engine::{RunError, Runner, Stop};
 use experiment::find::{Event, Loads, OngoingSearch};
 use history::Kind;
-use plan::setting::{BUDGET, DURATION, PAUSE, QUICK, RATE, RATE_MAX, REQUESTS, SLO, SettingName, TIMEOUT};
+use plan::setting::{BUDGET, DURATION, PAUSE, QUICK, RATE, RATE_MAX, REQUESTS, SLO, STREAM, SettingName, TIMEOUT, TOKENS};
 use plan::{Draft, LoadRecord, Nanos, Plan, PlanError, PlanErrors, PopulationDraft, SearchDraft, Setting, Sources};
 use report::find::table;
 use report::sweep::table as levels;
@@ -40,7 +40,7 @@ pub struct Find {
     #[command(flatten)]
     importing: Importing,
 
-    /// A promise to keep: a percentile of response time such as 'p99 < 50ms', or 'failed < 0.1%' (repeatable)
+    /// A promise to keep: a percentile of response time such as 'p99 < 50ms', of answers that stream 'first_event p95 < 800ms', or 'failed < 0.1%' (repeatable)
     #[arg(long, value_name = "PROMISE", action = ArgAction::Append, help_heading = "Search")]
     slo: Vec<String>,
 
@@ -145,6 +145,15 @@ impl CapacitySearch {
             mistakes.for_each(|mistake| errors.push(refused(mistake, preset)));
         });
         let (Ok(loads), Ok(search)) = (loads, search) else { return None };
+        for slo in slos.iter().filter(|slo| slo.is_of_events()) {
+            if loads.first().stream().is_none() {
+                let why = format!("{SLO:#} '{slo}' is about answers that stream");
+                errors.push(PlanError::new(SLO, why, format!("add {STREAM:#} auto")));
+            } else if slo.is_of_tokens() && loads.first().tokens().is_none() {
+                let why = format!("{SLO:#} '{slo}' is about tokens, and each event is one here");
+                errors.push(PlanError::new(SLO, why, format!("add {TOKENS:#} words or {TOKENS:#} usage")));
+            }
+        }
         let (first, thinking) = (loads.first().clone(), loads.thinking());
         Some(Self { load, scenarios, slos, search, settings, first, thinking })
     }
@@ -284,7 +293,9 @@ fn contradictions(slos: &[Slo], errors: &mut PlanErrors) {
         for other in slos {
             let (promise, stricter) = (slo.promise(), other.promise());
             match (slo.limit(), other.limit()) {
-                (Some(limit), Some(shorter)) if promise.bad_share_max > stricter.bad_share_max && limit >= shorter => {
+                (Some(limit), Some(shorter))
+                    if slo.is_of_time_of(other) && promise.bad_share_max > stricter.bad_share_max && limit >= shorter =>
+                {
                     errors.push(PlanError::new(
                         SLO,
                         format!("{SLO:#} '{slo}' promises nothing: {SLO:#} '{other}' asks more requests to take no longer"),

@@ -5,9 +5,11 @@
 //! close a search comes is tested on simulated servers.
 
 use std::fs;
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::Value;
+use testbed::model::{Model, Timing};
 
 use crate::session::{Session, prose, server};
 
@@ -150,6 +152,20 @@ fn a_promise_that_no_rate_keeps_is_broken() {
 }
 
 #[test]
+fn a_promise_of_the_first_event_is_searched_with() {
+    let model = Model::start(Timing { first: Duration::from_millis(20), between: Duration::from_millis(2), events: 4 }).unwrap();
+    let mut session = Session::new();
+    let find = format!("find http://{}/v1 --stream sse --rate-max 40/s {SHORT} --dir . --name model", model.address());
+    let ran = or_return!(session.searched(&format!("{find} --slo 'first-event p90 < 2s'"))).exits_either(0, 4);
+    assert!(prose(&ran.stdout).contains("first_event p90 < 2s"), "{}", ran.stdout);
+    let trial = &session.json("model.find.json")["trials"][0];
+    assert_eq!(trial["result"]["seen"][0]["of"], trial["result"]["due"], "every answer streams");
+    // No answer has its first event so soon.
+    let ran = or_return!(session.searched(&format!("{find} --slo 'first-event p90 < 15ms' --force"))).exits(1);
+    assert!(prose(&ran.stdout).contains("It does not keep first_event p90 < 15ms even at "), "{}", ran.stdout);
+}
+
+#[test]
 fn an_interrupted_search_says_and_keeps_what_it_knows() {
     let server = server();
     let mut session = Session::new();
@@ -195,6 +211,14 @@ fn every_mistake_of_a_search_is_told_with_its_remedy_before_anything_is_sent() {
         (
             "find URL --dir . --slo 'qps > 500'".to_owned(),
             "error: --slo 'qps > 500' cannot be searched with: the rate is what the search finds\n  help: leave it out, and look at the answer\n",
+        ),
+        (
+            "find URL --dir . --slo 'first-event p95 < 800ms'".to_owned(),
+            "error: --slo 'first_event p95 < 800ms' is about answers that stream\n  help: add --stream auto\n",
+        ),
+        (
+            "find URL --dir . --stream sse --slo 'tpot p99 < 50ms'".to_owned(),
+            "error: --slo 'time_per_token p99 < 50ms' is about tokens, and each event is one here\n  help: add --tokens words or --tokens usage\n",
         ),
         (
             format!("find URL --dir . {slo} --slo 'p99 < 80ms'"),

@@ -8,7 +8,7 @@ use std::io;
 use analysis::compare::{CapacityChange, Verdicts, capacity_change};
 use analysis::found::CapacityReport;
 use analysis::search::Capacity;
-use analysis::{Level, Standing, Sweep, Validity};
+use analysis::{Level, Standing, StreamUnit, Sweep, Validity};
 use measure::{Histogram, QUANTILES, StreamRow, Summary};
 use serde::Serialize;
 
@@ -201,6 +201,11 @@ struct Row {
     first_event_p95_ns: Option<Both>,
     #[serde(skip_serializing_if = "Option::is_none")]
     between_events_p99_ns: Option<Both>,
+    /// Where tokens are counted that are not events; absent where neither side counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens_per_second: Option<Both>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_per_token_p99_ns: Option<Both>,
     ttlb_mean_ns: Both,
     success_percent: Both,
     generator_limited: Pair<bool>,
@@ -248,6 +253,7 @@ fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (
     let counts = |ladder: Ladder, point: Option<SweepPoint>| point.map(|_| ladder.key());
     let limited = |point: Option<SweepPoint>| point.map(|point| point.generator_limited);
     let streams = [a, b].iter().flatten().any(|point| point.events.is_some());
+    let tokens = [a, b].iter().flatten().any(|point| point.events.is_some_and(|events| events.unit() == StreamUnit::Tokens));
     Row {
         level,
         counts: Pair { a: counts(ladder_a, a), b: counts(ladder_b, b) },
@@ -260,6 +266,8 @@ fn row(level: f64, (ladder_a, a): (Ladder, Option<SweepPoint>), (ladder_b, b): (
         events_per_second: streams.then(|| figure(|point| Some(point.events?.events_per_second))),
         first_event_p95_ns: streams.then(|| figure(|point| Some(point.events?.first_event_p95?.0 as f64))),
         between_events_p99_ns: streams.then(|| figure(|point| Some(point.events?.between_events_p99?.0 as f64))),
+        tokens_per_second: tokens.then(|| figure(|point| point.events?.tokens_per_second)),
+        time_per_token_p99_ns: tokens.then(|| figure(|point| Some(point.events?.time_per_token_p99?.0 as f64))),
         ttlb_mean_ns: figure(|point| point.ttlb_ms.map(|ms| ms * 1e6)),
         success_percent: figure(|point| Some(point.success_percent)),
         generator_limited: Pair { a: limited(a), b: limited(b) },

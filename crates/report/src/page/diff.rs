@@ -57,10 +57,10 @@ fn view(a: &SweepCurve, b: &SweepCurve, [from, to]: [Option<&Sweep>; 2]) -> View
 
 /// The events of both, where either has some.
 fn event_table(a: &SweepCurve, b: &SweepCurve) -> Option<Table> {
-    let rows = events::rows(a, b);
-    let heads: Vec<String> = events::heads(level_head(a, b)).into_iter().map(|head| format!("#{head}")).collect();
+    let (rows, unit) = (events::rows(a, b), events::unit(a, b));
+    let heads: Vec<String> = events::heads(level_head(a, b), unit).into_iter().map(|head| format!("#{head}")).collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    (!rows.is_empty()).then(|| Table::new("events", "Events", &heads, rows).noted(events::LEGEND))
+    (!rows.is_empty()).then(|| Table::new("events", "Events", &heads, rows).noted(events::legend(unit)))
 }
 
 fn named(curve: &SweepCurve) -> String {

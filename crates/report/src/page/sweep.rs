@@ -5,7 +5,7 @@ use analysis::curve_words::parameters;
 use analysis::gate::{Check, Verdict};
 use analysis::knee::Best;
 use analysis::quantity::{counted, figure, percent, time};
-use analysis::{LevelEvents, LevelRow, Standing, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
+use analysis::{LevelEvents, LevelRow, Standing, StreamUnit, Sweep, Topic, by_topic, conclusion, promises_kept, scaling};
 use serde::Serialize;
 
 use super::profiled::{self, Flame};
@@ -237,9 +237,13 @@ fn figures(points: &[Point], best: Option<f64>, ladder: Ladder) -> Vec<Figure> {
         let each = top.requests_per_journey.map_or_else(String::new, |each| format!(", {} requests a journey", figure(each)));
         figures.push(Figure::new("highest TPS", figure(tps), format!("at {}{each}", ladder.in_words(top.level))));
     }
-    let streamed = points.iter().filter_map(|point| Some((point, point.events?.events_per_second)));
-    if let Some((top, a_second)) = streamed.reduce(|top, next| if next.1 > top.1 { next } else { top }) {
-        figures.push(Figure::new("most events a second", story::rate(a_second), format!("at {}", ladder.in_words(top.level))));
+    let streamed = points.iter().filter_map(|point| Some((point, point.events?)));
+    if let Some((top, events)) = streamed.reduce(|top, next| if next.1.per_second() > top.1.per_second() { next } else { top }) {
+        let what = match events.unit() {
+            StreamUnit::Events => "most events a second",
+            StreamUnit::Tokens => "most tokens a second",
+        };
+        figures.push(Figure::new(what, story::rate(events.per_second()), format!("at {}", ladder.in_words(top.level))));
     }
     if let Some(point) = best.and_then(|best| points.iter().find(|point| point.level == best)) {
         figures.push(Figure::new("best level", ladder.in_words(point.level), format!("{} QPS", figure(point.qps))));

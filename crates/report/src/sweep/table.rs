@@ -6,7 +6,7 @@
 
 use analysis::gate::{Verdict, Why};
 use analysis::quantity::{NONE, count, counted, figure, nanos, percent, time};
-use analysis::{Level, LevelEvents, LevelPart, LevelRow, Standing};
+use analysis::{Level, LevelEvents, LevelPart, LevelRow, Standing, StreamUnit};
 use measure::RowKind;
 use plan::Plan;
 
@@ -32,8 +32,9 @@ const TPS: Column = Column::new("TPS", 9, 0);
 /// So many columns stand before it.
 const BEFORE_TPS: usize = 2;
 
-/// Of answers that stream, behind the columns of latency.
+/// Of answers that stream, behind the columns of latency: by events, and by tokens where these are counted.
 const EVENTS: [Column; 3] = [Column::new("events/s", 10, 0), Column::new("first p95", 9, 0), Column::new("between p99", 11, 0)];
+const TOKENS: [Column; 3] = [Column::new("tokens/s", 10, 0), Column::new("first p95", 9, 0), Column::new("token p99", 11, 0)];
 /// So many columns stand before them, without that of journeys.
 const BEFORE_EVENTS: usize = 5;
 
@@ -42,21 +43,21 @@ const BEFORE_EVENTS: usize = 5;
 pub struct CountUnit {
     /// The journeys that they are part of.
     pub journeys: bool,
-    /// The events of their answers.
-    pub events: bool,
+    /// The events of their answers, or the tokens.
+    pub events: Option<StreamUnit>,
 }
 
 impl CountUnit {
     /// Of a row.
     #[must_use]
-    pub const fn of(row: &LevelRow) -> Self {
-        Self { journeys: row.journeys.is_some(), events: row.events.is_some() }
+    pub fn of(row: &LevelRow) -> Self {
+        Self { journeys: row.journeys.is_some(), events: row.events.map(|events| events.unit()) }
     }
 
     /// Of a level before it is measured.
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
-        Self { journeys: plan.scenario().is_some(), events: plan.stream().is_some() }
+        Self { journeys: plan.scenario().is_some(), events: StreamUnit::of_plan(plan) }
     }
 }
 
@@ -70,10 +71,10 @@ fn columns(level: Level, counted: CountUnit) -> Vec<Column> {
     let mut columns = COLUMNS.to_vec();
     columns[0].head = Ladder::of(Some(level)).head();
     // Of answers that stream, when the last byte came says least.
-    let spare = u8::from(counted.events);
-    if counted.events {
+    let spare = u8::from(counted.events.is_some());
+    if let Some(unit) = counted.events {
         columns.iter_mut().filter(|column| column.spare > 0 || column.head == LATENCY).for_each(|column| column.spare += 1);
-        columns.splice(BEFORE_EVENTS..BEFORE_EVENTS, EVENTS);
+        columns.splice(BEFORE_EVENTS..BEFORE_EVENTS, if unit == StreamUnit::Tokens { TOKENS } else { EVENTS });
     }
     if counted.journeys {
         columns.insert(BEFORE_TPS, Column { spare, ..TPS });
@@ -107,12 +108,17 @@ pub fn legend(rows: &[LevelRow]) -> String {
     if rows.iter().any(|row| row.journeys.is_some()) {
         said.push_str(" TPS: journeys finished a second.");
     }
-    if rows.iter().any(|row| row.events.is_some()) {
-        said.push_str(
+    said.push_str(match rows.iter().find_map(|row| Some(row.events?.unit())) {
+        None => "",
+        Some(StreamUnit::Events) => {
             " events/s: events of all answers a second. first p95: 95 % of answers had their first event within this. between p99: 99 % of \
-             events came at most this after the one before.",
-        );
-    }
+             events came at most this after the one before."
+        }
+        Some(StreamUnit::Tokens) => {
+            " tokens/s: tokens of all answers a second. first p95: 95 % of answers had their first event within this. token p99: 99 % of \
+             answers took at most this for each token behind the first."
+        }
+    });
     if rows.iter().any(|row| matches!(row.level, Level::Journeys(_))) {
         said.push_str(" begun/s: journeys begun a second, whether or not the server keeps up.");
     }
@@ -123,7 +129,7 @@ pub fn legend(rows: &[LevelRow]) -> String {
     if let Some((row, doubt)) = degraded.and_then(|row| Some((row, row.doubt?))) {
         said.push_str(&format!(" DEGRADED, as at {}: {doubt}.", row.level));
     }
-    let is_unsure = |events: &LevelEvents| events.first_event_p95.is_none() || events.between_events_p99.is_none();
+    let is_unsure = |events: &LevelEvents| events.first_event_p95.is_none() || events.next_p99().is_none();
     if rows.iter().any(|row| row.ttlb_p99.is_none() || row.events.as_ref().is_some_and(is_unsure)) {
         said.push_str(" –: too few requests to tell.");
     }
@@ -145,7 +151,7 @@ pub(crate) fn cells(row: &LevelRow) -> Vec<String> {
         format!("{:.2}", row.generator_cpu),
     ];
     if let Some(events) = &row.events {
-        let cells_of = [story::rate(events.events_per_second), nanos(events.first_event_p95), nanos(events.between_events_p99)];
+        let cells_of = [story::rate(events.per_second()), nanos(events.first_event_p95), nanos(events.next_p99())];
         cells.splice(BEFORE_EVENTS..BEFORE_EVENTS, cells_of);
     }
     if let Some(journeys) = &row.journeys {
