@@ -14,7 +14,7 @@ IMAGE  ?= loadline:$(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 export PATH := $(PATH):/usr/sbin:/sbin
 
 .DEFAULT_GOAL := help
-.PHONY: help dist web web-test api-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean image kubernetes kubernetes-test jmeter-test conformance targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
+.PHONY: help dist web web-test api-test python-test packages packages-test counts screenshots demo demo-fleet build install uninstall completions man test fmt lint licences deny doc bench beside million validate proofs readme-chart pages fuzz clean image kubernetes kubernetes-test jmeter-test conformance targets-test case-studies target-nethttp target-gin target-flask-sum target-flask-fibonacci target-card-game target-access-control target-database
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -68,7 +68,7 @@ test: fmt licences web ## everything that must hold: formatting, licences, lints
 	scripts/peers.sh hey vegeta grpcd http3d
 	$(MAKE) --no-print-directory lint doc counts beside
 	LOADLINE_TEST_TOOLS=all $(CARGO) test --workspace --locked
-	$(MAKE) --no-print-directory web-test api-test kubernetes-test
+	$(MAKE) --no-print-directory web-test api-test python-test packages-test kubernetes-test
 	$(MAKE) --no-print-directory targets-test TARGETS=nethttp
 	$(MAKE) --no-print-directory proofs
 
@@ -83,6 +83,20 @@ api-test: ## hold the API of loadline serve against its description (docs/api/op
 kubernetes-test: ## hold the Helm chart and the plain manifests in deploy/ against Helm and Kubernetes' own descriptions
 	$(CARGO) test --workspace --locked --no-run --quiet
 	scripts/kubernetes.sh test $(BUILT)/debug/loadline
+
+packages: dist ## make packages of that binary in target/packages: a wheel, two of npm, .deb, .rpm, an archive, checksums
+	scripts/tools.sh python3 npm
+	scripts/packages.sh make $(DIST) $(BUILT)/packages
+
+packages-test: ## make packages of the binary of the tests, take each in somewhere of its own, and call what it put there
+	scripts/tools.sh python3 npm rpm rpm2cpio cpio
+	$(CARGO) test --workspace --locked --no-run --quiet
+	scripts/packages.sh test $(BUILT)/debug/loadline
+
+python-test: ## build the Python package around the binary of the tests, and test it where it is installed (PYTHONS="python3.9 python3.13" chooses)
+	scripts/tools.sh python3
+	$(CARGO) test --workspace --locked --no-run --quiet
+	scripts/python.sh test $(BUILT)/debug/loadline $(PYTHONS)
 
 jmeter-test: ## hold the reader of test plans against JMeter itself and docs/jmeter.md (about 3 minutes; PLANS="once switch" chooses, WRITE=1 writes the page anew)
 	$(CARGO) test --workspace --locked --no-run --quiet
@@ -123,7 +137,7 @@ deny: ## check the same, and security advisories, with cargo-deny (cargo install
 
 bench: dist ## measure beside wrk, ab, h2load and JMeter on this machine and write docs/benchmarks.md (about 37 minutes)
 	scripts/tools.sh nginx wrk ab h2load nghttpd goaccess
-	scripts/peers.sh jmeter
+	scripts/peers.sh jmeter oha ghz k6 grpcd http3d
 	$(CARGO) run --quiet --locked -p loadline-bench -- full $(DIST) docs/benchmarks.md
 
 bench-against: dist ## measure beside another build of loadline in turns: OTHER=path/to/loadline (about 15 minutes)

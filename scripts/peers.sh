@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts programs that Debian does not have in the version that is wanted into target/peers: load testers, for the tests that compare reports
-# and exchange results, Helm, h2spec, which judges HTTP/2, servers of
-# gRPC and HTTP/3 (scripts/grpcd, scripts/http3d), and JMeter, against which the reader of test plans is held.
+# and exchange results or that `make bench` measures, Helm, nfpm, which makes packages, h2spec, which judges HTTP/2, servers of gRPC and HTTP/3 (scripts/grpcd,
+# scripts/http3d), and JMeter, against which the reader of test plans is held.
 #
 #   scripts/peers.sh hey vegeta jmeter
 #
@@ -23,6 +23,10 @@ source_of() {
     case "$1" in
         grpcd | http3d) echo "$PWD/scripts/$1@$(cat "scripts/$1"/* | sha256sum | cut -c1-16)" -here ;;
         helm) echo helm.sh/helm/v3@v3.22.0 /cmd/helm ;;
+        ghz) echo github.com/bojand/ghz@v0.93.0 /cmd/ghz ;;
+        k6) echo go.k6.io/k6@v1.8.1 ;;
+        oha) echo oha@1.16.0 -with-http3 ;;
+        nfpm) echo github.com/goreleaser/nfpm/v2@v2.48.0 /cmd/nfpm ;;
         h2specd) echo github.com/summerwind/h2spec@v2.2.1+incompatible /cmd/h2specd ;;
         hey) echo github.com/rakyll/hey@v0.1.4 ;;
         jmeter) echo org.apache.jmeter@5.6.3 -and-six-plugins ;;
@@ -39,6 +43,11 @@ build_with_go() {
 # A program of our own, from the modules that its go.sum names.
 build_here() {
     cd "${source%@*}" && go build -o "$peers/$peer" .
+}
+
+build_with_cargo() {
+    cargo install --quiet --locked --no-track --root "$work" --target-dir "$work/target" --version "${source#*@}" --features http3 "$peer" \
+        && mv "$work/bin/$peer" "$peers/$peer"
 }
 
 build_with_mvn() {
@@ -73,6 +82,7 @@ for peer in "$@"; do
     fi
     tool=go build=build_with_go
     [ "$peer" != jmeter ] || tool=mvn build=build_with_mvn
+    [ "$peer" != oha ] || tool=cargo build=build_with_cargo
     [ "$place" != -here ] || build=build_here
     if ! command -v $tool > /dev/null; then
         echo "error: $peer cannot be built: there is no $tool" >&2

@@ -40,6 +40,9 @@ package_of() {
         java|javac) echo default-jdk-headless ;;
         mvn) echo maven ;;
         npm) echo npm ;;
+        rpm) echo rpm ;;
+        rpm2cpio) echo rpm2cpio ;;
+        cpio) echo cpio ;;
         initdb) echo postgresql ;;
         psql) echo postgresql-client ;;
         valgrind) echo valgrind ;;
