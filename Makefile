@@ -66,8 +66,8 @@ man: dist ## write the man pages to target/man
 test: fmt licences web ## everything that must hold: formatting, licences, lints, documentation, every test
 	scripts/tools.sh nginx wrk ab openssl tmux gnuplot siege prometheus go ssh sshd nats-server ip tc
 	scripts/peers.sh hey vegeta grpcd http3d
-	$(MAKE) --no-print-directory lint doc counts beside
-	LOADLINE_TEST_TOOLS=all $(CARGO) test --workspace --locked
+	$(MAKE) --no-print-directory lint counts beside
+	LOADLINE_TEST_TOOLS=all RUSTDOC=$(CURDIR)/scripts/rustdoc.sh $(CARGO) test --workspace --locked
 	$(MAKE) --no-print-directory web-test api-test python-test packages-test kubernetes-test
 	$(MAKE) --no-print-directory targets-test TARGETS=nethttp
 	$(MAKE) --no-print-directory proofs
@@ -126,7 +126,7 @@ fmt: ## check the formatting (cargo fmt puts it right)
 lint: ## clippy, without warnings
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-doc: ## build the crates' documentation, without warnings
+doc: ## build the crates' documentation, without warnings (of libraries that is done by make test)
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --document-private-items --quiet
 
 licences: ## check the licence and origin of every dependency against deny.toml

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 # Later ones may check more, and a test is not to fail because of a date.
 build=(hatchling==1.27.0)
-check=(pytest==8.4.2 pandas mypy==1.18.2)
+check=(pytest==8.4.2 pandas pyyaml types-PyYAML mypy==1.18.2)
 
 # An environment with these, in a folder of this name; one that is there is kept.
 environment() {

@@ -5,7 +5,7 @@
 //! request's head is written once and sent as it is, and of an answer that nobody looks at nothing is kept but its status, its times and its
 //! length, as with HTTP/2.
 //!
-//! A [`Reply`](reply::Reply) reads the frames of a stream without I/O; a `Place` drives it; a `Connection` has a task of its own for
+//! A `Reply` reads the frames of a stream without I/O; a `Place` drives it; a `Connection` has a task of its own for
 //! what the server says of all of them (SETTINGS, GOAWAY).
 //!
 //! Invariants, for any bytes in any slices: what is wrong with one exchange ends that one, what is wrong with the connection all of them,
