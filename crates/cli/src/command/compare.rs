@@ -7,6 +7,7 @@
 //!
 //! Invariant: the program ends with 1 only where B is surely worse, or surely breaks a promise.
 
+mod revisions;
 mod server;
 mod two_targets;
 
@@ -34,6 +35,7 @@ use report::{Experiment as _, Style, unlike};
 use resolve::{KnownSecrets, Reader, Scenarios};
 use trial::RunError;
 
+use self::revisions::RevisionArgs;
 use self::server::{Place, Server};
 pub use self::two_targets::TwoTargets;
 use crate::bench::{Onlookers, ServerBench};
@@ -81,6 +83,9 @@ pub struct Compare {
     #[arg(long = "url", value_name = "URL", help_heading = "Comparison")]
     served_at: Option<String>,
 
+    #[command(flatten)]
+    revisions: RevisionArgs,
+
     /// Wait this long for a command to listen [default: 30s]
     #[arg(long, value_name = "TIME", help_heading = "Comparison")]
     ready_within: Option<Setting<Nanos>>,
@@ -110,7 +115,7 @@ const READY_WITHIN: Nanos = Nanos::from_secs(30);
 const WARMUP_AFTER_START: Nanos = Nanos::SECOND;
 /// Compares, and says what it found.
 pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed> {
-    let Compare { draft, other, a, b, served_at, ready_within, comparison, importing, filing, mut measuring } = compare;
+    let Compare { draft, other, a, b, served_at, revisions, ready_within, comparison, importing, filing, mut measuring } = compare;
     let (history, voice) = (measuring.history(), measuring.voice());
     known.learn(&draft);
     for url in [&other, &served_at].into_iter().flatten() {
@@ -119,6 +124,15 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     inputs::warn_of(&draft, (known, voice));
     let mut errors = PlanErrors::default();
     let design = Design::decide(comparison, &mut errors);
+    let revisions = revisions.decide(&mut errors);
+    let commands = match &revisions {
+        Some(revisions) if a.is_none() && b.is_none() => revisions.commands().map(Some),
+        Some(_) => {
+            errors.push(PlanError::new("compare", "sides are given as revisions, and as commands too", "leave --a and --b out"));
+            [a, b]
+        }
+        None => [a, b],
+    };
     let ready_within = given(setting::READY_WITHIN, ready_within, READY_WITHIN, ["a time", "1m"], &mut errors);
     importing.look_at_target(&mut errors);
     let reader = inputs::reader(known);
@@ -128,9 +142,13 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     if [&a_at, &b_at, &served_at].iter().all(|address| address.is_none()) && !errors.is_empty() {
         return Err(errors.into());
     }
-    let Some(mut sides) = sides(Draft { url: a_at, ..draft }, b_at, [a, b], served_at, (&importing, &history, &reader), &mut errors) else {
+    let Some(mut sides) = sides(Draft { url: a_at, ..draft }, b_at, commands, served_at, (&importing, &history, &reader), &mut errors)
+    else {
         return Err(errors.into());
     };
+    if let Some(revisions) = &revisions {
+        sides.iter_mut().zip(revisions.names()).for_each(|(side, name)| side.subject.name = name);
+    }
     // The same file on both sides leaves the same out.
     let mut told: Vec<&str> = Vec::new();
     for side in &mut sides {
@@ -190,6 +208,9 @@ pub fn carry_out(compare: Compare, known: &KnownSecrets) -> Result<Exit, Failed>
     doubts.iter().for_each(|doubt| screen.say(doubt));
     if let Some(pairs) = design.pairs.filter(|pairs| pairs.get() < PAIRS_MIN as u32) {
         screen.say(&format!("{} give no verdict: at least {PAIRS_MIN} are needed", counted(pairs.get().into(), "pair")));
+    }
+    if let Some(revisions) = &revisions {
+        revisions.build(&|what| screen.say(what))?;
     }
     let around = Proceedings::begin((files, outs), measuring, ("compare", Some(first_a)), (screen, stop));
     let [mut bench_a, mut bench_b] = [0, 1].map(|side| SideBench {

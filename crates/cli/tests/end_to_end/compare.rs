@@ -1,6 +1,8 @@
 //! `loadline compare`: pairs, verdicts, commands that are started and stopped, and how it ends.
 
+use std::fs;
 use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -15,7 +17,7 @@ const SHAPE: &str = "-c 4 -d 500ms --cooldown 0s";
 fn compared(session: &mut Session, line: &str, name: &str, wanted: usize) -> Option<Ran> {
     let path = session.path(&format!("_output/loadline/{name}.compare.json"));
     session.again_while(&format!("{line} --name {name}"), |_| {
-        let result = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+        let result = fs::read(&path).ok().and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
         result.is_some_and(|result| sound(&result) < wanted)
     })
 }
@@ -133,6 +135,49 @@ fn commands_are_started_and_stopped_around_every_run() {
     assert_eq!(session.read("starts"), "started\n".repeat(2 * pairs(&session, "a_b")));
     assert!(TcpListener::bind(("127.0.0.1", port)).is_ok(), "no server is left behind");
     count_pairs(&session, "a_b", 2);
+}
+
+/// A repository of two commits, which differ by what stands in the file `version`, and where it is.
+fn repository(session: &Session) {
+    let git = |line: &[&str]| {
+        let who = ["-c", "user.name=t", "-c", "user.email=t@t.test", "-c", "commit.gpgsign=false"];
+        let done = Command::new("git").args(who).args(line).current_dir(session.path("")).output().expect("git is there");
+        assert!(done.status.success(), "{line:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "--quiet", "--initial-branch", "main"]);
+    for version in ["one", "two"] {
+        fs::write(session.path("version"), format!("{version}\n")).unwrap();
+        git(&["add", "version"]);
+        git(&["commit", "--quiet", "-m", version]);
+    }
+}
+
+#[test]
+fn two_revisions_are_built_and_started_in_folders_of_their_own() {
+    let mut session = Session::new();
+    repository(&session);
+    // What is not committed is of neither.
+    fs::write(session.path("version"), "three\n").unwrap();
+    let (port, log) = (free_port(), session.path("starts"));
+    let start = format!("cat built >> {}; {}", log.display(), demo_at(port));
+    let line = |build: &str| {
+        format!(
+            "compare --a-ref HEAD~1 --build '{build}' --start '{start}' --url http://127.0.0.1:{port}/healthz -c 1 -n 20 --warmup 0s --cooldown 0s \
+             --pairs 2 --name refs --dir out --force"
+        )
+    };
+    let ran = session.loadline(&line("cp version built")).exits(4);
+    assert!(ran.stdout.contains("HEAD~1 (") && ran.stdout.contains("HEAD ("), "{}", ran.stdout);
+    ran.complains("building HEAD~1 (").complains("building HEAD (");
+    let starts = session.read("starts");
+    let of = |version: &str| starts.lines().filter(|line| *line == version).count();
+    assert!(of("one") >= 2 && of("one") == of("two") && of("three") == 0, "{starts}");
+    let left = Command::new("git").args(["worktree", "list"]).current_dir(session.path("")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&left.stdout).lines().count(), 1, "no worktree is left behind");
+    session.loadline(&line("echo no such header; exit 2")).exits(3).complains("cannot be built").complains("    no such header\n");
+    let missing = format!("compare --a-ref nowhere --start true --url http://127.0.0.1:{port}/");
+    session.loadline(&missing).exits(2).complains("--a-ref 'nowhere' is no revision of this repository");
+    session.loadline("compare --a-ref HEAD --url http://127.0.0.1:9/").exits(2).complains("--a-ref and --start together");
 }
 
 #[test]
