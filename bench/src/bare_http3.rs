@@ -72,14 +72,16 @@ async fn circle(connection: Connection, head: Rc<[u8]>, answers: Rc<Cell<u64>>, 
 
 /// A frame HEADERS (RFC 9114, 7.2.2) of a GET of `/`, its fields by QPACK's static table (RFC 9204, A) and as they are: as long as loadline's own.
 fn head(host: &str) -> Vec<u8> {
-    // :method GET, :scheme https, :path /, accept */*.
-    let mut block = vec![0, 0, 0xc0 | 17, 0xc0 | 23, 0xc0 | 1, 0xc0 | 29];
-    // Names 0 (:authority) and 95 (user-agent) with values of their own, without Huffman's code.
-    for (name, value) in [(&[0x50][..], host), (&[0x5f, 95 - 15], "bare-loop/1.0")] {
+    // :method GET, :scheme https, :path /; name 0 (:authority) with a value of its own; accept */*; name 95 (user-agent). Without Huffman's code.
+    let mut block = vec![0, 0, 0xc0 | 17, 0xc0 | 23, 0xc0 | 1];
+    let own = |block: &mut Vec<u8>, name: &[u8], value: &str| {
         block.extend(name);
         block.push(u8::try_from(value.len()).unwrap_or(0x7f) & 0x7f);
         block.extend(value.bytes());
-    }
+    };
+    own(&mut block, &[0x50], host);
+    block.push(0xc0 | 29);
+    own(&mut block, &[0x5f, 95 - 15], "bare-loop/1.0");
     // Shorter than 16 KiB: a length of two bytes.
     let mut frame = vec![1, 0x40 | u8::try_from(block.len() >> 8).unwrap_or(0), u8::try_from(block.len() & 0xff).unwrap_or(0)];
     frame.extend(block);
